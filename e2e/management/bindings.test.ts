@@ -28,13 +28,7 @@ onResourceServers('the binding of a model', (openWorld) => {
     return world.api.command('PUT', path(modelId), body, { etag: String(headers['etag']) });
   }
 
-  async function state(modelId: string, wanted: string) {
-    return until(`the model is ${wanted}`, async () => {
-      const { json } = await world.readBinding(modelId);
-      if (json.state !== wanted) throw new Error(JSON.stringify(json));
-      return json;
-    });
-  }
+  const state = async (modelId: string, wanted: string) => (await world.untilState(modelId, wanted)).json;
 
   verifies(
     [
@@ -202,7 +196,7 @@ onResourceServers('the binding of a model', (openWorld) => {
     async () => {
       const modelId = await world.createModel('awaited');
       await state(modelId, 'unbound');
-      world.attitude = 'pend';
+      world.gateway.attitude = 'pend';
       const answer = await world.apply(modelId, policyId, 1);
       expect(answer.status).toBe(202);
       await until('the route exists', async () => {
@@ -213,7 +207,7 @@ onResourceServers('the binding of a model', (openWorld) => {
       const operation = await world.api.call(`/api/v1/operations/${answer.json.operationId}`);
       expect(operation.json.state).toBe('running');
       const { etag } = (await world.readBinding(modelId)).headers;
-      world.attitude = 'take';
+      world.gateway.attitude = 'take';
       expect((await world.api.ended(answer)).state).toBe('succeeded');
       await state(modelId, 'applied');
       expect((await world.readBinding(modelId)).headers['etag']).toBe(etag);
@@ -231,10 +225,10 @@ onResourceServers('the binding of a model', (openWorld) => {
       const unsupported = await state(modelId, 'failed');
       expect(unsupported.observation).toMatchObject({ reason: 'profile_unsupported', serving: applied.json.binding });
       expect(unsupported.binding).toEqual({ policyId, policyRevision: 2, generationId: null, bundleDigest: null });
-      world.attitude = { reject: 'cannot take it' };
+      world.gateway.attitude = { reject: 'cannot take it' };
       const rejected = await world.api.ended(await world.apply(modelId, policyId, 2));
       expect(rejected).toMatchObject({ state: 'failed', error: { code: 'replica_rejected' } });
-      world.attitude = 'take';
+      world.gateway.attitude = 'take';
       const failed = await state(modelId, 'failed');
       expect(failed.observation.reason).toBe('replica_rejected');
       expect(failed.observation.serving).toMatchObject({ policyId, policyRevision: 1 });

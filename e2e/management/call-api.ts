@@ -57,6 +57,15 @@ function parsed(text: string): unknown {
   }
 }
 
+/** A command to a process that authorizes every request. */
+export function sendCommand(
+  url: string,
+  method: 'POST' | 'PUT',
+  { key, etag, body }: { readonly key: string; readonly etag?: string | undefined; readonly body: unknown },
+): Promise<Answer> {
+  return callUrl(url, { method, token: null, headers: { 'idempotency-key': key, 'if-match': etag }, body });
+}
+
 /** Whether the answer asks the client to repeat the command with the same key. */
 export function isTemporary({ status, json }: Answer): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#resources/kinds';
-import { definitionOf } from '../../operator/testing/objects.ts';
 import { verifies } from '../support/verifies.ts';
+import type { Command } from './actions.ts';
 import type { Answer } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
@@ -22,52 +20,16 @@ onResourceServers('commands', (openWorld) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  type Command = {
-    readonly name: 'post' | 'put' | 'binding';
-    readonly method: 'POST' | 'PUT';
-    readonly path: string;
-    readonly body: Readonly<Record<string, unknown>>;
-    readonly etag?: string;
-  };
-
-  /** One valid command of each kind. */
-  async function commands(): Promise<readonly Command[]> {
-    const { policy, etag } = await world.readPolicy(policyId);
-    const { name, description, definition, status } = policy;
-    const model = await world.readBinding(modelId);
-    return [
-      { name: 'post', method: 'POST', path: list, body: { name: 'made', definition: definitionOf('a') } },
-      {
-        name: 'put',
-        method: 'PUT',
-        path: `${list}/${policyId}`,
-        etag,
-        body: { name, description, definition, status },
-      },
-      {
-        name: 'binding',
-        method: 'PUT',
-        path: `/api/v1/models/${modelId}/guardrail-binding`,
-        etag: String(model.headers['etag']),
-        body: { policyId, policyRevision: 1, contentProfile: currentProfile },
-      },
-    ];
-  }
+  const commands = () => world.commandsOn(policyId, modelId);
 
   const send = ({ method, path, body, etag }: Command, options: CommandOptions = {}): Promise<Answer> =>
     world.api.command(method, path, body, { etag, ...options });
 
-  async function state() {
-    const kindsOfState = [kinds.guardrailPolicy, kinds.policyRevision, kinds.modelBinding];
-    const lists = await Promise.all(kindsOfState.map((kind) => world.client.list(kind)));
-    return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.name} ${metadata.generation}`));
-  }
-
   async function expectRefused(command: Command, options: CommandOptions, status: number, code: string): Promise<void> {
-    const before = await state();
+    const before = await world.objects();
     const answer = await send(command, options);
     expect([command.name, answer.status, answer.json.error?.code]).toEqual([command.name, status, code]);
-    expect(await state()).toEqual(before);
+    expect(await world.objects()).toEqual(before);
   }
 
   verifies(
@@ -115,7 +77,7 @@ onResourceServers('commands', (openWorld) => {
     ['management:if-match:missing-policy', 'management:if-match:missing-binding', 'management:if-match:stale'],
     'a PUT without If-Match or with a stale one is refused and changes nothing',
     async () => {
-      const [, put, binding] = (await commands()) as [Command, Command, Command];
+      const [, put, binding] = await commands();
       for (const command of [put, binding]) {
         await expectRefused({ ...command, etag: undefined as never }, {}, 428, 'if_match_missing');
         for (const etag of ['*', `W/${command.etag}`, '"other"', `${command.etag}, "other"`]) {
@@ -134,7 +96,7 @@ onResourceServers('commands', (openWorld) => {
     ['management:if-match:latest-etag', 'management:if-match:binding-model-etag', 'management:binding-get:etag'],
     'the ETag of the latest read is accepted, and that of a policy never matches a model',
     async () => {
-      const [, put, binding] = (await commands()) as [Command, Command, Command];
+      const [, put, binding] = await commands();
       expect(binding.etag).not.toBe(put.etag);
       await expectRefused({ ...binding, etag: put.etag ?? '' }, {}, 412, 'etag_mismatch');
       await expectRefused({ ...put, etag: binding.etag ?? '' }, {}, 412, 'etag_mismatch');
@@ -154,7 +116,7 @@ onResourceServers('commands', (openWorld) => {
         const first = await send(command, { key });
         expect(first.status).toBe(202);
         await world.api.ended(first);
-        const after = await state();
+        const after = await world.objects();
         for (const replica of [0, 1]) {
           const again = await send(command, { key, replica });
           expect([again.status, again.text, again.headers['location']]).toEqual([
@@ -163,7 +125,7 @@ onResourceServers('commands', (openWorld) => {
             first.headers['location'],
           ]);
         }
-        expect(await state()).toEqual(after);
+        expect(await world.objects()).toEqual(after);
         const [fresh] = (await commands()).filter(({ name }) => name === command.name);
         const next = await send(fresh as Command);
         expect(next.json.operationId).not.toBe(first.json.operationId);
@@ -173,7 +135,7 @@ onResourceServers('commands', (openWorld) => {
   );
 
   test('a repeated command with reordered members and a stale ETag gets the same answer', async () => {
-    const [, put] = (await commands()) as [Command, Command, Command];
+    const [, put] = await commands();
     const key = newKey();
     const first = await send(put, { key });
     await world.api.ended(first);
@@ -186,7 +148,7 @@ onResourceServers('commands', (openWorld) => {
     ['management:idempotency-key:reused'],
     'a used idempotency key with another body, path or method is refused with 409 before If-Match and body are checked',
     async () => {
-      const [post, put, binding] = (await commands()) as [Command, Command, Command];
+      const [post, put, binding] = await commands();
       const key = newKey();
       await world.api.ended(await send(post, { key }));
       const others: readonly Command[] = [
@@ -197,15 +159,15 @@ onResourceServers('commands', (openWorld) => {
         { ...post, body: { not: 'valid' } },
       ];
       for (const other of others) await expectRefused(other, { key }, 409, 'idempotency_key_reused');
-      const before = await state();
+      const before = await world.objects();
       const broken = await world.api.command('POST', list, Buffer.from('{'), { key });
       expect([broken.status, broken.json.error.code]).toEqual([409, 'idempotency_key_reused']);
-      expect(await state()).toEqual(before);
+      expect(await world.objects()).toEqual(before);
     },
   );
 
   test('the idempotency key of a refused command can be used for the corrected one', async () => {
-    const [post, put] = (await commands()) as [Command, Command, Command];
+    const [post, put] = await commands();
     const key = newKey();
     expect((await send({ ...post, body: {} }, { key })).status).toBe(422);
     expect((await send({ ...put, etag: '"stale"' }, { key })).status).toBe(412);
@@ -215,7 +177,7 @@ onResourceServers('commands', (openWorld) => {
   });
 
   test('of forty concurrent repetitions of a command one has an effect and all get its answer', async () => {
-    const [, put] = (await commands()) as [Command, Command, Command];
+    const [, put] = await commands();
     const key = newKey();
     const before = (await world.readPolicy(policyId)).policy.revision;
     const answers = await Promise.all(Array.from({ length: 40 }, (_, at) => send(put, { key, replica: at % 2 })));

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
-import { missingPostgres } from '#sql/testing/test-server';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
 import { verifies } from '../support/verifies.ts';
-import { onDatabase } from './on-database.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';
 
 const own = '/api/v1/guardrail-management/openapi.json';
@@ -28,7 +27,7 @@ const paths = [
 /** SHA-256 of the served document. Consumers pin it: a change of it is a change of the contract. */
 const pinned = '6f8263f2e14493b7ab3b56435d3118416347e115d809772e4114b907fd972d3b';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('the documents of the management API'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;
 
   beforeAll(async () => {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { missingPostgres } from '#sql/testing/test-server';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { until } from '../support/until.ts';
-import { onDatabase } from './on-database.ts';
 import { openWorld } from './open-world.ts';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('a database that is lost with its pod'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lost with its pod'), () => {
   test('an emptied database ends the process, and the next start restores schema and administrators', async () => {
     await using world = await openWorld();
     const { api } = world;

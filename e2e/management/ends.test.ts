@@ -3,16 +3,8 @@ import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
-import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
-import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
-import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
 import { until } from '../support/until.ts';
-import { actions } from './actions.ts';
-import { keepLooking } from './keep-looking.ts';
-import { besidePlatform, startManagement } from './start-management.ts';
-
-const build = 'test-1';
+import { openBusyWorld } from './open-busy-world.ts';
 
 /** Delays the binding changes that the operator receives until the test releases them. */
 function createGate() {
@@ -44,26 +36,9 @@ async function* afterwards<T>(
 }
 
 async function openOperator(progressDeadlineMs: number) {
-  await using parts = new AsyncDisposableStack();
   const gate = createGate();
-  const overrides = {
-    workloads: createInstantWorkloads(build),
-    judge: acceptingJudge,
-    wrapClient: gate.wrapClient,
-  };
-  const platform = parts.use(await startTestOperator({ config: { build, progressDeadlineMs }, overrides }));
-  const replica = await startFakeReplica(platform, 'gateway-1');
-  const world: { attitude: Attitude } = { attitude: 'take' };
-  parts.use(keepLooking(platform.client, replica, () => world.attitude));
-  const api = parts.use(await startManagement(besidePlatform(platform.data, platform.operator.apiUrl)));
-  const owned = parts.move();
-  return Object.assign(world, {
-    gate,
-    api,
-    client: platform.client,
-    ...actions(api, platform.client),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  });
+  const busy = await openBusyWorld({ replicas: 1, progressDeadlineMs, wrapClient: gate.wrapClient });
+  return { ...busy, ...busy.act, gate };
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end after the 202'), () => {
@@ -92,13 +67,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end a
     const { id } = await world.createPolicy('overdue');
     const modelId = await world.createModel('overdue');
     await world.applied(modelId, id, 1);
-    world.attitude = 'pend';
+    world.gateway.attitude = 'pend';
     const operation = await world.api.ended(await world.apply(modelId, id, 1));
     expect(operation).toMatchObject({ state: 'failed', error: { code: 'progress_deadline_exceeded' } });
     const overdue = (await world.readBinding(modelId)).json;
     expect([overdue.state, overdue.observation.reason]).toEqual(['failed', 'progress_deadline_exceeded']);
-    world.attitude = 'take';
-    await until('the model is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    world.gateway.attitude = 'take';
+    await world.untilState(modelId, 'applied');
     const after = await world.api.call(`/api/v1/operations/${operation.operationId}`);
     expect(after.json).toEqual(operation);
   });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
-import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';
@@ -79,21 +78,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
     return world.api.command(method, path, body, { headers, ...(token === undefined ? {} : { token }) });
   }
 
-  async function state() {
-    const kindsOfState = [kinds.guardrailPolicy, kinds.policyRevision, kinds.modelBinding];
-    const lists = await Promise.all(kindsOfState.map((kind) => world.client.list(kind)));
-    return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.name} ${metadata.generation}`));
-  }
-
   async function expectOrder(right: Request, gates: readonly Gate[]): Promise<void> {
-    const before = await state();
+    const before = await world.objects();
     for (const [at, [status, code]] of gates.entries()) {
       // A request with the faults of this and all later gates; of two contradictory faults the earlier one is used.
       const faulty = gates.slice(at).reduceRight((request, [, , fault]) => fault(request), right);
       const answer = await send(faulty);
       expect([answer.status, answer.json.error.code]).toEqual([status, code]);
     }
-    expect(await state()).toEqual(before);
+    expect(await world.objects()).toEqual(before);
     const answer = await send(right);
     const location = `/api/v1/operations/${answer.json.operationId}`;
     expect([answer.status, answer.headers['location']]).toEqual([202, location]);

@@ -5,18 +5,14 @@ import { insertCommand, leftCommand } from '../../operator/management/testing/in
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import { type Answer, callUrl } from './call-api.ts';
+import { type Answer, callUrl, sendCommand } from './call-api.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-function send(
-  open: OpenService,
-  method: 'POST' | 'PUT',
-  path: string,
-  more: { key: string; etag?: string; body: unknown },
-) {
-  const headers = { 'idempotency-key': more.key, ...(more.etag === undefined ? {} : { 'if-match': more.etag }) };
-  return callUrl(`${open.service.url}${path}`, { method, token: null, headers, body: more.body });
+type Sent = { readonly key: string; readonly etag?: string; readonly body: unknown };
+
+function send({ service }: OpenService, method: 'POST' | 'PUT', path: string, sent: Sent): Promise<Answer> {
+  return sendCommand(`${service.url}${path}`, method, sent);
 }
 
 const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };

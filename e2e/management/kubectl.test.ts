@@ -94,10 +94,7 @@ describe.skipIf(missingApiServer !== undefined)(
       const guardrail = { mode: 'Policy', policyRef: { name: 'by-kubectl', revision: 2 } };
       const patch = JSON.stringify({ spec: { guardrail, apply: 'by-hand' } });
       await kubectl(['patch', 'modelbinding', 'by-kubectl', '--type=merge', `--patch=${patch}`]);
-      const after = await until('the model is applied', async () => {
-        const answer = await world.readBinding(modelId);
-        return answer.json.state === 'applied' ? answer : undefined;
-      });
+      const after = await world.untilState(modelId, 'applied');
       expect(after.json).toMatchObject({ operationId: null, binding: { policyId: id, policyRevision: 2 } });
       expect(after.headers['etag']).not.toBe(before.headers['etag']);
       await kubectl(['delete', 'guardrailpolicy', 'by-kubectl', '--wait=false']);

@@ -2,8 +2,8 @@ import type { PolicyDetail } from '#contracts/management';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import type { PolicyRevision } from '#resources/policy-revision';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { revisionsOf } from './actions.ts';
 import { untilAnswered } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { newKey } from './start-management.ts';
@@ -77,12 +77,12 @@ export async function putConcurrently(
 
   await Promise.all(Array.from({ length: options.workers }, (_, worker) => work(worker)));
   for (const [etag, count] of winners) if (count > 1) faults.push(`${count} PUTs passed with ${etag}`);
-  const recorded = await revisionsOf(world, id);
+  const recorded = await revisionsOf(world.client, id);
   const numbers = recorded.map(({ spec }) => spec.number).toSorted((a, b) => a - b);
   if (numbers.some((number, at) => number !== at + 1)) faults.push('the history has a gap');
   faults.push(...overwrittenUnseen(recorded));
   for (const { marker, operationId } of accepted) {
-    const operation = await world.api.ended({ status: 202, headers: {}, text: '', json: { operationId } });
+    const operation = await world.api.endOf(operationId);
     const own = recorded.filter(({ spec }) => spec.description === marker);
     const result = operation.result as { readonly revision?: number } | null;
     if (operation.state !== 'succeeded' || own.length !== 1 || own[0]?.spec.number !== result?.revision) {
@@ -102,11 +102,4 @@ function overwrittenUnseen(recorded: Awaited<ReturnType<typeof revisionsOf>>): r
       ? [`the generation that generation ${policy.generation} replaced is not a revision`]
       : [];
   });
-}
-
-export async function revisionsOf(world: BusyWorld, policyId: string) {
-  const { items } = await listAll<PolicyRevision>(world.client, kinds.policyRevision, {
-    labelSelector: `portcullis.dev/policy-id=${policyId}`,
-  });
-  return items;
 }

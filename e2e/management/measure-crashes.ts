@@ -6,8 +6,8 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { revisionsOf } from './actions.ts';
 import type { Answer } from './call-api.ts';
-import { revisionsOf } from './measure-commands.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
 
@@ -171,7 +171,7 @@ async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Se
   const ends = new Map<Answer, OperationResource>();
   for (const { answer } of sent.filter(isAccepted)) ends.set(answer, await patiently(() => world.api.ended(answer)));
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
-  const history = (await Promise.all(lanes.map((lane) => revisionsOf(world, lane.policyId)))).flat();
+  const history = (await Promise.all(lanes.map((lane) => revisionsOf(world.client, lane.policyId)))).flat();
   const faults: string[] = [];
   for (const { kind, marker, answer } of sent) {
     const made = policies.filter(({ spec }) => spec.displayName === marker).length;

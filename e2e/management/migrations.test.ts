@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     const open = leftCommand('open');
     await insertCommand(world.api.database.database, open, { subject, createdAt: new Date() });
     await world.api.startReplica(0);
-    const { id } = (await world.api.ended({ status: 202, headers: {}, text: '', json: open })).target;
+    const { id } = (await world.api.endOf(open.operationId)).target;
     expect((await world.readPolicy(id)).policy.name).toBe('open');
   });
 

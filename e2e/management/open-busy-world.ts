@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
-import { startFakeReplica } from '../../operator/testing/fake-replica.ts';
+import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
 import { actions } from './actions.ts';
@@ -19,24 +19,32 @@ export type BusyWorld = AsyncDisposable & {
   edit(objectName: string, description: string, by: 'patch' | 'apply'): Promise<void>;
 };
 
-export async function openBusyWorld(options: {
+type BusyOptions = {
   readonly replicas: number;
-  readonly environment?: Readonly<Record<string, string>>;
-}): Promise<BusyWorld> {
+  readonly progressDeadlineMs?: number;
+  /** Wraps the client of the operator. */
+  readonly wrapClient?: (client: KubeClient) => KubeClient;
+};
+
+/** With one simulated gateway replica and workloads that are ready at once. */
+export async function openBusyWorld({ replicas, wrapClient, ...config }: BusyOptions) {
   await using parts = new AsyncDisposableStack();
-  const overrides = { workloads: createInstantWorkloads(build), judge: acceptingJudge };
-  const platform = parts.use(await startTestOperator({ config: { build }, overrides }));
+  const wrap = wrapClient === undefined ? {} : { wrapClient };
+  const overrides = { workloads: createInstantWorkloads(build), judge: acceptingJudge, ...wrap };
+  const platform = parts.use(await startTestOperator({ config: { build, ...config }, overrides }));
+  const gateway: { attitude: Attitude } = { attitude: 'take' };
   const replica = await startFakeReplica(platform, 'gateway-1');
-  parts.use(keepLooking(platform.client, replica, () => 'take'));
+  parts.use(keepLooking(platform.client, replica, () => gateway.attitude));
   const api = parts.use(
-    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), ...options }),
+    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), replicas }),
   );
   const owned = parts.move();
   return {
     client: platform.client,
+    gateway,
     api,
     act: actions(api, platform.client),
-    async edit(objectName, description) {
+    async edit(objectName: string, description: string) {
       await platform.client.patch(kinds.guardrailPolicy, objectName, [
         { op: 'replace', path: '/spec/description', value: description },
       ]);

@@ -5,7 +5,7 @@ import type { Pod } from '#kube/client/builtin-types';
 import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
 import { holdLock } from '../../hack/cluster/lock.ts';
 import { readRecord } from '../../hack/cluster/record.ts';
-import { type Attitude, startFakeReplica } from '../../operator/testing/fake-replica.ts';
+import { startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import { sharedNodesName } from '../kube/end-shared-api-server.ts';
 import { type ApiServer, connectApiServer } from '../kube/open-api-server.ts';
@@ -21,24 +21,6 @@ import { startManagement } from './start-management.ts';
 
 const replicaName = 'gateway-1';
 
-/** The same world on the API server that the test files of one run share. */
-export async function openSharedClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
-  await using parts = new AsyncDisposableStack();
-  const server = parts.use(await openSharedCluster());
-  const world = parts.use(await openClusterWorld({ ...options, server }));
-  const owned = parts.move();
-  return {
-    ...world,
-    get attitude() {
-      return world.attitude;
-    },
-    set attitude(next) {
-      world.attitude = next;
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
 export type ClusterWorld = ManagementWorld & {
   /** A client with administrator rights in the cluster. */
   readonly kubeconfigFile: string;
@@ -48,13 +30,15 @@ export type ClusterWorld = ManagementWorld & {
 /**
  * Over a real API server, with a real operator whose workloads are Deployments on simulated nodes. The one gateway
  * replica is a pod there whose reports the test controls.
- * @param options.server a shared API server with simulated nodes; without it a new one is started and can be restarted
+ * @param options.server a shared API server with simulated nodes, which is disposed with the world; without it a new one
+ *   is started and can be restarted
  */
 export async function openClusterWorld(
   options: WorldOptions & { readonly server?: ApiServer } = {},
 ): Promise<ClusterWorld> {
   await using parts = new AsyncDisposableStack();
   const { server: given, ...rest } = options;
+  if (given !== undefined) parts.use(given);
   const cluster = parts.use(await openScaleWorld(given === undefined ? {} : { server: given }));
   const { client, folder, server } = cluster;
   await writeFile(join(folder, 'environment', 'providers.yaml'), testProviders);
@@ -67,20 +51,15 @@ export async function openClusterWorld(
     const pod = await client.get<Pod>(builtinKinds.pod, replicaName);
     return pod?.status?.phase === 'Running';
   });
-  let attitude: Attitude = 'take';
+  const gateway: ManagementWorld['gateway'] = { attitude: 'take' };
   const replica = await startFakeReplica({ client, data: folder }, replicaName);
-  parts.use(keepLooking(client, replica, () => attitude));
+  parts.use(keepLooking(client, replica, () => gateway.attitude));
   const api = parts.use(await startManagement({ ...beside, ...rest }));
   const owned = parts.move();
   return {
     client,
     api,
-    get attitude() {
-      return attitude;
-    },
-    set attitude(next) {
-      attitude = next;
-    },
+    gateway,
     kubeconfigFile: server.controlPlane.kubeconfigFile,
     restartApiServer: () => server.controlPlane.restartApiServer(),
     environmentDirectory: beside.environmentDirectory,
@@ -106,4 +85,9 @@ async function openSharedCluster(): Promise<ApiServer> {
       ? openControlPlane(record)
       : await startControlPlane({ name, pretendedNodes: nodes, ownerPid: process.ppid });
   return connectApiServer(controlPlane);
+}
+
+/** The same on the API server that the test files of one run share. */
+export async function openSharedClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
+  return openClusterWorld({ ...options, server: await openSharedCluster() });
 }

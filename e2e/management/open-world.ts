@@ -11,7 +11,7 @@ export type ManagementWorld = AsyncDisposable &
     readonly client: KubeClient;
     readonly api: RunningManagement;
     /** How the gateway replica reacts to routes. */
-    attitude: Attitude;
+    readonly gateway: { attitude: Attitude };
     readonly environmentDirectory: string;
     /** The token with which gateways call runtimes. */
     readonly serviceTokenFile: string;
@@ -34,12 +34,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<ManagementW
   return {
     client: platform.client,
     api,
-    get attitude() {
-      return model.attitude;
-    },
-    set attitude(attitude) {
-      model.attitude = attitude;
-    },
+    gateway: model,
     environmentDirectory: platform.data,
     serviceTokenFile: join(platform.data, 'tokens/runtime.token'),
     ...actions(api, platform.client),

@@ -39,15 +39,9 @@ onResourceServers('the form of a policy', (openWorld) => {
   }
   const full = (body: Readonly<Record<string, unknown>>) => ({ status: 'draft', ...body });
 
-  async function objects(): Promise<readonly string[]> {
-    const policies = await world.client.list(kinds.guardrailPolicy);
-    const revisions = await world.client.list(kinds.policyRevision);
-    return [...policies.items, ...revisions.items].map(({ metadata }) => `${metadata.name} ${metadata.generation}`);
-  }
-
   /** Expects that a POST and a PUT of the body are refused with 422 and nothing is created. */
   async function expectRefused(bodies: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
-    const before = await objects();
+    const before = await world.objects();
     for (const body of bodies) {
       for (const answer of [await post(body), await put(full(body))]) {
         expect([JSON.stringify(body).slice(0, 200), answer.status]).toEqual([JSON.stringify(body).slice(0, 200), 422]);
@@ -55,7 +49,7 @@ onResourceServers('the form of a policy', (openWorld) => {
         expect(answer.json.error.details.length).toBeGreaterThan(0);
       }
     }
-    expect(await objects()).toEqual(before);
+    expect(await world.objects()).toEqual(before);
   }
 
   /** Expects that a POST and a PUT of the body are accepted. */
@@ -206,7 +200,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     ['management:status:values', 'management:status:required-on-put', 'management:policy-put:full-body'],
     'a PUT of a policy without name, definition or a status of draft or archived is refused',
     async () => {
-      const before = await objects();
+      const before = await world.objects();
       const body = full(valid());
       for (const status of ['active', 'applied', 'Draft', '', 'DRAFT', null, 1]) {
         expect([status, (await put({ ...body, status })).status]).toEqual([status, 422]);
@@ -214,7 +208,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       for (const name of ['status', 'name', 'definition']) {
         expect([name, (await put(without(body, name))).status]).toEqual([name, 422]);
       }
-      expect(await objects()).toEqual(before);
+      expect(await world.objects()).toEqual(before);
       for (const status of ['archived', 'draft']) {
         expect((await world.api.ended(await put({ ...body, status }))).state).toBe('succeeded');
         expect((await world.readPolicy(policyId)).policy.status).toBe(status);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import type { PolicyRevision } from '#resources/policy-revision';
 import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
+import { revisionsOf } from './actions.ts';
 import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import { type ManagementWorld, openWorld } from './open-world.ts';
@@ -22,11 +22,7 @@ onResourceServers('commands that were in flight when their process was killed', 
 
   const leave = (row: LeftRow): Promise<string> => leaveCommand(world.api, row);
 
-  const ended = (operationId: string) =>
-    until(`the operation ${operationId} is final`, async () => {
-      const { json } = await world.api.call(`/api/v1/operations/${operationId}`);
-      return json.state === 'succeeded' || json.state === 'failed' ? json : undefined;
-    });
+  const ended = (operationId: string) => world.api.endOf(operationId);
 
   const keyIsHeld = async (key: string): Promise<boolean> =>
     (await world.api.database.database.sql`select from management.idempotency_keys where key = ${key}`).length > 0;
@@ -87,7 +83,7 @@ onResourceServers('commands that were in flight when their process was killed', 
       { op: 'replace', path: '/spec/guardrail', value: row.guardrail },
       { op: 'add', path: '/spec/apply', value: row.operationId },
     ]);
-    await until('the model is applied', async () => (await world.readBinding(modelId)).json.state === 'applied');
+    await world.untilState(modelId, 'applied');
     await world.applied(modelId, null, null);
     const key = await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { modelId, policyRevision: 1 } });
@@ -118,12 +114,10 @@ onResourceServers('commands that were in flight when their process was killed', 
     ]);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded' });
     const revisions = await until('both revisions are recorded', async () => {
-      const { items } = await client.list<PolicyRevision>(kinds.policyRevision, {
-        labelSelector: `portcullis.dev/policy-id=${id}`,
-      });
-      return items.length === 3 ? items : undefined;
+      const recorded = await revisionsOf(client, id);
+      return recorded.length === 3 ? recorded : undefined;
     });
-    const texts = revisions.toSorted((a, b) => a.spec.number - b.spec.number).map(({ spec }) => spec.description);
+    const texts = revisions.map(({ spec }) => spec.description);
     expect(texts).toEqual(['', row.operationId, 'by hand']);
   });
 });

@@ -3,7 +3,6 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
-import { untilFinal } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
@@ -32,7 +31,7 @@ onResourceServers('operations whose resource was restored', (open) => {
     const { id: policyId } = await world.createPolicy(name);
     const modelId = await world.createModel(name);
     const before = await world.binding(name);
-    world.attitude = 'pend';
+    world.gateway.attitude = 'pend';
     const accepted = await world.apply(modelId, policyId, 1);
     const { operationId } = accepted.json;
     await until('the application is pinned', async () => {
@@ -41,17 +40,15 @@ onResourceServers('operations whose resource was restored', (open) => {
     });
     expect((await world.api.call(`/api/v1/operations/${operationId}`)).json.state).toBe('running');
     await world.api.replicas[0]?.end();
-    world.attitude = 'take';
+    world.gateway.attitude = 'take';
     return { modelId, policyId, operationId, before, after: await world.binding(name) };
   }
-
-  const endOf = (operationId: string) => untilFinal((path) => world.api.call(path), operationId);
 
   test('an application that is not in the restored backup ends as lost_in_restore', async () => {
     const { modelId, policyId, operationId, before, after } = await applyUnconfirmed('before-the-command');
     await restore(kinds.modelBinding, after, before);
     await world.api.startReplica(0);
-    expect(await endOf(operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
+    expect(await world.api.endOf(operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
     const read = await world.readBinding(modelId);
     expect([read.json.binding, read.json.operationId]).toEqual([null, null]);
     expect((await world.applied(modelId, policyId, 1)).json.state).toBe('applied');
@@ -61,12 +58,9 @@ onResourceServers('operations whose resource was restored', (open) => {
     const { modelId, policyId, operationId, after } = await applyUnconfirmed('after-the-command');
     await restore(kinds.modelBinding, after, after);
     await world.api.startReplica(0);
-    const end = await endOf(operationId);
+    const end = await world.api.endOf(operationId);
     expect(end).toMatchObject({ state: 'succeeded', result: { modelId, policyId, policyRevision: 1 } });
-    const read = await until('the model is applied', async () => {
-      const { json } = await world.readBinding(modelId);
-      return json.state === 'applied' ? json : undefined;
-    });
+    const { json: read } = await world.untilState(modelId, 'applied');
     expect([read.operationId, read.binding]).toMatchObject([operationId, { policyId, policyRevision: 1 }]);
   });
 
@@ -80,7 +74,10 @@ onResourceServers('operations whose resource was restored', (open) => {
     await restore(kinds.guardrailPolicy, before, before);
     await leaveCommand(world.api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
     await world.api.startReplica(0);
-    expect(await endOf(row.operationId)).toMatchObject({ state: 'failed', error: { code: 'lost_in_restore' } });
+    expect(await world.api.endOf(row.operationId)).toMatchObject({
+      state: 'failed',
+      error: { code: 'lost_in_restore' },
+    });
     expect((await world.readPolicy(policyId)).policy).toMatchObject({ revision: 1, description: '' });
     expect(await world.savePolicy(policyId)).toBe(2);
   });

@@ -4,16 +4,13 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { insertCommand, type LeftCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
 import { until } from '../support/until.ts';
-import { callUrl } from './call-api.ts';
+import { callUrl, sendCommand, untilFinal } from './call-api.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const often = { recoverEveryMs: 20 };
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands'), () => {
-  const operation = async ({ service }: OpenService, { operationId }: LeftCommand) =>
-    (await callUrl(`${service.url}/api/v1/operations/${operationId}`, { token: null })).json;
-
   const holdsKey = async ({ database }: OpenService, { key }: LeftCommand): Promise<boolean> =>
     (await database.database.sql`select from management.idempotency_keys where key = ${key}`).length > 0;
 
@@ -27,11 +24,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     const rows = open.database.database;
     await insertCommand(rows, young, { subject, createdAt: new Date(now - 15 * minuteMs) });
     await insertCommand(rows, old, { subject, createdAt: new Date(now - 15 * minuteMs - 1) });
-    const ended = (command: LeftCommand) =>
-      until('the operation has ended', async () => {
-        const found = await operation(open, command);
-        return found.state === 'succeeded' || found.state === 'failed' ? found : undefined;
-      });
+    const ended = ({ operationId }: LeftCommand) =>
+      untilFinal((path) => callUrl(`${open.service.url}${path}`, { token: null }), operationId);
     expect(await ended(young)).toMatchObject({ state: 'succeeded', result: { policyId: young.policyId, revision: 1 } });
     expect(await ended(old)).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
     expect([await holdsKey(open, young), await holdsKey(open, old)]).toEqual([true, false]);
@@ -79,12 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     expect([await holdsKey(open, rows.open), await holdsOperation(open, rows.open)]).toEqual([true, true]);
 
     const repeat = ({ key, body }: LeftCommand) =>
-      callUrl(`${open.service.url}/api/v1/guardrail-policies`, {
-        method: 'POST',
-        token: null,
-        headers: { 'idempotency-key': key },
-        body,
-      });
+      sendCommand(`${open.service.url}/api/v1/guardrail-policies`, 'POST', { key, body });
     expect((await repeat(rows.key)).json.operationId).toBe(rows.key.operationId);
     const anew = await repeat(rows.oldKey);
     expect(anew.status).toBe(202);

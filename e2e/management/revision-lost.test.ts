@@ -3,7 +3,6 @@ import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import type { PolicyRevision } from '#resources/policy-revision';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openService } from '../../operator/management/testing/open-service.ts';
 import { holdMs } from '../../operator/revisions/decide-recording.ts';
@@ -12,8 +11,8 @@ import { createInstantWorkloads } from '../../operator/testing/instant-workloads
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
 import { until } from '../support/until.ts';
-import { actions } from './actions.ts';
-import { callUrl, untilFinal } from './call-api.ts';
+import { actions, revisionsOf } from './actions.ts';
+import { callUrl, sendCommand } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { besidePlatform, startManagement } from './start-management.ts';
 
@@ -21,9 +20,7 @@ const list = '/api/v1/guardrail-policies';
 const build = 'test-1';
 
 async function descriptionsOf(client: KubeClient, policyId: string): Promise<readonly string[]> {
-  const labelSelector = `portcullis.dev/policy-id=${policyId}`;
-  const { items } = await client.list<PolicyRevision>(kinds.policyRevision, { labelSelector });
-  const inOrder = items.toSorted((a, b) => a.spec.number - b.spec.number);
+  const inOrder = await revisionsOf(client, policyId);
   expect(inOrder.map(({ spec }) => spec.number)).toEqual(inOrder.map((_one, at) => at + 1));
   return inOrder.map(({ spec }) => spec.description);
 }
@@ -78,7 +75,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     await until('the operator recorded the later edit', async () => (await descriptionsOf(client, id)).length === 2);
     expect(await descriptionsOf(client, id)).toEqual(['', 'by hand']);
     await api.startReplica(0);
-    const end = await untilFinal((path) => api.call(path), row.operationId);
+    const end = await api.endOf(row.operationId);
     expect(end).toMatchObject({ state: 'failed', error: { code: 'revision_lost' } });
     expect((await api.call(`${list}/${id}`)).json).toMatchObject({ revision: 2, description: 'by hand' });
   });
@@ -88,10 +85,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     const { client, clock, service } = open;
     const body = { name: 'held', definition: definitionOf('held') };
     const send = (method: 'POST' | 'PUT', path: string, key: string, etag?: string) =>
-      callUrl(`${service.url}${path}`, {
-        method,
-        token: null,
-        headers: { 'idempotency-key': key, 'if-match': etag },
+      sendCommand(`${service.url}${path}`, method, {
+        key,
+        etag,
         body: method === 'PUT' ? { ...body, status: 'draft' } : body,
       });
     const { id } = (await send('POST', list, 'key-of-the-first-one')).json.target;

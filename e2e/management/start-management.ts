@@ -26,6 +26,8 @@ export type RunningManagement = AsyncDisposable & {
   command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
   /** Waits until the operation of a 202 response ends. */
   ended(accepted: Answer): Promise<OperationResource>;
+  /** Waits for the end of an operation. */
+  endOf(operationId: string): Promise<OperationResource>;
   /** Starts another replica, or replaces an ended one; `change` adds to its environment. */
   startReplica(at?: number, change?: Readonly<Record<string, string>>): Promise<RunningProcess>;
 };
@@ -112,6 +114,7 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
       if (accepted.status !== 202) throw new Error(`not accepted: ${accepted.status} ${accepted.text}`);
       return untilFinal(call, accepted.json.operationId);
     },
+    endOf: (operationId) => untilFinal(call, operationId),
     async startReplica(at = replicas.length, change = {}) {
       const replica = await start(change);
       replicas[at] = replica;

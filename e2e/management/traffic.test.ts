@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
-import { missingPostgres } from '#sql/testing/test-server';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { chatCall } from '../support/chat-call.ts';
 import { denied, masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
@@ -13,12 +13,11 @@ import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { actions } from './actions.ts';
-import { onDatabase } from './on-database.ts';
 import { type RunningManagement, startManagement } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
-describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API and real traffic'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API and real traffic'), () => {
   const parts = new AsyncDisposableStack();
   let upstream: ScriptedUpstream;
   let platform: Platform;
@@ -90,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
 
   verifies(['management:save:enables-nothing'], 'saving a policy changes no binding and no traffic', async () => {
     const modelId = await act.createModel('untouched', model('untouched'));
-    await until('it is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
+    await act.untilState(modelId, 'unbound');
     const before = await act.readBinding(modelId);
     expect((await say('untouched', `about ${denied}`)).status).toBe(200);
     const { id } = await act.createPolicy('saved-only', sampleDefinition());
@@ -107,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onDatabase('the management API an
     async () => {
       const { id } = await act.createPolicy('confirmed-policy', sampleDefinition());
       const modelId = await act.createModel('confirmed', model('confirmed'));
-      await until('the model is unbound', async () => (await act.readBinding(modelId)).json.state === 'unbound');
+      await act.untilState(modelId, 'unbound');
       expect((await act.apply(modelId, id, 1)).status).toBe(202);
       const states: string[] = [];
       await until('the model is applied', async () => {
