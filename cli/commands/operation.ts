@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
 import { isId } from '../management/resolve-policy.ts';
 import { operationText } from '../management/texts.ts';
+import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 
 type GetOptions = ManagementOptions & OutputOptions;
@@ -23,7 +24,7 @@ export function addOperation(program: Command): void {
   withOutput(withManagementOptions(operation.command('wait')))
     .description('wait until an operation has ended; exit with an error if it failed')
     .argument('<operation-id>', which)
-    .option('--timeout <seconds>', 'how long to wait', readSeconds, defaultSeconds)
+    .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 99_999, 'seconds'), defaultSeconds)
     .action(wait);
 }
 
@@ -46,10 +47,4 @@ function checkId(word: string): string {
     'usage',
     `${JSON.stringify(word)} is not the id of an operation: copy it from the output of the command.`,
   );
-}
-
-function readSeconds(text: string): number {
-  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1) throw new InvalidArgumentError('It must be a whole number of seconds from 1 to 99999.');
-  return seconds;
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { longestTokenSeconds, rotateSigningKeys } from '#identity/signing-keys';
+import { wholeNumber } from '../options/whole-number.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
 import { dataDirectory } from '../platform/data-directory.ts';
@@ -25,7 +26,7 @@ export function addToken(program: Command): void {
     .description('print a token of the development issuer')
     .option('--subject <subject>', 'subject of the token (default: the first administrator)', readName)
     .option('--audience <audience>', 'audience of the token', readName, developmentIssuer.audience)
-    .option('--ttl <seconds>', 'lifetime of the token', readSeconds, defaultSeconds)
+    .option('--ttl <seconds>', 'lifetime of the token', wholeNumber(1, longestTokenSeconds, 'seconds'), defaultSeconds)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(token);
   const rotation = command
@@ -64,10 +65,4 @@ async function token(options: TokenOptions): Promise<void> {
 function readName(text: string): string {
   if (text !== '' && text.length <= longestName) return text;
   throw new InvalidArgumentError(`It must have 1 to ${longestName} characters.`);
-}
-
-function readSeconds(text: string): number {
-  const seconds = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (seconds >= 1 && seconds <= longestTokenSeconds) return seconds;
-  throw new InvalidArgumentError(`It must be a whole number of seconds from 1 to ${longestTokenSeconds}.`);
 }

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
+import { wholeNumber } from '../options/whole-number.ts';
 import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
 import { readStatusFile } from '../platform/status-file.ts';
@@ -108,14 +109,6 @@ function aborted(signal: AbortSignal): Promise<void> {
     const alive = setInterval(() => undefined, 2 ** 30);
     signal.addEventListener('abort', () => clearInterval(alive), { once: true });
   });
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
 }
 
 /** npm takes `--port=8090` before `--` for itself and passes it on in this variable only. */

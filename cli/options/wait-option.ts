@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { wholeNumber } from './whole-number.ts';
 
 /** Timeout in seconds; undefined if the command does not wait. */
 export type WaitOption = { readonly wait?: number };
@@ -9,13 +10,9 @@ export function withWait(
   command: Command,
   description = 'wait until every ready gateway replica has applied it (default: 60 s)',
 ): Command {
-  return command.option('--wait [seconds]', description, readSeconds).hook('preAction', (_, action) => {
-    if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
-  });
-}
-
-function readSeconds(text: string): number {
-  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1) throw new InvalidArgumentError('It must be a whole number of seconds from 1 to 99999.');
-  return seconds;
+  return command
+    .option('--wait [seconds]', description, wholeNumber(1, 99_999, 'seconds'))
+    .hook('preAction', (_, action) => {
+      if (action.getOptionValue('wait') === true) action.setOptionValue('wait', defaultSeconds);
+    });
 }

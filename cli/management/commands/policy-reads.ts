@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { managementLimits } from '#contracts/management';
+import { wholeNumber } from '../../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
 import { parseRevisionNumber } from '../../revisions/revision-number.ts';
 import type { ManagementClient, PolicyList, RevisionList } from '../client.ts';
@@ -17,7 +18,7 @@ const which = 'id or name of the policy';
 
 export function addPolicyReads(policy: Command): void {
   read(policy, 'list', 'list policies, newest first: all of them, or one page with --limit or --cursor')
-    .option('--limit <n>', `entries of one page, ${min} to ${max}`, readLimit)
+    .option('--limit <n>', `entries of one page, ${min} to ${max}`, wholeNumber(min, max))
     .option('--cursor <cursor>', 'the page after this cursor')
     .action(list);
   read(policy, 'get', 'show the latest revision of a policy with its definition')
@@ -25,7 +26,7 @@ export function addPolicyReads(policy: Command): void {
     .action(get);
   read(policy, 'history', 'list the revisions of a policy, newest first')
     .argument('<guardrail-policy>', which)
-    .option('--limit <n>', `entries of one page, ${min} to ${max}`, readLimit)
+    .option('--limit <n>', `entries of one page, ${min} to ${max}`, wholeNumber(min, max))
     .option('--before <revision>', 'the page before this revision', parseRevisionNumber)
     .action(history);
   read(policy, 'revision', 'show one revision of a policy with its definition')
@@ -92,10 +93,4 @@ async function revision(word: string, number: number, options: ReadOptions): Pro
   const { client } = openManagement(options);
   const found = await client.getRevision(await resolvePolicy(client, word), number);
   writeResult(formatOf(options), found, () => policyText(found));
-}
-
-function readLimit(text: string): number {
-  const limit = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (limit >= min && limit <= max) return limit;
-  throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
 }

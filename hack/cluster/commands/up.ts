@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { wholeNumber } from '../../../cli/options/whole-number.ts';
 import { bringUp } from '../bring-up.ts';
 import type { AuditLevel } from '../control-plane/api-server.ts';
 import { progressOn } from '../progress.ts';
@@ -35,14 +36,6 @@ export function addUp(program: Command): void {
 function auditLevel(given: string): AuditLevel {
   if (given === 'Metadata' || given === 'RequestResponse') return given;
   throw new InvalidArgumentError('Choose Metadata or RequestResponse.');
-}
-
-function wholeNumber(least: number, most: number): (given: string) => number {
-  return (given) => {
-    const value = Number(given);
-    if (/^\d+$/.test(given) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
-  };
 }
 
 async function up(options: UpOptions): Promise<void> {
