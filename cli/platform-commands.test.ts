@@ -191,7 +191,7 @@ describe('apply', () => {
       [`${good}---\nkind: [`, /standard input: document 2, line \d+: /],
       [`${good}---\n${policyText({ name: 'Upper' })}`, /standard input: document 2, line \d+: metadata\.name must be/],
       [`${good}---\napiVersion: v1\nkind: Pod\n`, /document 2, line \d+: kind must be one of/],
-      [`${good}---\n${policyText({ name: 'x' })}  wrong: 1\n`, /document 2, line \d+: spec\.wrong unknown field/],
+      [`${good}---\n${policyText({ name: 'x' })}  wrong: 1\n`, /document 2, line \d+: spec\.wrong is an unknown field/],
       [
         `${good}---\n${good.replace('name: never-there', 'name: a, namespace: other')}`,
         /document 2: metadata\.namespace/,

@@ -57,7 +57,7 @@ describe('invalid files', () => {
     [
       'an unknown field',
       `${policyText({})}  colour: red\n`,
-      /p\.yaml: document 1, line \d+: spec\.colour unknown field/,
+      /p\.yaml: document 1, line \d+: spec\.colour is an unknown field/,
     ],
     [
       'a name in capitals',

@@ -67,7 +67,7 @@ describe('a backup file', () => {
     [
       'an object has an unknown member',
       text.replace('"token":""', '"token":"","x":1'),
-      /line 3: spec\.x unknown field/,
+      /line 3: spec\.x is an unknown field/,
     ],
     ['its format is another one', text.replace('"format":1', '"format":2'), /is not a backup of this version/],
     ['it is a list of another program', '{"apiVersion":"v1","kind":"List","items":[\n]}\n', /is not a backup/],

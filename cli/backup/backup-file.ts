@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldProblems } from '#kube/apply/field-problems';
+import { fieldProblems, readShape } from '#contracts/read-shape';
 import { apiVersion } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { schemaOf } from '#resources/schemas';
@@ -78,10 +78,12 @@ function readObject(line: string): ParsedObject {
   const value = parseJson(line.replace(/,$/, '')) as Partial<Resource> | undefined;
   const kind = backupKinds.find((one) => one.kind === value?.kind && value.apiVersion === apiVersion);
   if (kind === undefined) return { kind: 'problems', problems: ['this is not an object of a backup'] };
-  const read = schemaOf(kind).safeParse(value);
-  if (read.success) return { kind: 'object', object: value as Resource };
-  const problems = fieldProblems(read.error, value).map(({ field, message }) => `${field} ${message}`);
-  return { kind: 'problems', problems };
+  const read = readShape(schemaOf(kind), value);
+  if (read.ok) return { kind: 'object', object: value as Resource };
+  return {
+    kind: 'problems',
+    problems: fieldProblems(read.problems).map(({ field, message }) => `${field} ${message}`),
+  };
 }
 
 function linesOf(bytes: Buffer): readonly string[] {

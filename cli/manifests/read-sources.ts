@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { fieldProblems } from '#kube/apply/field-problems';
+import { problemSentences, readShape } from '#contracts/read-shape';
 import { CliError } from '../errors/cli-error.ts';
 
 export type Source = { readonly name: string; readonly bytes: Buffer };
@@ -46,9 +46,7 @@ export function readYaml<S extends z.ZodType>({ name, bytes }: Source, schema: S
     throw new CliError('usage', `${name}: line ${fault.linePos?.[0].line ?? 1}: invalid YAML (${fault.code}).`);
   }
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-  const read = schema.safeParse(value);
-  if (read.success) return read.data;
-  const problems = fieldProblems(read.error, value);
-  const sentences = problems.map(({ field, message }) => `${field === '' ? 'the file' : field} ${message}`);
-  throw new CliError('usage', `${name}: ${sentences.join('; ')}`);
+  const read = readShape(schema, value);
+  if (read.ok) return read.value;
+  throw new CliError('usage', `${name}: ${problemSentences(read.problems, 'the file')}`);
 }

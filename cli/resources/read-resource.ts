@@ -1,3 +1,4 @@
+import { readShape } from '#contracts/read-shape';
 import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
 import { nameSchema, type Resource, type Stored } from '#resources/metadata';
@@ -9,9 +10,9 @@ export async function readResource<R extends Resource>(
   kind: Kind,
   name: string,
 ): Promise<Stored<R>> {
-  const checked = nameSchema.safeParse(name);
-  if (!checked.success) {
-    throw new CliError('usage', `${JSON.stringify(name)} is not a valid name: it ${checked.error.issues[0]?.message}.`);
+  const checked = readShape(nameSchema, name);
+  if (!checked.ok) {
+    throw new CliError('usage', `${JSON.stringify(name)} is not a valid name: it ${checked.problems[0]?.message}.`);
   }
   const found = await client.get<R>(kind, name);
   if (found !== undefined) return found;

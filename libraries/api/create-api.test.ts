@@ -169,7 +169,7 @@ describe('idempotent commands', () => {
   test('a repeated command gets the same answer; a different or invalid body does not use up the idempotency key', async () => {
     const send = (body: string) => post(body, { 'idempotency-key': 'again' });
     const invalid = await send('{"text":""}');
-    expect([invalid.status, invalid.json.details]).toEqual([422, [{ path: '/text', message: 'must be at least 1' }]]);
+    expect([invalid.status, invalid.json.details]).toEqual([422, [{ path: '/text', message: 'must not be empty' }]]);
     const first = await send('{"text":"one"}');
     const second = await send('{ "text": "one" }');
     expect([first.status, second.json]).toEqual([201, first.json]);

@@ -4,6 +4,7 @@ import { limits as numbers } from './limits.ts';
 import { type Definition, providerOf, type Rule, rulesInOrder } from './policy.ts';
 import { isContentProfile } from './profiles.ts';
 import type { ApprovedProvider } from './providers.ts';
+import { problemSentences, readShape } from './read-shape.ts';
 
 export type BundleInput = {
   readonly policyId: string;
@@ -39,17 +40,15 @@ export function assembleBundle(input: BundleInput): AssembledBundle {
   const resolved = resolveProviders(approved, definition);
   if (resolved.kind === 'unknown') return refused('provider_unknown', resolved.message);
   const { request, response } = definition;
-  const parsed = bundleSchema.safeParse({
+  const read = readShape(bundleSchema, {
     schema: bundleSchemaName,
     contentProfile,
     limits,
     policies: [{ id: policyId, revision, request, response }],
     providers: resolved.providers,
   });
-  if (!parsed.success) {
-    return refused('bundle_invalid', parsed.error.issues.map((issue) => issue.message).join('; '));
-  }
-  return sealed(parsed.data);
+  if (!read.ok) return refused('bundle_invalid', problemSentences(read.problems, 'the bundle'));
+  return sealed(read.value);
 }
 
 function sealed(bundle: Bundle): AssembledBundle {

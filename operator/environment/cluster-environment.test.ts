@@ -73,7 +73,7 @@ describe('the pod template', () => {
   });
 
   test.each([
-    ['an unknown member', 'replicas: 3', 'the file'],
+    ['an unknown member', 'replicas: 3', 'replicas is an unknown field'],
     ['an invalid quantity', 'resources: { limits: { memory: 1 GB } }', 'resources.limits.memory'],
     ['a reserved label', 'labels: { portcullis.dev/workload: x }', 'labels'],
     ['an invalid label value', 'labels: { team: "a b" }', 'labels.team'],
@@ -86,7 +86,7 @@ describe('the pod template', () => {
   test('a grace period shorter than hook and drain is refused', async () => {
     const text = (grace: number) => `${least}preStopSeconds: 5\nterminationGraceSeconds: ${grace}\n`;
     expect((await read(text(13))).template.terminationGraceSeconds).toBe(13);
-    expect(await problems(text(12))).toEqual([expect.stringContaining('terminationGraceSeconds: must be at least 13')]);
+    expect(await problems(text(12))).toEqual([expect.stringContaining('terminationGraceSeconds must be at least 13')]);
   });
 
   test('a pod template accepts the forms of the Kubernetes API', async () => {
@@ -118,7 +118,7 @@ describe('served policies', () => {
     const named = (name: string) => `policies: [${entry.replace('chat', name)}]`;
     expect((await read(least, named('a'.repeat(40)))).served).toHaveLength(1);
     for (const wrong of ['a'.repeat(41), 'A', 'a.b', '-a']) {
-      expect(await problems(least, named(wrong))).toEqual([expect.stringContaining('policies.0.name')]);
+      expect(await problems(least, named(wrong))).toEqual([expect.stringContaining('policies[0].name')]);
     }
     expect(await problems(least, `policies: [${entry}, ${entry}]`)).toEqual([
       expect.stringContaining('the policy chat is listed twice'),

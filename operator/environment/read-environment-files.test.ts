@@ -50,7 +50,9 @@ test.each([
   expect((await read(undefined, `${name}: ${min}`)).limits).toMatchObject({ [name]: min });
   expect((await read(undefined, `${name}: ${max}`)).limits).toMatchObject({ [name]: max });
   for (const wrong of [min - 1, max + 1]) {
-    expect(await problems(undefined, `${name}: ${wrong}`)).toEqual([expect.stringContaining(`limits.yaml: ${name}: `)]);
+    expect(await problems(undefined, `${name}: ${wrong}`)).toEqual([
+      expect.stringContaining(`limits.yaml: ${name} must be `),
+    ]);
   }
 });
 
@@ -60,7 +62,7 @@ test('all problems of environment files are reported at once, each with file and
     'unknown: 1',
   );
   expect(found.length).toBeGreaterThan(1);
-  expect(found[0]).toContain('providers.yaml: providers.0.endpoint');
+  expect(found[0]).toContain('providers.yaml: providers[0].endpoint ');
   expect(found.at(-1)).toContain('limits.yaml');
 });
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
+import { fieldProblems, readShape } from '#contracts/read-shape';
 
 /** The content of a file and its problems, each with file and field. */
 type FileContent<T> = { readonly value: T; readonly problems: readonly string[] };
@@ -28,12 +29,13 @@ export async function readYamlFile<S extends z.ZodType, A extends z.infer<S> | u
     const at = document.errors[0]?.linePos?.[0].line;
     return { value: absent, problems: [`${path} is not valid YAML (line ${at ?? 1})`] };
   }
-  const parsed = schema.safeParse(document.toJS() ?? {});
-  if (parsed.success) return { value: parsed.data, problems: [] };
-  const problems = parsed.error.issues.map(
-    (issue) => `${path}: ${issue.path.join('.') || 'the file'}: ${issue.message}`,
-  );
-  return { value: absent, problems };
+  const read = readShape(schema, document.toJS() ?? {});
+  if (read.ok) return { value: read.value, problems: [] };
+  const problems = fieldProblems(read.problems);
+  return {
+    value: absent,
+    problems: problems.map(({ field, message }) => `${path}: ${field || 'the file'} ${message}`),
+  };
 }
 
 /** Names that a list holds more than once, without repetition. */

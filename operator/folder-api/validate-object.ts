@@ -1,4 +1,4 @@
-import { fieldProblems } from '#kube/apply/field-problems';
+import { fieldProblems, readShape } from '#contracts/read-shape';
 import { metadataProblems } from '#kube/apply/metadata-problems';
 import { sameJson } from '#kube/apply/same-json';
 import type { FieldProblem } from '#kube/client/kube-error';
@@ -14,8 +14,8 @@ import { invalid } from './api-refusal.ts';
  * validated, so that an object of an older release can still lose its finalizer.
  */
 export function validateObject(kind: Kind, next: unknown, before?: Stored<Resource>): asserts next is Resource {
-  const parsed = schemaOf(kind).safeParse(next);
-  const shape = parsed.success ? [] : fieldProblems(parsed.error, next);
+  const read = readShape(schemaOf(kind), next);
+  const shape = read.ok ? [] : fieldProblems(read.problems);
   const object = next as Resource;
   const problems = [
     ...shape.filter(({ field }) => before === undefined || !isUnchanged(field, before, object)),

@@ -140,7 +140,7 @@ describe('bodies', () => {
       'spec.lifecycle',
     ]);
     expect(causes.find((cause) => cause.field === 'metadata.name')?.message).toMatch(/lower case/);
-    expect(answer.body.message).toContain('spec.extra: unknown field');
+    expect(answer.body.message).toContain('spec.extra: is an unknown field');
   });
 
   test.each([

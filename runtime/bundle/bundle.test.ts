@@ -67,23 +67,26 @@ describe('a bundle', () => {
     () => {
       loads(bundleOf([quiet]));
       for (const [path, place] of [
-        ['policies.0.id', 'policies.0.id: '],
-        ['policies.0.revision', 'policy policy-a: revision: '],
-        ['contentProfile', 'contentProfile: '],
-        ['policies.0.request', 'policy policy-a, request section: '],
-        ['policies.0.response', 'policy policy-a, response section: '],
-        ['policies.0.request.deadlineMs', 'policy policy-a, request section: deadlineMs: '],
-        ['policies.0.response.deadlineMs', 'policy policy-a, response section: deadlineMs: '],
-        ['policies.0.request.baseline', 'policy policy-a, request section: baseline: '],
-        ['policies.0.request.baseline.0.timeoutMs', 'policy policy-a, request section, rule words: timeoutMs: '],
-        ['policies.0.request.additional', 'policy policy-a, request section: additional: '],
-        ['limits', 'limits: '],
-        ['limits.maxMatches', 'limits.maxMatches: '],
-        ['providers', 'providers: '],
-        ['policies', 'policies: '],
-        ['schema', 'schema: '],
+        ['policies.0.id', 'policies[0].id is required'],
+        ['policies.0.revision', 'policy policy-a: revision is required'],
+        ['contentProfile', 'contentProfile is required'],
+        ['policies.0.request', 'policy policy-a, request section: is required'],
+        ['policies.0.response', 'policy policy-a, response section: is required'],
+        ['policies.0.request.deadlineMs', 'policy policy-a, request section: deadlineMs is required'],
+        ['policies.0.response.deadlineMs', 'policy policy-a, response section: deadlineMs is required'],
+        ['policies.0.request.baseline', 'policy policy-a, request section: baseline is required'],
+        [
+          'policies.0.request.baseline.0.timeoutMs',
+          'policy policy-a, request section, rule words: timeoutMs is required',
+        ],
+        ['policies.0.request.additional', 'policy policy-a, request section: additional is required'],
+        ['limits', 'limits is required'],
+        ['limits.maxMatches', 'limits.maxMatches is required'],
+        ['providers', 'providers is required'],
+        ['policies', 'policies is required'],
+        ['schema', 'schema is required'],
       ] as const) {
-        refuses(edited(path, undefined), new RegExp(`^${place.replaceAll('.', '\\.')}`, 'm'));
+        refuses(edited(path, undefined), new RegExp(`^${RegExp.escape(place)}`, 'm'));
       }
       for (const revision of [1, null, true, '']) refuses(edited('policies.0.revision', revision), 'revision');
       refuses(edited('policies.0.id', ''), 'id');

@@ -1,6 +1,7 @@
 import { type Bundle, bundleSchema } from '#contracts/bundle';
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import { limits } from '#contracts/limits';
+import { fieldPath, readShape } from '#contracts/read-shape';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { BundleProblem } from './bundle-error.ts';
 
@@ -37,16 +38,14 @@ export function parseBundle(bytes: Uint8Array): BundleReading {
   if (canonical.length > limits.bundleBytes) {
     return { ...refused(`the canonical form of the bundle is larger than ${limits.bundleBytes} bytes`), digest };
   }
-  const parsed = bundleSchema.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue): BundleProblem => {
-      const place = placeOf(value, issue.path);
-      const path = issue.path.slice(named(place)).join('.');
-      return { code: 'bundle_invalid', message: path === '' ? issue.message : `${path}: ${issue.message}`, ...place };
-    });
-    return { ok: false, problems, digest };
-  }
-  return { ok: true, bundle: parsed.data, canonical, digest };
+  const read = readShape(bundleSchema, value);
+  if (read.ok) return { ok: true, bundle: read.value, canonical, digest };
+  const problems = read.problems.map(({ path, message }): BundleProblem => {
+    const place = placeOf(value, path);
+    const field = fieldPath(path.slice(named(place)));
+    return { code: 'bundle_invalid', message: field === '' ? message : `${field} ${message}`, ...place };
+  });
+  return { ok: false, problems, digest };
 }
 
 function refused(message: string): { readonly ok: false; readonly problems: readonly BundleProblem[] } {

@@ -1,10 +1,11 @@
 import { v7 as uuid } from 'uuid';
 import { z } from 'zod';
+import { readShape } from '#contracts/read-shape';
 import { listen } from '#kit/http/listen';
 import { headerValues } from '#kit/http/raw-headers';
 import type { Clock } from '#kit/time/clock';
 import { createApi } from '../create-api.ts';
-import { describeIssues } from '../describe-issues.ts';
+import { detailsOf } from '../details-of.ts';
 import { type ApiOperation, type ApiTable, failure, type Gate, success } from '../operation.ts';
 import { createCursors, readLimit } from '../pages.ts';
 import { commandFingerprint, type KeyHolder, runIdempotent } from '../run-idempotent.ts';
@@ -55,14 +56,12 @@ const createNote: Row['run'] = async ({ service, body, caller, idempotencyKey })
       fingerprint,
       findHolder: async () => service.keys.get(owner),
       async attempt() {
-        const parsed = noteSchema.safeParse(body.json);
-        if (!parsed.success) {
-          return { kind: 'refused', error: failure('invalid_note', describeIssues(parsed.error)) };
-        }
+        const read = readShape(noteSchema, body.json);
+        if (!read.ok) return { kind: 'refused', error: failure('invalid_note', detailsOf(read.problems)) };
         if (service.keys.has(owner)) return { kind: 'taken' };
         service.keys.set(owner, { fingerprint, response: undefined });
         await service.beforeStore();
-        const note = { id: uuid(), tenant: caller, text: parsed.data.text };
+        const note = { id: uuid(), tenant: caller, text: read.value.text };
         service.notes.set(note.id, note);
         const response = { ...success(note), status: 201 };
         service.keys.set(owner, { fingerprint, response });

@@ -29,7 +29,7 @@ export function metadataProblems(metadata: Metadata): readonly FieldProblem[] {
   return [
     ...Object.keys(metadata)
       .filter((member) => !knownMembers.has(member))
-      .map((member) => ({ field: `metadata.${member}`, message: 'unknown field' })),
+      .map((member) => ({ field: `metadata.${member}`, message: 'is an unknown field' })),
     ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => labelProblems(key, value)),
     ...annotationProblems(metadata.annotations ?? {}),
     ...(metadata.finalizers ?? [])

@@ -24,7 +24,7 @@ test('every problem of a manifest has its document, line and field', () => {
   const text = `---\n${binding}\n---\nkind: ModelBinding\nmetadata:\n  name: Capital\nspec:\n  extra: 1\n  replicas: 0\n`;
   const { problems, resources } = readManifests(text);
   expect(resources).toHaveLength(1);
-  expect(problems).toContainEqual({ document: 2, line: 8, field: 'spec.extra', message: 'unknown field' });
+  expect(problems).toContainEqual({ document: 2, line: 8, field: 'spec.extra', message: 'is an unknown field' });
   expect(problems).toContainEqual({ document: 2, line: 4, field: 'apiVersion', message: 'is required' });
   expect(problems).toContainEqual({ document: 2, line: 8, field: 'spec.gateway', message: 'is required' });
   expect(problems.find(({ field }) => field === 'metadata.name')).toMatchObject({ line: 6, message: /lower case/ });
@@ -62,7 +62,7 @@ test('a caller of the manifest reader can fill in omitted members and accept int
 
 test('a manifest member named __proto__ becomes an ordinary member', () => {
   const text = JSON.stringify(sampleBinding('x')).replace('"spec":{', '"spec":{"__proto__":{"a":1},');
-  expect(messages(text)).toEqual(['spec.__proto__|unknown field']);
+  expect(messages(text)).toEqual(['spec.__proto__|is an unknown field']);
 });
 
 function bomb(): string {

@@ -1,10 +1,10 @@
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import { sha256Hex } from '#contracts/canonical';
+import { fieldPath, readShape, type ShapeProblem } from '#contracts/read-shape';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { findKind } from '#resources/schemas';
-import { fieldPath, type PathProblem, pathProblems } from './field-problems.ts';
 import { metadataProblems } from './metadata-problems.ts';
 
 /** Largest text, bytes. */
@@ -170,8 +170,8 @@ function readSource(source: Source, options: ReadOptions): Manifest | readonly M
   if (found === undefined || (found.kind.internal && options.internal !== 'allow')) {
     return [problemAt(source, { path: ['kind'], message: kindMessage(found?.kind) })];
   }
-  const parsed = found.schema.safeParse(value);
-  if (!parsed.success) return pathProblems(parsed.error, value).map((problem) => problemAt(source, problem));
+  const read = readShape(found.schema, value);
+  if (!read.ok) return read.problems.map((problem) => problemAt(source, problem));
   const resource = value as Resource;
   const problems = metadataProblems(resource.metadata);
   if (problems.length > 0) {
@@ -196,7 +196,7 @@ function kindMessage(kind: Kind | undefined): string {
   return `must be one of ${known.map((one) => one.kind).join(', ')}, with apiVersion ${apiVersion}`;
 }
 
-function problemAt(source: Source, { path, message }: PathProblem): ManifestProblem {
+function problemAt(source: Source, { path, message }: Pick<ShapeProblem, 'path' | 'message'>): ManifestProblem {
   const line = source.lineOf(path);
   return { document: source.document, ...(line === undefined ? {} : { line }), field: fieldPath(path), message };
 }

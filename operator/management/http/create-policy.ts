@@ -1,6 +1,7 @@
-import { describeIssues } from '#api/describe-issues';
+import { detailsOf } from '#api/details-of';
 import { failure } from '#api/operation';
 import { policyCreateSchema } from '#contracts/management';
+import { readShape } from '#contracts/read-shape';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
 import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
@@ -14,11 +15,11 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
     gone: 'policy_not_found',
     plan: async (json, operationId) => {
       if (json === undefined) return failure('invalid_json');
-      const body = policyCreateSchema.safeParse(json);
-      if (!body.success) return failure('invalid_body', describeIssues(body.error));
-      if (!fitsIntoRevision(body.data.definition)) return failure('definition_too_large');
+      const body = readShape(policyCreateSchema, json);
+      if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
+      if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
       const id = request.service.newId();
-      const spec = newPolicySpec(body.data, operationId);
+      const spec = newPolicySpec(body.value, operationId);
       return {
         kind: 'planned',
         command: {

@@ -1,6 +1,7 @@
-import { describeIssues } from '#api/describe-issues';
+import { detailsOf } from '#api/details-of';
 import { failure } from '#api/operation';
 import { type BindingWrite, bindingApplySchema, bindingUnbindSchema, maxRevision } from '#contracts/management';
+import { readShape } from '#contracts/read-shape';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
@@ -55,9 +56,8 @@ async function plan(
 function parseBody(json: JsonValue): { readonly kind: 'body'; readonly value: BindingWrite } | ManagementError {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const isUnbind = isObject && json['policyId'] === null && json['policyRevision'] === null;
-  const parsed = isUnbind ? bindingUnbindSchema.safeParse(json) : bindingApplySchema.safeParse(json);
-  if (parsed.success) return { kind: 'body', value: parsed.data };
-  return failure('invalid_body', describeIssues(parsed.error));
+  const read = isUnbind ? readShape(bindingUnbindSchema, json) : readShape(bindingApplySchema, json);
+  return read.ok ? { kind: 'body', value: read.value } : failure('invalid_body', detailsOf(read.problems));
 }
 
 type DesiredGuardrail = {

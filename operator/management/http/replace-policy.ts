@@ -1,6 +1,7 @@
-import { describeIssues } from '#api/describe-issues';
+import { detailsOf } from '#api/details-of';
 import { failure } from '#api/operation';
 import { policyReplaceSchema } from '#contracts/management';
+import { readShape } from '#contracts/read-shape';
 import type { JsonValue } from '#kit/json/parse-strict';
 import { type GuardrailPolicy, guardrailPolicySpecSchema, type PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -38,16 +39,16 @@ async function plan(
   const mismatch = checkEtag({ type: 'policy', id: policyId, uid, generation });
   if (mismatch !== undefined) return mismatch;
   if (json === undefined) return failure('invalid_json');
-  const body = policyReplaceSchema.safeParse(json);
-  if (!body.success) return failure('invalid_body', describeIssues(body.error));
-  if (!fitsIntoRevision(body.data.definition)) return failure('definition_too_large');
+  const body = readShape(policyReplaceSchema, json);
+  if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
+  if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
   if (deletionTimestamp !== undefined) return failure('policy_deleting');
   // The live generation becomes a revision before it is replaced, so that no version is lost.
   const record = await service.recorder.record(policyId, policy);
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await testsOf(service, policyId, policy);
-  if (!fitsIntoRevision(body.data.definition, tests)) return failure('definition_too_large');
-  const spec = nextPolicySpec(body.data, tests, changeToken(operationId, generation + 1));
+  if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
+  const spec = nextPolicySpec(body.value, tests, changeToken(operationId, generation + 1));
   return {
     kind: 'planned',
     command: {

@@ -1,0 +1,19 @@
+import type { ShapeProblem } from '#contracts/read-shape';
+import type { ErrorDetail } from './operation.ts';
+
+/** Further problems are reported once these are corrected. */
+const maxDetails = 20;
+
+/** One detail for each problem of a body. Of unknown members the names appear only if they are plain. */
+export function detailsOf(problems: readonly ShapeProblem[]): readonly ErrorDetail[] {
+  return problems.slice(0, maxDetails).map(({ path, message, isUnknown }) => {
+    const isPlain = !isUnknown || /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(String(path.at(-1)));
+    return isPlain
+      ? { path: pointerOf(path), message }
+      : { path: pointerOf(path.slice(0, -1)), message: 'has an unknown field' };
+  });
+}
+
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

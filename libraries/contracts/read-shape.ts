@@ -1,0 +1,137 @@
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+/** A problem of a value as path and predicate, such as `must be a string`. No predicate repeats the value. */
+export type ShapeProblem = {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** The last member of the path is not in the schema, so its name is text of the writer. */
+  readonly isUnknown: boolean;
+};
+
+type Shape<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
+
+/** Most problems that are listed for one value. */
+const maxProblems = 200;
+
+/** Reads a value with a schema; the only place where faults of schemas become sentences. */
+export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape<z.output<S>> {
+  const parsed = schema.safeParse(value, { error: predicateOf });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems);
+  return {
+    ok: false,
+    problems: problems.map((problem) =>
+      isAbsent(value, problem.path) ? { ...problem, message: 'is required' } : problem,
+    ),
+  };
+}
+
+/** The problems of a value with paths in the notation of Kubernetes, `spec.rules[0].id`. */
+export function fieldProblems(
+  problems: readonly ShapeProblem[],
+): readonly { readonly field: string; readonly message: string }[] {
+  return problems.map(({ path, message }) => ({ field: fieldPath(path), message }));
+}
+
+/** Problems as sentences for people, separated by semicolons; `whole` names the value itself. */
+export function problemSentences(problems: readonly ShapeProblem[], whole: string): string {
+  return fieldProblems(problems)
+    .map(({ field, message }) => `${field === '' ? whole : field} ${message}`)
+    .join('; ');
+}
+
+/** A path in the notation of Kubernetes; empty for the whole value. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`;
+    const name = String(segment);
+    if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return `${text}[${name}]`;
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+function problemsOf(issue: Issue, parent: readonly PropertyKey[]): readonly ShapeProblem[] {
+  const path = [...parent, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...path, key], message: 'is an unknown field', isUnknown: true }));
+  }
+  const closest = issue.code === 'invalid_union' ? closestBranch(issue.errors) : undefined;
+  if (closest !== undefined) return closest.flatMap((inner) => problemsOf(inner, path));
+  return [{ path, message: issue.message, isUnknown: false }];
+}
+
+/** The alternative of a union with the fewest problems: most likely the one that the writer meant. */
+function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return branches
+    .filter((issues) => issues.some((issue) => issue.path.length > 0))
+    .toSorted((a, b) => a.length - b.length)[0];
+}
+
+/** Whether there is no value at a path. */
+function isAbsent(input: unknown, path: readonly PropertyKey[]): boolean {
+  const found = path.reduce<unknown>(
+    (value, segment) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[segment],
+    input,
+  );
+  return found === undefined;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const formatNames: Readonly<Record<string, string>> = {
+  uuid: 'must be a UUID',
+  url: 'must be a URL',
+  datetime: 'must be a time such as 2026-01-02T03:04:05Z',
+};
+
+/** What the length of a value counts. */
+const units: Readonly<Record<string, string>> = {
+  string: 'characters',
+  array: 'entries',
+  object: 'fields',
+  record: 'fields',
+};
+
+/** The predicate of an issue; a message of the schema itself comes before it. */
+function predicateOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${typeNames[issue.expected] ?? 'another type'}`;
+    case 'too_small':
+      if (issue.minimum === 1 && issue.origin in units) return 'must not be empty';
+      return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    case 'too_big':
+      return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    case 'invalid_value': {
+      const values = issue.values.map((value) => JSON.stringify(value)).join(', ');
+      return issue.values.length === 1 ? `must be ${values}` : `must be one of ${values}`;
+    }
+    case 'invalid_format':
+      if (issue.format === 'regex') return `must match ${issue.pattern ?? 'the pattern of the schema'}`;
+      return formatNames[issue.format] ?? `must be in the format ${issue.format}`;
+    case 'invalid_key':
+      return 'has a field with an invalid name';
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    default:
+      return 'has none of the allowed forms';
+  }
+}
+
+function bound(origin: string, comparison: string, limit: number | bigint): string {
+  const unit = units[origin];
+  return unit === undefined ? `must be ${comparison} ${limit}` : `must have ${comparison} ${limit} ${unit}`;
+}
