@@ -36,18 +36,20 @@ async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
 
 const figures = await loadFigures();
 const { names, switches } = programWords({
-  usage: 'npm run figures -- [NAME...] [--small] [--list]',
+  usage: 'npm run figures -- [[--except] NAME...] [--small] [--list]',
   names: figures.map(({ name }) => name),
-  switches: ['small', 'list'],
+  switches: ['small', 'list', 'except'],
 });
+const isExcept = switches.has('except');
+const isNamed = names.length > 0 && !isExcept;
 if (switches.has('list')) {
   for (const figure of figures) console.log(`${figure.name}: ${figure.title}`);
 } else {
   const size: FigureSize = switches.has('small') ? 'small' : 'full';
   const outcomes: Outcome[] = [];
   for (const figure of figures) {
-    if (names.length > 0 && !names.includes(figure.name)) continue;
-    if (names.length === 0 && size === 'small' && figure.coveredBy !== undefined) {
+    if (names.length > 0 && names.includes(figure.name) === isExcept) continue;
+    if (!isNamed && size === 'small' && figure.coveredBy !== undefined) {
       console.log(`left out ${figure.name}: ${figure.coveredBy} measures it at a small size in the full check`);
     } else outcomes.push(await measure(figure, size));
   }

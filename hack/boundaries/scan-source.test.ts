@@ -49,6 +49,10 @@ test('code and comments have the length and the lines of the text', () => {
   expect(scan.comments.trim().replace(/ +/g, ' ')).toBe('// why\n/* two\nlines */');
 });
 
+test('a tagged template with a backslash that is no escape has its raw text', () => {
+  expect(scanSource('const a = String.raw`\\users`;').strings.map(({ value }) => value)).toEqual(['\\users']);
+});
+
 test.each<[string, readonly string[]]>([
   ['export const a = 1, b = 2;', ['a', 'b']],
   ['export const { a, b: [c, ...d], ...e } = f();', ['a', 'c', 'd', 'e']],

@@ -63,7 +63,11 @@ export function lineOf(text: string, offset: number): number {
 function textOf(node: Node | undefined): string | undefined {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node?.type !== 'TemplateLiteral' || nodesAt(node, 'expressions').length > 0) return undefined;
-  return (nodesAt(node, 'quasis')[0]?.value as { readonly cooked: string } | undefined)?.cooked;
+  const quasi = nodesAt(node, 'quasis')[0]?.value as
+    | { readonly cooked: string | null; readonly raw: string }
+    | undefined;
+  // A tagged template may hold a backslash that is no escape; then it has only its raw text.
+  return quasi?.cooked ?? quasi?.raw;
 }
 
 /** Where a node holds text instead of code, without the marks around it. */

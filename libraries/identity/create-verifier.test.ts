@@ -389,7 +389,7 @@ describe('keys of an issuer', () => {
     ['hangs during its answer', (jwks) => jwks.answerWith((outgoing) => outgoing.write('{"keys":['))],
   ];
 
-  test.each(broken)(
+  test.concurrent.each(broken)(
     'while the server of the keys %s, tokens are identity_unavailable and never valid, and tokens are valid again afterwards',
     async (_what, breakIt) => {
       const at = createFakeClock();
