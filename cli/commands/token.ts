@@ -3,7 +3,7 @@ import { longestTokenSeconds, rotateSigningKeys } from '#identity/signing-keys';
 import { wholeNumber } from '../options/whole-number.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson, writeText } from '../output/write.ts';
-import { dataDirectory } from '../platform/data-directory.ts';
+import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import { firstAdministratorOf, orKeyError, signToken } from '../platform/sign-token.ts';
@@ -41,7 +41,7 @@ type RotateOptions = { readonly data?: string; readonly revoke?: boolean; readon
 
 async function rotate({ data, revoke = false, json }: RotateOptions): Promise<void> {
   const rotated = await orKeyError(() =>
-    rotateSigningKeys(dataDirectory(data).signingKeys, { now: new Date(), revoke }),
+    rotateSigningKeys(chosenDataDirectory(data).signingKeys, { now: new Date(), revoke }),
   );
   const { kid, published } = rotated;
   const signsFrom = rotated.signsFrom.toISOString();

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { DataDirectory } from '#contracts/data-directory';
 import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { type DataDirectory, dataDirectory } from '../platform/data-directory.ts';
+import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
@@ -37,7 +38,7 @@ export function addUp(program: Command): void {
 async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
   refuseOptionsOfNpm();
-  const data = dataDirectory(options.data);
+  const data = chosenDataDirectory(options.data);
   process.title = `portcullis-up ${data.root}`;
   createRoot(data);
   refuseForeignFolder(data);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { DataDirectory } from '#contracts/data-directory';
 import { problemSentence } from '../manifests/problem-sentence.ts';
-import type { DataDirectory } from './data-directory.ts';
 
 /** The report in the watched folder in which the operator lists files that it could not apply. */
 export const problemsFile = '.problems.json';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
 import { CliError } from '../errors/cli-error.ts';
-import { type DataDirectory, dataDirectory } from './data-directory.ts';
+import { chosenDataDirectory } from './data-directory.ts';
 import { isLocked } from './lock.ts';
 import { type PlatformStatus, readStatusFile } from './status-file.ts';
 
@@ -11,7 +12,7 @@ export type RunningPlatform = { readonly data: DataDirectory; readonly status: P
  * @throws CliError not_running
  */
 export function runningPlatform(asked: string | undefined): RunningPlatform {
-  const data = dataDirectory(asked);
+  const data = chosenDataDirectory(asked);
   if (!existsSync(data.root)) {
     throw new CliError('not_running', `${data.root} does not exist: start a platform there with "portcullis up".`);
   }

@@ -1,8 +1,8 @@
+import type { DataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
 import { SigningKeysError, TooManyKeysError } from '#identity/signing-keys';
 import { CliError } from '../errors/cli-error.ts';
 import { firstSubject } from './administrators.ts';
-import type { DataDirectory } from './data-directory.ts';
 import { developmentIssuer } from './development-issuer.ts';
 import type { RunningPlatform } from './running-platform.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { readProviders } from '../manifests/read-environment-files.ts';
-import type { DataDirectory } from '../platform/data-directory.ts';
 import { findLastingPort } from './free-port.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import type { DataDirectory } from '#contracts/data-directory';
 import { writeAtomic } from '#kit/files/write-atomic';
-import type { DataDirectory } from '../platform/data-directory.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { findLastingPort } from './free-port.ts';
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   constants,
@@ -11,9 +10,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeAtomic } from '#kit/files/write-atomic';
+import type { DataDirectory } from '#contracts/data-directory';
+import { createSecret } from '#kit/files/create-secret';
 import { CliError } from '../errors/cli-error.ts';
-import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+import { checkout } from '../platform/data-directory.ts';
 
 /** Files that a first start copies to the watched folder. */
 const exampleFiles = ['policy.yaml', 'binding.yaml'] as const;
@@ -53,18 +53,16 @@ export function refuseForeignFolder(data: DataDirectory): void {
 }
 
 /**
- * Creates missing folders and secrets, readable by the owner only, and on a first start the example. Every step is
- * atomic, so that the next start completes one that was killed.
+ * Creates what the operator does not: the secrets of gateways and database, readable by the owner only, and on a first
+ * start the example. Every step is atomic, so that the next start completes one that was killed.
  * @returns whether the example was copied
  */
 export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
-  for (const folder of [data.tokens, data.secrets, data.run, data.logs]) {
+  for (const folder of [data.tokens, data.run]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
-  await createSecret(data.apiToken, `${token()}\n`);
-  await createSecret(data.runtimeToken, `${token()}\n`);
-  await createSecret(data.databasePassword, `${token()}\n`);
-  await createSecret(data.clientKeys, `pk-${token()} default\n`);
+  await createSecret(data.databasePassword);
+  await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;
   const folder = mkdtempSync(join(data.root, '.apply-'));
   for (const name of exampleFiles) copyFileSync(join(checkout, 'examples/guarded-chat', name), join(folder, name));
@@ -73,13 +71,4 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
     if (name.startsWith('.apply-')) rmSync(join(data.root, name), { recursive: true });
   }
   return true;
-}
-
-async function createSecret(path: string, text: string): Promise<void> {
-  if (existsSync(path)) return;
-  await writeAtomic(path, Buffer.from(text), { mode: 0o600 });
-}
-
-function token(): string {
-  return randomBytes(32).toString('base64url');
 }

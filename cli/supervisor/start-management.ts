@@ -1,5 +1,5 @@
+import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
-import type { DataDirectory } from '../platform/data-directory.ts';
 import {
   apiOf,
   type ChildSpec,

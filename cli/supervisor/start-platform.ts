@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
 import { writeAtomic } from '#kit/files/write-atomic';
 import type { ReadyLine } from '#kit/process/ready';
 import { CliError } from '../errors/cli-error.ts';
 import { firstAdministrators } from '../platform/administrators.ts';
-import type { DataDirectory } from '../platform/data-directory.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import { createProvidersFile, echoPort } from './approved-providers.ts';
 import { waitForPort } from './free-port.ts';

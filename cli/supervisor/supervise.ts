@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import type { DataDirectory } from '#contracts/data-directory';
 import { openChildLog } from '#kit/process/child-log';
 import type { ReadyLine } from '#kit/process/ready';
 import { describeEnd } from '#kit/process/start-child';
 import { type Service, startService } from '#kit/process/start-service';
 import { wait } from '#kit/time/wait';
 import { CliError } from '../errors/cli-error.ts';
-import { checkout, type DataDirectory } from '../platform/data-directory.ts';
+import { checkout } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import { keepRunNote } from './keep-run-note.ts';
 import { type ChildSpec, entries } from './platform-processes.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataDirectory } from '../platform/data-directory.ts';
+import type { DataDirectory } from '#contracts/data-directory';
 
 /** An orphan notices the death of its supervisor and exits within seconds; a suspended one does not. */
 const graceMs = 8_000;

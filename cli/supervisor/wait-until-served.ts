@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DataDirectory } from '#contracts/data-directory';
 import { openTokenFile } from '#kit/http/token-file';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { applicationOutcome } from '#resources/binding-state';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import type { DataDirectory } from '../platform/data-directory.ts';
 
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';

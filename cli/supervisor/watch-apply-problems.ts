@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
 import { problemsFile, readApplyProblems } from '../platform/apply-problems.ts';
-import type { DataDirectory } from '../platform/data-directory.ts';
 
 /** Prints each new problem of a file in the watched folder. */
 export function watchApplyProblems(data: DataDirectory, say: (sentence: string) => void): Disposable {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { dataDirectory } from '#contracts/data-directory';
 import type { ProvidersFile } from '#contracts/providers';
 import { openTokenFile } from '#kit/http/token-file';
 import { createClient, type KubeClient } from '#kube/client/client';
@@ -161,7 +162,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const client = stack.use(
     createClient({
       url: status.addresses.api,
-      tokenFile: openTokenFile(join(data, 'tokens/api.token')),
+      tokenFile: openTokenFile(dataDirectory(data).apiToken),
       namespace: 'default',
     }),
   );

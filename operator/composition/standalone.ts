@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createCheckClient } from '#checks/client';
+import type { DataDirectory } from '#contracts/data-directory';
 import { openTokenFile } from '#kit/http/token-file';
 import { childEnvironment } from '#kit/process/config';
 import { createClient } from '#kube/client/client';
@@ -13,9 +14,9 @@ import { nothingServed } from '../served/ports.ts';
 import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
 import { createProcesses } from '../workloads/adapters/processes/processes.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
-import { type DataDirectory, prepareDataDirectory } from './data-directory.ts';
 import { soleLeader } from './leadership.ts';
 import type { StandaloneConfig } from './operator-config.ts';
+import { prepareDataDirectory } from './prepare-data-directory.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -29,23 +30,23 @@ export async function openStandalone(
   parts: AsyncDisposableStack,
   overrides: OperatorOverrides,
 ): Promise<Backend> {
-  const places = await prepareDataDirectory(config.dataDirectory);
-  const environment = await readEnvironmentFiles(places);
+  const data = await prepareDataDirectory(config.dataDirectory);
+  const environment = await readEnvironmentFiles(data);
   const build = config.build ?? (await buildVersion(root));
   const api = parts.use(
     await startFolderApi({
       ...tools,
-      directory: places.resources,
-      watchedDirectory: places.apply,
+      directory: data.resources,
+      watchedDirectory: data.apply,
       listen: config.apiListen,
-      tokenFile: openTokenFile(places.apiToken),
+      tokenFile: openTokenFile(data.apiToken),
       namespace: config.namespace,
     }),
   );
   const client = parts.use(
     createClient({
       url: api.url,
-      tokenFile: openTokenFile(places.apiToken),
+      tokenFile: openTokenFile(data.apiToken),
       namespace: config.namespace,
       onRequest: tools.onRequest,
     }),
@@ -61,24 +62,23 @@ export async function openStandalone(
     leadership: soleLeader,
     synced: Promise.resolve(),
     silenceMs: () => 0,
-    workloads: parts.use(overrides.workloads ?? openProcesses(places, build, tools)),
-    gateways: parts.use(createGatewayProcesses({ runDirectory: places.run })),
-    checks: parts.use(createCheckClient({ tokenFile: openTokenFile(places.runtimeToken) })),
-    bundles: parts.use(overrides.bundles ?? createBundleFiles(places.bundles, tools.logger)),
-    judge:
-      overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: places.secrets }),
+    workloads: parts.use(overrides.workloads ?? openProcesses(data, build, tools)),
+    gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),
+    checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
+    bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),
+    judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: data.secrets }),
   };
 }
 
-function openProcesses(places: DataDirectory, build: string, { logger }: BackendTools) {
+function openProcesses(data: DataDirectory, build: string, { logger }: BackendTools) {
   return createProcesses({
     runtimeFile: join(root, 'runtime', 'main.ts'),
     build,
-    bundlesDirectory: places.bundles,
-    logsDirectory: places.logs,
-    runDirectory: places.run,
-    secretsDirectory: places.secrets,
-    tokenFile: places.runtimeToken,
+    bundlesDirectory: data.bundles,
+    logsDirectory: data.logs,
+    runDirectory: data.run,
+    secretsDirectory: data.secrets,
+    tokenFile: data.runtimeToken,
     inherited: childEnvironment(),
     logger,
   });

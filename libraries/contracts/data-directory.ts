@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+
+/** The files of one standalone platform. Its processes and the command line share them. */
+export type DataDirectory = Readonly<ReturnType<typeof dataDirectory>>;
+
+/** @param root an absolute path */
+export function dataDirectory(root: string) {
+  const tokens = join(root, 'tokens');
+  return {
+    root,
+    /** Held by the supervisor as long as it runs. */
+    lock: join(root, 'lock'),
+    /** Addresses and processes, written by the supervisor. */
+    status: join(root, 'status.json'),
+    /** The custom resources, owned by the operator. */
+    resources: join(root, 'resources'),
+    /** Manifests that the operator applies when they change. */
+    apply: join(root, 'apply'),
+    tokens,
+    apiToken: join(tokens, 'api.token'),
+    runtimeToken: join(tokens, 'runtime.token'),
+    clientKeys: join(tokens, 'client.keys'),
+    databasePassword: join(tokens, 'database.password'),
+    signingKeys: join(tokens, 'signing.keys'),
+    /** Credentials of providers, one file each. */
+    secrets: join(root, 'secrets'),
+    providers: join(root, 'providers.yaml'),
+    issuers: join(root, 'issuers.yaml'),
+    limits: join(root, 'limits.yaml'),
+    bundles: join(root, 'bundles'),
+    /** Notes of running processes; worthless without them. */
+    run: join(root, 'run'),
+    logs: join(root, 'logs'),
+    /** The folder of the embedded database. */
+    postgres: join(root, 'postgres'),
+  };
+}
