@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { parse, stringify } from 'yaml';
 import { startFaultyProxy } from '#kit/testing/faulty-proxy';
 import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
-import { endOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
+import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { createManagementClient, type ManagementClient } from './management/client.ts';
 import {
@@ -398,11 +398,11 @@ describe('a start', () => {
   test('a start of the platform that is interrupted while it creates the database leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
-    const child = spawnCommand(['up', '--data', data, '--port', '0']);
+    const child = startCommand(['up', '--data', data, '--port', '0']);
     await until('the database is being created', () => existsSync(join(data, 'postgres')), { everyMs: 1 });
     const children = descendantsOf(child.pid ?? 0);
-    child.kill('SIGINT');
-    expect(await endOf(child)).toBe(0);
+    child.signal('SIGINT');
+    expect(await child.exit()).toBe(0);
     expect(children.filter(isRunning)).toEqual([]);
   });
 

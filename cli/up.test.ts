@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
-import { endOf, outputOf, type Platform, spawnCommand, startPlatform } from '../e2e/support/start-platform.ts';
+import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { isLocked } from './platform/lock.ts';
 import { descendantsOf, isRunning } from './testing/process-tree.ts';
@@ -27,9 +27,8 @@ async function streamedEcho(platform: Platform, content: string): Promise<string
 
 /** Runs `up` on a folder until it exits, and returns its output. */
 async function upToItsEnd(data: string, ...more: readonly string[]): Promise<{ code: unknown; output: string }> {
-  const child = spawnCommand(['up', '--data', data, '--port', '0', ...more]);
-  const output = outputOf(child);
-  return { code: await endOf(child), output: output() };
+  const child = startCommand(['up', '--data', data, '--port', '0', ...more]);
+  return { code: await child.exit(), output: child.output() };
 }
 
 /** Names of processes and their arguments, as a list of processes shows them. */
@@ -115,10 +114,10 @@ describe('a start', () => {
     using folder = temporaryFolder();
     for (const waitMs of [0, 60, 120, 200]) {
       const data = join(folder.path, `data-${waitMs}`);
-      const child = spawnCommand(['up', '--data', data, '--port', '0']);
+      const child = startCommand(['up', '--data', data, '--port', '0']);
       await until('the folder exists', () => existsSync(data), { everyMs: 1 });
-      const killed = setTimeout(() => child.kill('SIGKILL'), waitMs);
-      await endOf(child);
+      const killed = setTimeout(() => child.signal('SIGKILL'), waitMs);
+      await child.exit();
       clearTimeout(killed);
       await using platform = await startPlatform({ data });
       expect(await streamedEcho(platform, 'whole')).toBe('whole');
@@ -128,15 +127,14 @@ describe('a start', () => {
   test('an interrupted start of the platform leaves no process', async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
-    const child = spawnCommand(['up', '--data', data, '--port', '0']);
-    const output = outputOf(child);
+    const child = startCommand(['up', '--data', data, '--port', '0']);
     await until('a process was started', () => readdirSync(join(data, 'run')).length > 0, { everyMs: 1 });
     const children = descendantsOf(child.pid ?? 0);
-    child.kill('SIGINT');
-    child.kill('SIGINT');
-    expect(await endOf(child)).toBe(0);
+    child.signal('SIGINT');
+    child.signal('SIGINT');
+    expect(await child.exit()).toBe(0);
     expect(children.filter(isRunning)).toEqual([]);
-    expect(output()).toContain('stopped');
+    expect(child.output()).toContain('stopped');
   });
 
   test('a start with a used port or an invalid list of providers reports it and leaves no process', async () => {
@@ -162,13 +160,12 @@ describe('a start', () => {
 
   test('npm start refuses an option that npm did not pass on', async () => {
     using folder = temporaryFolder();
-    const child = spawnCommand(['up', '--data', join(folder.path, 'data')], {
+    const child = startCommand(['up', '--data', join(folder.path, 'data')], {
       npm_lifecycle_event: 'start',
       npm_config_port: '8090',
     });
-    const output = outputOf(child);
-    expect(await endOf(child)).toBe(2);
-    expect(output()).toContain(
+    expect(await child.exit()).toBe(2);
+    expect(child.output()).toContain(
       'npm did not pass --port on. Write two dashes before the options: npm start -- --port 8090',
     );
     expect(existsSync(join(folder.path, 'data'))).toBe(false);
@@ -178,10 +175,9 @@ describe('a start', () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     const words = ['up', '--data', data, '--port', '0'];
-    const child = spawnCommand(words, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '0' });
-    const output = outputOf(child);
-    expect(await endOf(child)).toBe(1);
-    expect(output()).toContain(
+    const child = startCommand(words, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '0' });
+    expect(await child.exit()).toBe(1);
+    expect(child.output()).toContain(
       'The process operator ended with exit code 2 before it served: operator: PORTCULLIS_PROGRESS',
     );
     expect(readdirSync(join(data, 'run'))).toEqual([]);
@@ -251,7 +247,7 @@ test('a process is restarted even if its note, its log or the status file cannot
     await until('the status is written', () => statSync(status).isFile());
   });
 
-  const children = descendantsOf(platform.child.pid ?? 0);
+  const children = descendantsOf(platform.pid);
   expect(children.length).toBeGreaterThanOrEqual(4);
   expect(await platform.end('SIGTERM')).toBe(0);
   expect(children.filter(isRunning)).toEqual([]);

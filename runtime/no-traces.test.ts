@@ -108,7 +108,7 @@ verifies(
       return answers;
     }
 
-    const pid = runtime.child.pid ?? 0;
+    const { pid } = runtime;
     const first = await round();
     expect(first.filter((answer) => answer === '422 invalid_payload')).toHaveLength(6);
     const before = { files: filesBelow(folder.path), open: openFiles(pid), log: runtime.log() };

@@ -207,8 +207,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
         expect((await client.post(`/${stage}`, 'a'.repeat(131_072))).json.code).toBe('policy_unavailable');
       }
       expect((await fetch(`${runtime.url}/docs`)).status).toBe(200);
-      await until('the process ends', () => runtime.child.exitCode !== null);
-      expect(runtime.child.exitCode).toBe(1);
+      expect(await runtime.exit()).toBe(1);
       // A supervisor starts it again, as often as it ends: readiness is 503 in each of its lives.
       for (let restart = 0; restart < 2; restart += 1) {
         await using again = await start(folder);

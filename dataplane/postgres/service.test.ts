@@ -151,8 +151,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
   test('the process exits when PostgreSQL exits', async () => {
     await using server = await start();
     process.kill(postmaster(), 'SIGKILL');
-    await until('the process exits', () => server.process.child.exitCode !== null);
-    expect(server.process.child.exitCode).toBe(1);
+    expect(await server.process.exit()).toBe(1);
     expect(server.process.log()).toContain('postgres: unexpected failure: PostgreSQL was ended by SIGKILL (ended)');
     await using again = await start();
     expect(await query(again, 'select 1 as n')).toEqual([{ n: 1 }]);

@@ -29,10 +29,8 @@ export function keepProcess(options: ProcessOptions): KeptProcess {
         current = await startProcess(options);
         starts += 1;
         killed = false;
-        const { child, log } = current;
-        if (child.exitCode === null && child.signalCode === null)
-          await new Promise((ended) => child.once('exit', ended));
-        const words = log();
+        await current.closed;
+        const words = current.log();
         if (!killed && !isOver && !explained.test(words)) surprises.push(words.slice(-1_000));
         if (/unexpected failure/.test(words) && !explained.test(words)) surprises.push(words.slice(-1_000));
       } catch (error) {
@@ -50,9 +48,9 @@ export function keepProcess(options: ProcessOptions): KeptProcess {
     starts: () => starts,
     kill() {
       killed = true;
-      current?.child.kill('SIGKILL');
+      current?.signal('SIGKILL');
     },
-    signal: (signal) => void current?.child.kill(signal),
+    signal: (signal) => current?.signal(signal),
     async [Symbol.asyncDispose]() {
       isOver = true;
       await current?.end('SIGTERM');

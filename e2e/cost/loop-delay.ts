@@ -57,9 +57,9 @@ export async function measureLoopDelay(
   }
 }
 
-async function readDelay({ child }: RunningProcess, path: string): Promise<LoopDelay> {
+async function readDelay(runtime: RunningProcess, path: string): Promise<LoopDelay> {
   rmSync(path, { force: true });
-  child.kill('SIGUSR2');
+  runtime.signal('SIGUSR2');
   await until('the delay is written', () => existsSync(path) && readFileSync(path, 'utf8').endsWith('}'));
   return JSON.parse(readFileSync(path, 'utf8')) as LoopDelay;
 }

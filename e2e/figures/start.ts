@@ -29,7 +29,7 @@ export const figure: Figure = {
     const seconds = (performance.now() - begun) / 1_000;
     const call = { url: platform.status().addresses.gateway, key: platform.key, model: 'guarded-echo', stream: true };
     const answer = await chatCall({ ...call, content: 'What is a portcullis?' });
-    const memory = memoryLine(platform.child.pid ?? 0);
+    const memory = memoryLine(platform.pid);
     return {
       holds: seconds <= bound && answer.complete,
       line: `ready after ${seconds.toFixed(1)} s on an empty data directory; ${memory}`,

@@ -131,8 +131,8 @@ test('the fuzzer reports a crash when the process exits during the requests', as
   const tally = emptyTally();
   const port = Number(new URL(victim.url).port);
   const goesOn = () => {
-    if (judgedOf(tally) > 200) victim.child.kill('SIGKILL');
-    return victim.child.signalCode === null;
+    if (judgedOf(tally) > 200) victim.signal('SIGKILL');
+    return !victim.hasEnded();
   };
   expect(await hasCrashed(victim)).toBe(false);
   await sendChanged({ port, digest: started.digest, seed: 11, requests, tally, goesOn });

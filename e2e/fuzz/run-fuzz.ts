@@ -59,7 +59,7 @@ export async function runFuzz({ warmUp, requests, seed, say }: FuzzRun): Promise
       const resident = hasProcessTable ? `, ${mebibytes(memoryOf(runtime.pid).resident)} resident` : '';
       say(`${done} requests on ${connections} connections, ${tally.examples.length} findings${resident}`);
     }
-    return isAlive(runtime);
+    return !runtime.hasEnded();
   }
 
   const port = Number(new URL(runtime.url).port);
@@ -73,13 +73,9 @@ export function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(0)} MiB`;
 }
 
-function isAlive({ child }: RunningProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
-}
-
 /** Whether the process exited, is not ready any more, or logged an error. */
 export async function hasCrashed(runtime: RunningProcess): Promise<boolean> {
-  if (!isAlive(runtime) || /"level":"(?:error|fatal)"|request_failed/.test(runtime.log())) return true;
+  if (runtime.hasEnded() || /"level":"(?:error|fatal)"|request_failed/.test(runtime.log())) return true;
   return fetch(`${runtime.url}/readyz`).then(
     ({ status }) => status !== 200,
     () => true,

@@ -81,7 +81,7 @@ const said = /^collected (.*)$/gm;
 
 async function levelOf(runtime: RunningProcess): Promise<Level | undefined> {
   const before = [...runtime.log().matchAll(said)].length;
-  runtime.child.kill('SIGUSR2');
+  runtime.signal('SIGUSR2');
   const level = await until('the process collected garbage', () => {
     const all = [...runtime.log().matchAll(said)];
     return all.length > before ? (JSON.parse(all.at(-1)?.[1] ?? '') as Level) : undefined;

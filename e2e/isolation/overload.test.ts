@@ -70,7 +70,7 @@ verifies(
       expect(await checkMany(runtime, 200, { atOnce: 64, policy: 'local' })).toEqual({ [pass]: 200 });
     }
     expect(await runtime.metric('portcullis_runtime_overloads_total', { part: 'checks' })).toBe(2 * 202);
-    expect(runtime.process.child.exitCode).toBeNull();
+    expect(runtime.process.hasEnded()).toBe(false);
   },
 );
 

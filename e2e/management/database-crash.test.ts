@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
       await until('commands are accepted', () => accepted.size > before + 20);
       const [pid] = readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n');
       process.kill(Number(pid), 'SIGKILL');
-      await until('the database process exits', () => databaseServer.process.child.exitCode !== null);
+      await databaseServer.process.exit();
       databaseServer = await startTestServer({ folder, listen });
     }
     const last = accepted.size;

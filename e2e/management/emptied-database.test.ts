@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../support/until.ts';
 import { openWorld } from './open-world.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lost with its pod'), () => {
@@ -15,8 +14,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lo
     await sql`drop schema management cascade`;
     await sql`drop schema relations cascade`;
     await readyz().catch(() => undefined);
-    await until('the process exits', () => replica?.child.exitCode !== null);
-    expect(replica?.child.exitCode).toBe(1);
+    expect(await replica?.exit()).toBe(1);
     expect(replica?.log()).toContain('database_emptied');
     await api.startReplica(0);
     expect(await api.call(`/api/v1/guardrail-policies/${id}`)).toMatchObject({ status: 200 });

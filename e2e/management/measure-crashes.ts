@@ -147,17 +147,17 @@ async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOption
   while (!over.aborted) {
     await pause(50 + random() * 300);
     const at = random() < 0.5 ? 0 : 1;
-    const { child } = world.api.replicas[at] ?? {};
-    if (child === undefined) continue;
+    const replica = world.api.replicas[at];
+    if (replica === undefined) continue;
     if (random() < 0.5) {
-      child.kill('SIGKILL');
+      replica.signal('SIGKILL');
       kills++;
       await world.api.startReplica(at);
     } else {
-      child.kill('SIGSTOP');
+      replica.signal('SIGSTOP');
       stops++;
       await pause(random() < 0.1 ? longStopMs : random() * 2_000);
-      child.kill('SIGCONT');
+      replica.signal('SIGCONT');
     }
   }
   return { kills, stops };

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
 import { preparePython } from '../support/python.ts';
-import { endOf, hasEnded, outputOf } from '../support/start-platform.ts';
+import { startFollowed } from '../support/start-followed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { isPrinted, readBlocks, readCommands } from './read-blocks.ts';
@@ -23,13 +22,11 @@ describe('the commands of README.md print the documented output', () => {
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: data, PORTCULLIS_PORT: '0' };
     const [start] = blocks.filter(({ label }) => label === 'sh').map((block) => block.text);
     expect(start).toBe('npm start');
-    const platform = spawn('npm', ['start'], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    const output = outputOf(platform);
+    const platform = startFollowed(['npm', 'start'], { cwd: root, env: environment });
     stack.defer(async () => {
-      if (!hasEnded(platform)) platform.kill('SIGINT');
-      expect(await endOf(platform)).toBe(0);
+      expect(await platform.end('SIGINT')).toBe(0);
     });
-    await until('npm start is ready', () => output().includes('Ctrl-C stops everything.'));
+    await until('npm start is ready', () => platform.output().includes('Ctrl-C stops everything.'));
     shell = stack.use(openShell(root, environment));
   });
   afterAll(() => stack.disposeAsync());

@@ -68,12 +68,12 @@ export async function measureSuccession(
     await using _edits = await editsFrom(round);
     await pause(Math.random() * 1_000);
     const from = world.auditEnd();
-    acting.child.kill('SIGSTOP');
+    acting.signal('SIGSTOP');
     const lasted = frozenMs.least + Math.random() * (frozenMs.most - frozenMs.least);
     await pause(lasted);
     await until('the other operator writes', () => firstWriteOf(world, `operator-${count}`, from));
     await pause(Math.random() * 500);
-    acting.child.kill('SIGCONT');
+    acting.signal('SIGCONT');
     await pause(3_000);
     const written = lateWrites(await world.operatorWrites(from), frozenName, `operator-${count}`);
     late += written.length;

@@ -21,7 +21,7 @@ export async function liveBytesOf(process: RunningProcess): Promise<number> {
   const levels = (): readonly string[] => process.log().match(/^collected .*$/gm) ?? [];
   for (let round = 0; round < 2; round += 1) {
     const before = levels().length;
-    process.child.kill('SIGUSR2');
+    process.signal('SIGUSR2');
     await until('the process collected its garbage', () => levels().length > before);
   }
   return (JSON.parse(levels().at(-1)?.slice('collected '.length) ?? '{}') as Level).live;

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -7,7 +5,8 @@ import { dataDirectory } from '#contracts/data-directory';
 import type { ProvidersFile } from '#contracts/providers';
 import { openTokenFile } from '#kit/http/token-file';
 import { createClient, type KubeClient } from '#kube/client/client';
-import { root } from '../../hack/check/run-tool.ts';
+import type { FollowedChild } from './start-followed.ts';
+import { startFile } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
@@ -35,7 +34,7 @@ export type Platform = AsyncDisposable & {
   readonly key: string;
   /** The resources, as the operator serves them. */
   readonly client: KubeClient;
-  readonly child: ChildProcess;
+  readonly pid: number;
   /** Terminal output so far. */
   readonly output: () => string;
   /** Last lines of every log file, for failure messages. */
@@ -70,46 +69,11 @@ function emptyDataDirectory(folder: string, { providers, secrets = {} }: Platfor
 }
 
 /** Runs `portcullis` with these arguments; its standard input closes with this process. */
-export function spawnCommand(
+export function startCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): ChildProcess {
-  return spawn(process.execPath, [join(root, 'cli/main.ts'), ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
-      ...environment,
-    },
-  });
-}
-
-/** Collects what a process writes on both of its outputs. */
-export function outputOf(child: ChildProcess): () => string {
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-  }
-  return () => text;
-}
-
-export function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** Waits until the process exits; sends SIGKILL after `graceMs`. */
-export async function endOf(child: ChildProcess, graceMs = 240_000): Promise<number | NodeJS.Signals> {
-  if (!hasEnded(child)) {
-    const exited = once(child, 'exit');
-    const watchdog = setTimeout(() => child.kill('SIGKILL'), graceMs);
-    await exited;
-    clearTimeout(watchdog);
-  }
-  return child.exitCode ?? child.signalCode ?? 1;
+): FollowedChild {
+  return startFile({ file: 'cli/main.ts', args, environment });
 }
 
 function readStatus(data: string): PlatformStatus | undefined {
@@ -127,20 +91,20 @@ function lastLogLines(data: string): string {
     .join('\n');
 }
 
-async function waitUntilReady(child: ChildProcess, data: string, output: () => string, deadlineMs: number) {
+async function waitUntilReady(child: FollowedChild, data: string, deadlineMs: number) {
   const status = await until(
     'the platform is ready',
     () => {
-      if (hasEnded(child)) return 'ended';
+      if (child.hasEnded()) return 'ended';
       const found = readStatus(data);
       return found?.ready === true && found.pid === child.pid ? found : undefined;
     },
     { deadlineMs, everyMs: 50 },
   ).catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw new Error(`${String(error)}\n${output()}\n${lastLogLines(data)}`);
+    child.signal('SIGKILL');
+    throw new Error(`${String(error)}\n${child.output()}\n${lastLogLines(data)}`);
   });
-  if (status === 'ended') throw new Error(`'portcullis up' ended before it was ready:\n${output()}`);
+  if (status === 'ended') throw new Error(`'portcullis up' ended before it was ready:\n${child.output()}`);
   return status;
 }
 
@@ -151,13 +115,9 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.providers !== undefined) emptyDataDirectory(data, options);
   const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
   if (options.management !== true) words.push('--no-management');
-  const child = spawnCommand(words, options.environment);
-  const output = outputOf(child);
-  stack.defer(async () => {
-    if (!hasEnded(child)) child.kill('SIGTERM');
-    await endOf(child);
-  });
-  const status = await waitUntilReady(child, data, output, options.deadlineMs ?? 300_000);
+  const child = startCommand(words, options.environment);
+  stack.defer(async () => void (await child.end()));
+  const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);
   const key = readFileSync(status.clientKeyFile, 'utf8').split(/\s/)[0] ?? '';
   const client = stack.use(
     createClient({
@@ -173,18 +133,15 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     status: current,
     key,
     client,
-    child,
-    output,
+    pid: status.pid,
+    output: child.output,
     logs: () => lastLogLines(data),
     pidOf: (name) => {
       const found = current().processes.find((process) => process.name === name);
       if (found === undefined) throw new Error(`the platform has no process ${name}`);
       return found.pid;
     },
-    end: (signal = 'SIGTERM') => {
-      child.kill(signal);
-      return endOf(child);
-    },
+    end: child.end,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +53,6 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     return policy?.status?.latestRevision !== undefined;
   };
-  const code = async ({ child }: RunningProcess): Promise<unknown> => child.exitCode ?? (await once(child, 'exit'))[0];
 
   test('an operator releases its lease on SIGTERM and exits with 0', async () => {
     await using operator = await start('operator-0');
@@ -72,7 +70,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
       { op: 'replace', path: '/spec/holderIdentity', value: 'somebody-else' },
       { op: 'replace', path: '/spec/leaseDurationSeconds', value: 3_600 },
     ]);
-    expect(await code(operator)).toBe(1);
+    expect(await operator.exit()).toBe(1);
     expect(operator.log()).toContain('leadership was lost: another process took the lease');
   });
 
@@ -82,13 +80,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     await using second = await start('operator-1');
     await namespace.client.create(kinds.guardrailPolicy, policyObject('before'));
     await until('the first operator acts', () => recorded('before'));
-    first.child.kill('SIGSTOP');
+    first.signal('SIGSTOP');
     await leads('operator-1');
     await namespace.client.create(kinds.guardrailPolicy, policyObject('meanwhile'));
     await until('the second operator acts', () => recorded('meanwhile'));
     const before = await namespace.atRest();
-    first.child.kill('SIGCONT');
-    expect(await code(first)).toBe(1);
+    first.signal('SIGCONT');
+    expect(await first.exit()).toBe(1);
     expect(first.log()).toContain('leadership was lost');
     expect(await namespace.atRest()).toEqual(before);
     expect((await fetch(new URL('/livez', second.url))).status).toBe(200);

@@ -50,7 +50,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a server that is kill
         Number(readFileSync(join(folder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]),
         'SIGKILL',
       );
-      await until('the process exits', () => server.process.child.exitCode !== null);
+      await server.process.exit();
       server = await startTestServer({ folder, listen });
     }
     const last = answered.size;

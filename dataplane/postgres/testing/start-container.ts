@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { followChild } from '../../../e2e/support/follow-child.ts';
+import { spawnSync } from 'node:child_process';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
-import { until } from '../../../e2e/support/until.ts';
+import { startFollowed } from '../../../e2e/support/start-followed.ts';
 
 /** An unprivileged user with a name, which PostgreSQL requires. */
 export const containerUser = 65_534;
@@ -27,37 +25,25 @@ export type Container = {
   readonly adminUrl: string;
   readonly log: () => string;
   /** Sends SIGTERM and waits. @returns the exit code */
-  stop(): Promise<number | null>;
+  stop(): Promise<number | NodeJS.Signals>;
   /** Kills every process in it at once, as the kernel does when memory is exhausted. */
   kill(): Promise<void>;
 };
 
 export async function startContainer(environment: Readonly<Record<string, string>>): Promise<Container> {
-  const child = spawn('unshare', [...contained, main], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], ...environment },
-  });
-  const { log, firstLine, hasEnded } = followChild(child);
-  await until('the container serves or exits', () => firstLine() !== undefined || hasEnded());
-  const first = firstLine();
-  if (first === undefined) throw new Error(`ended before it served: ${log()}`);
+  const child = startFollowed(['unshare', ...contained, main], { env: { PATH: process.env['PATH'], ...environment } });
+  const first = await child.listens('the container');
   const { listening, admin } = JSON.parse(first) as { listening: string; admin: string };
+  /** Signals the inner process: unshare waits for it and forwards no signals. */
+  function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    for (const pid of childrenOf(child.pid ?? 0, 'portcullis-postgres')) process.kill(pid, signal);
+    return child.exit();
+  }
   return {
     url: listening,
     adminUrl: admin,
-    log,
-    stop: () => ended(child, 'SIGTERM'),
-    async kill() {
-      await ended(child, 'SIGKILL');
-    },
+    log: child.log,
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
   };
-}
-
-/** Signals the inner process: unshare waits for it and forwards no signals. */
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const closed = once(child, 'close');
-  for (const pid of childrenOf(child.pid ?? 0, 'portcullis-postgres')) process.kill(pid, signal);
-  await closed;
-  return child.exitCode;
 }

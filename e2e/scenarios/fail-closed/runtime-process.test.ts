@@ -33,9 +33,9 @@ verifies(
     platform.upstream.play({ kind: 'answer', content: answer });
     await expectHealthy(platform);
 
-    platform.runtime.child.kill('SIGSTOP');
+    platform.runtime.signal('SIGSTOP');
     await expectClosed(platform, 'timeout');
-    platform.runtime.child.kill('SIGCONT');
+    platform.runtime.signal('SIGCONT');
     await expectHealthy(platform);
 
     await platform.runtime.end('SIGKILL');
@@ -56,7 +56,7 @@ verifies(
     let windows = 0;
     platform.proxy.inject((check) => {
       windows += check.path === '/response' ? 1 : 0;
-      if (windows === 3) platform.runtime.child.kill('SIGKILL');
+      if (windows === 3) platform.runtime.signal('SIGKILL');
       return { kind: 'pass' };
     });
     const result = await ask(platform, true);

@@ -7,7 +7,7 @@ import { kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { familyOf, hasProcessTable } from '../../support/process-table.ts';
 import { applyRevision, bindingCondition, bindingNow, policyOf, writePolicy } from '../../support/resources.ts';
-import { endOf, outputOf, type Platform, spawnCommand, startPlatform } from '../../support/start-platform.ts';
+import { type Platform, startCommand, startPlatform } from '../../support/start-platform.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { stampedDefinition } from '../applications/stamped-policy.ts';
@@ -24,7 +24,7 @@ async function expectGuardedChat(platform: Platform): Promise<void> {
 
 /** All processes of a running platform. */
 function pidsOf(platform: Platform): readonly number[] {
-  const pid = platform.child.pid ?? 0;
+  const pid = platform.pid;
   return hasProcessTable ? familyOf(pid).map((entry) => entry.pid) : [pid];
 }
 
@@ -65,20 +65,18 @@ describe('starting and stopping a platform', () => {
 
   test('the second of two concurrent starts on one data directory is refused with the reason, and the first continues', async () => {
     await using platform = await startPlatform();
-    const second = spawnCommand(['up', '--data', platform.data, '--port', '0']);
-    const output = outputOf(second);
-    expect(await endOf(second)).toBe(11);
-    expect(output()).toContain(`Another platform (process ${platform.child.pid}) runs on ${platform.data}`);
+    const second = startCommand(['up', '--data', platform.data, '--port', '0']);
+    expect(await second.exit()).toBe(11);
+    expect(second.output()).toContain(`Another platform (process ${platform.pid}) runs on ${platform.data}`);
     await expectGuardedChat(platform);
   });
 
   test('a platform whose port is in use names the port and leaves no process running', async () => {
     using folder = temporaryFolder();
     await using occupied = await occupyPort(await freePort());
-    const start = spawnCommand(['up', '--data', join(folder.path, 'data'), '--port', String(occupied.port)]);
-    const output = outputOf(start);
-    expect(await endOf(start)).toBe(11);
-    expect(output()).toContain(`Port ${occupied.port} is used by another program`);
+    const start = startCommand(['up', '--data', join(folder.path, 'data'), '--port', String(occupied.port)]);
+    expect(await start.exit()).toBe(11);
+    expect(start.output()).toContain(`Port ${occupied.port} is used by another program`);
   });
 });
 
@@ -101,10 +99,10 @@ describe('a platform that is killed', () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');
     for (const ms of [40, 120, 250, 400, 600, 800, 1_000, 1_300]) {
-      const start = spawnCommand(['up', '--data', data, '--port', '0']);
+      const start = startCommand(['up', '--data', data, '--port', '0']);
       await pause(ms);
-      start.kill('SIGKILL');
-      await endOf(start);
+      start.signal('SIGKILL');
+      await start.exit();
     }
     await using platform = await startPlatform({ data });
     await expectGuardedChat(platform);

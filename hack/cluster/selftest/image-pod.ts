@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { followChild } from '../../../e2e/support/follow-child.ts';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
-import { until } from '../../../e2e/support/until.ts';
+import { startFollowed } from '../../../e2e/support/start-followed.ts';
 
 /** The files of an image as a pod has them: process 1 is not root and sees itself alone, nothing but mounts is written. */
 export type ImagePod = {
@@ -12,7 +9,7 @@ export type ImagePod = {
   readonly ready: Readonly<Record<string, string>>;
   readonly log: () => string;
   /** Sends a signal to process 1 and waits. @returns the exit code, or the signal that ended it */
-  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+  end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 };
 
 /** As containerd mounts it, with the 64 MiB of shared memory that every pod has. */
@@ -48,30 +45,17 @@ type PodOptions = {
 export async function startImagePod({ tree, volume, mounted, args, environment }: PodOptions): Promise<ImagePod> {
   for (const path of ['proc', 'dev', mounted]) mkdirSync(join(tree, path), { recursive: true });
   const namespaces = ['--mount', '--pid', '--ipc', '--fork'];
-  const child = spawn('unshare', [...namespaces, 'sh', '-c', script, 'sh', tree, volume, mounted, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const command = ['unshare', ...namespaces, 'sh', '-c', script, 'sh', tree, volume, mounted, ...args];
+  const child = startFollowed(command, {
     env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
   });
-  const { log, firstLine, hasEnded } = followChild(child);
-  await until('the pod serves or ends', () => firstLine() !== undefined || hasEnded(), { deadlineMs: 60_000 });
-  const first = firstLine();
-  if (first === undefined) throw new Error(`ended before it served: ${log()}`);
+  const first = await child.listens('the pod');
   return {
     ready: JSON.parse(first) as Record<string, string>,
-    log,
-    end: (signal) => ended(child, signal),
+    log: child.log,
+    end(signal) {
+      for (const pid of childrenOf(child.pid ?? 0, 'portcullis-')) process.kill(pid, signal);
+      return child.exit();
+    },
   };
-}
-
-function isOver({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
-  if (!isOver(child)) {
-    const closed = once(child, 'close');
-    for (const pid of childrenOf(child.pid ?? 0, 'portcullis-')) process.kill(pid, signal);
-    await closed;
-  }
-  return child.exitCode ?? child.signalCode;
 }
