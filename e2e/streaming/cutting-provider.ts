@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { startScriptedRuntime } from '#checks/testing/scripted-runtime';
 import type { MadeStream } from './make-stream.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -17,46 +17,19 @@ const head =
 
 export async function startCuttingProvider(): Promise<CuttingProvider> {
   const offered = new Map<number, MadeStream>();
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
+  const server = await startScriptedRuntime((socket, { body }) => {
+    const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+    const stream = offered.get(Number(messages.at(-1)?.content));
+    if (stream === undefined) socket.destroy();
     // The gateway drops its connection when it stops a stream.
-    serve(socket, (seed) => offered.get(seed)).catch(() => socket.destroy());
+    else send(socket.setNoDelay(true), stream).catch(() => socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.origin,
     offer: (stream) => void offered.set(stream.seed, stream),
     withdraw: (stream) => void offered.delete(stream.seed),
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
-}
-
-/** Answers requests one after the other, because the gateway does not pipeline. */
-async function serve(socket: Socket, find: (seed: number) => MadeStream | undefined): Promise<void> {
-  let unread = Buffer.alloc(0);
-  for await (const part of socket as AsyncIterable<Buffer>) {
-    unread = Buffer.concat([unread, part]);
-    const headEnd = unread.indexOf('\r\n\r\n');
-    if (headEnd < 0) continue;
-    const length = Number(/content-length: (\d+)/i.exec(unread.toString('latin1', 0, headEnd))?.[1]);
-    if (unread.length < headEnd + 4 + length) continue;
-    const request = JSON.parse(unread.toString('utf8', headEnd + 4, headEnd + 4 + length)) as {
-      messages: { content: string }[];
-    };
-    unread = unread.subarray(headEnd + 4 + length);
-    const stream = find(Number(request.messages.at(-1)?.content));
-    if (stream === undefined) return void socket.destroy();
-    await send(socket, stream);
-  }
 }
 
 async function send(socket: Socket, stream: MadeStream): Promise<void> {

@@ -42,8 +42,9 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
     async verify(token) {
       const read = readToken(token);
       if (read.kind === 'refusal') return read;
-      const named = own(read.claims, 'iss');
-      const issuer = typeof named === 'string' ? known.get(named) : undefined;
+      // A list is refused as an invalid claim, after its signature was verified.
+      const [name] = [own(read.claims, 'iss')].flat();
+      const issuer = typeof name === 'string' ? known.get(name) : undefined;
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
         const keys = await issuer.cache.keysFor(kidOf(read));
