@@ -31,7 +31,7 @@ export type FakeApiServer = AsyncDisposable & {
  * delete. For tests of built-in kinds, which the standalone operator does not serve; e2e/kube runs the same code against
  * a real API server.
  */
-export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
+export async function startFakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
   const watchers = new Set<Watcher>();
   const seen: string[] = [];
@@ -133,7 +133,7 @@ export async function startFakeApiServer(port = 0): Promise<FakeApiServer> {
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(state, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
