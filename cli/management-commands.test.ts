@@ -16,8 +16,8 @@ import {
   ManagementApiError,
   ManagementUnreachableError,
 } from './management/management-error.ts';
-import { descendantsOf, isRunning } from './testing/process-tree.ts';
-import { runCli, temporaryFolder } from './testing/run-cli.ts';
+import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
+import { folderWithFiles, runCli } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -121,7 +121,7 @@ describe('a rotation of the key', () => {
   });
 
   test('a key rotation needs existing keys and no running platform', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     expect(await runCli(['token', 'rotate'], { data: folder.path })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('holds no signing keys'),
@@ -365,7 +365,7 @@ test('killed processes are restarted at their addresses, and no write is lost', 
 
 describe('a start', () => {
   test('a restart of the platform finds earlier operations and administrators, and a stop leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
     const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
@@ -381,7 +381,7 @@ describe('a start', () => {
   });
 
   test('a start of the platform after kill -9 finds every write and ends the leftover database server', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
     const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
@@ -389,25 +389,25 @@ describe('a start', () => {
     const left = descendantsOf(first.status().pid);
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
     await using again = await startPlatform({ data, management: true });
-    expect(left.filter(isRunning)).toEqual([]);
+    expect(left.filter(isProcessRunning)).toEqual([]);
     expect(again.status().managementOff).toBeUndefined();
     const found = await runCli(['operation', 'get', operationId, '--json'], { data });
     expect(JSON.parse(found.stdout)).toMatchObject({ operationId, state: 'succeeded' });
   });
 
   test('a start of the platform that is interrupted while it creates the database leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const child = startCommand(['up', '--data', data, '--port', '0']);
     await until('the database is being created', () => existsSync(join(data, 'postgres')), { everyMs: 1 });
     const children = descendantsOf(child.pid ?? 0);
     child.signal('SIGINT');
     expect(await child.exit()).toBe(0);
-    expect(children.filter(isRunning)).toEqual([]);
+    expect(children.filter(isProcessRunning)).toEqual([]);
   });
 
   test('a platform without PostgreSQL serves guarded chats and reports why policy management is off', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
     expect(first.status()).toMatchObject({ ready: true, managementOff: expect.stringContaining('--no-management') });

@@ -7,8 +7,8 @@ import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { checkout } from './platform/data-directory.ts';
-import { patternRule, policyText } from './testing/policy-text.ts';
-import { runCli, runCommand, temporaryFolder } from './testing/run-cli.ts';
+import { patternRule, policyManifest } from './testing/policy-text.ts';
+import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
-  runCommand(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+  runInProcess(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 const json = async (...args: readonly string[]) => JSON.parse((await run([...args, '--json'])).stdout);
 const apply = (text: string, ...more: readonly string[]) => run(['apply', '-f', '-', ...more], text);
 
@@ -50,7 +50,7 @@ describe('status and env', () => {
     ['sk-of-another-service', /^portcullis: warning: OPENAI_API_KEY already has another value/],
     ['', /^$/],
   ])('portcullis env warns before it replaces OPENAI_API_KEY=%j', async (key, warning) => {
-    const env = await runCommand(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
+    const env = await runInProcess(['env'], { data: platform.data, environment: { OPENAI_API_KEY: key } });
     expect(env.stdout).toContain(`export OPENAI_API_KEY='${platform.key}'`);
     expect(env.stderr).toMatch(warning);
     expect(env.stderr).not.toContain('sk-of');
@@ -150,7 +150,7 @@ describe('get and describe', () => {
 describe('apply', () => {
   test('portcullis apply creates, changes or leaves resources; a binding without a revision gets the newest one', async () => {
     const first = await apply(
-      `${bindingText('filled', 'filling', undefined)}---\n${policyText({ name: 'filling' })}`,
+      `${bindingText('filled', 'filling', undefined)}---\n${policyManifest({ name: 'filling' })}`,
       '--wait',
     );
     expect(first.stdout.split('\n')).toEqual([
@@ -159,9 +159,11 @@ describe('apply', () => {
       'ModelBinding filled is applied',
       '',
     ]);
-    const same = await apply(`${policyText({ name: 'filling' })}---\n${bindingText('filled', 'filling', undefined)}`);
+    const same = await apply(
+      `${policyManifest({ name: 'filling' })}---\n${bindingText('filled', 'filling', undefined)}`,
+    );
     expect(same.stdout).toBe('GuardrailPolicy filling unchanged\nModelBinding filled unchanged\n');
-    const edited = policyText({ name: 'filling', request: patternRule('digits', '[0-9]{4}') });
+    const edited = policyManifest({ name: 'filling', request: patternRule('digits', '[0-9]{4}') });
     const configured = await runCli(['apply', '-f', '-'], { data: platform.data, input: edited });
     expect(configured).toEqual({ code: 0, stdout: 'GuardrailPolicy filling configured\n', stderr: '' });
     const newest = await apply(bindingText('filled', 'filling', undefined), '--wait');
@@ -170,13 +172,13 @@ describe('apply', () => {
   });
 
   test('portcullis apply reads a folder with YAML and JSON files', async () => {
-    using folder = temporaryFolder();
-    folder.write('a.yaml', policyText({ name: 'from-folder' }));
-    folder.write('b.json', JSON.stringify(parse(policyText({ name: 'from-json' }))));
+    using folder = folderWithFiles();
+    folder.write('a.yaml', policyManifest({ name: 'from-folder' }));
+    folder.write('b.json', JSON.stringify(parse(policyManifest({ name: 'from-json' }))));
     folder.write('readme.txt', 'not a manifest');
     const end = await run(['apply', '-f', folder.path]);
     expect(end.stdout).toBe('GuardrailPolicy from-folder created\nGuardrailPolicy from-json created\n');
-    folder.write('c.yaml', policyText({ name: 'from-json' }));
+    folder.write('c.yaml', policyManifest({ name: 'from-json' }));
     const twice = await run(['apply', '-f', folder.path]);
     expect(twice).toMatchObject({
       code: 2,
@@ -186,12 +188,18 @@ describe('apply', () => {
   });
 
   test('portcullis apply writes nothing if any document is invalid, and names each place', async () => {
-    const good = policyText({ name: 'never-there' });
+    const good = policyManifest({ name: 'never-there' });
     const broken = [
       [`${good}---\nkind: [`, /standard input: document 2, line \d+: /],
-      [`${good}---\n${policyText({ name: 'Upper' })}`, /standard input: document 2, line \d+: metadata\.name must be/],
+      [
+        `${good}---\n${policyManifest({ name: 'Upper' })}`,
+        /standard input: document 2, line \d+: metadata\.name must be/,
+      ],
       [`${good}---\napiVersion: v1\nkind: Pod\n`, /document 2, line \d+: kind must be one of/],
-      [`${good}---\n${policyText({ name: 'x' })}  wrong: 1\n`, /document 2, line \d+: spec\.wrong is an unknown field/],
+      [
+        `${good}---\n${policyManifest({ name: 'x' })}  wrong: 1\n`,
+        /document 2, line \d+: spec\.wrong is an unknown field/,
+      ],
       [
         `${good}---\n${good.replace('name: never-there', 'name: a, namespace: other')}`,
         /document 2: metadata\.namespace/,
@@ -209,7 +217,7 @@ describe('apply', () => {
     await apply(bindingText('shielded', 'guarded-chat', 1), '--wait');
     const binding = parse(bindingText('shielded', 'guarded-chat', 1));
     binding.spec.guardrail = { mode: 'None' };
-    const refused = await apply(`${policyText({ name: 'not-written' })}---\n${stringify(binding)}`);
+    const refused = await apply(`${policyManifest({ name: 'not-written' })}---\n${stringify(binding)}`);
     expect(refused).toMatchObject({ code: 13, stdout: '' });
     expect(refused.stderr).toContain('ModelBinding shielded would become UNGUARDED');
     expect((await run(['get', 'gp', 'not-written'])).code).toBe(3);
@@ -220,7 +228,7 @@ describe('apply', () => {
   });
 
   test('portcullis apply --wait reports why a binding was not applied', async () => {
-    const costly = policyText({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
+    const costly = policyManifest({ name: 'costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
     const end = await apply(`${costly}---\n${bindingText('refused', 'costly', 1)}`, '--wait');
     expect(end.code).toBe(9);
     expect(end.stderr).toContain('The ModelBinding refused was not applied (rule_too_costly)');
@@ -235,9 +243,9 @@ describe('apply', () => {
 
 describe('revisions', () => {
   test('an edited policy has no effect until it is applied; a rollback applies the previous revision', async () => {
-    await apply(`${policyText({ name: 'steps' })}---\n${bindingText('stepping', 'steps', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'steps' })}---\n${bindingText('stepping', 'steps', 1)}`, '--wait');
     const ask = async () => (await run(['chat', 'stepping', '--message', 'year 2024'])).code;
-    await apply(policyText({ name: 'steps', request: patternRule('digits', '[0-9]{4}') }));
+    await apply(policyManifest({ name: 'steps', request: patternRule('digits', '[0-9]{4}') }));
     const recorded = await until('revision 2 is recorded', async () => {
       const rows = await json('history', 'steps');
       return rows.length === 2 ? rows : undefined;
@@ -263,8 +271,11 @@ describe('revisions', () => {
 
   test('a rollback chooses the last applied revision, not a revision that was never applied', async () => {
     const words = patternRule('digits', '[0-9]{4}');
-    await apply(`${policyText({ name: 'held', request: words })}---\n${bindingText('wandering', 'held', 1)}`, '--wait');
-    await apply(policyText({ name: 'broken', request: patternRule('open', '(') }));
+    await apply(
+      `${policyManifest({ name: 'held', request: words })}---\n${bindingText('wandering', 'held', 1)}`,
+      '--wait',
+    );
+    await apply(policyManifest({ name: 'broken', request: patternRule('open', '(') }));
     await apply(bindingText('wandering', 'broken', 1));
     const back = await run(['rollback', 'wandering', '--wait']);
     expect(back.stdout).toBe('ModelBinding wandering set to revision 1 of held\nModelBinding wandering is applied\n');
@@ -272,9 +283,9 @@ describe('revisions', () => {
   });
 
   test('a rollback to an archived policy is refused before anything is written', async () => {
-    await apply(`${policyText({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'filed' })}---\n${bindingText('to-file', 'filed', 1)}`, '--wait');
     await apply(bindingText('to-file', 'guarded-chat', 1), '--wait');
-    await apply(policyText({ name: 'filed' }).replace('lifecycle: Draft', 'lifecycle: Archived'));
+    await apply(policyManifest({ name: 'filed' }).replace('lifecycle: Draft', 'lifecycle: Archived'));
     const before = await json('get', 'mb', 'to-file');
     const back = await run(['rollback', 'to-file', '--wait']);
     expect(back).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
@@ -284,7 +295,7 @@ describe('revisions', () => {
   });
 
   test('a rollback to a deleted policy is refused before anything is written', async () => {
-    await apply(`${policyText({ name: 'gone' })}---\n${bindingText('left', 'gone', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'gone' })}---\n${bindingText('left', 'gone', 1)}`, '--wait');
     await apply(bindingText('left', 'guarded-chat', 1), '--wait');
     expect((await run(['delete', 'gp', 'gone', '--yes'])).code).toBe(0);
     await until('the policy is deleted', async () => (await run(['get', 'gp', 'gone'])).code === 3);
@@ -322,12 +333,12 @@ describe('revisions', () => {
   });
 
   test('portcullis diff shows the changed lines, and apply-revision applies a revision by number', async () => {
-    await apply(`${policyText({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'told' })}---\n${bindingText('telling', 'told', 1)}`, '--wait');
     expect(await run(['diff', 'told'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('one revision only'),
     });
-    await apply(policyText({ name: 'told', request: patternRule('digits', '[0-9]{4}') }));
+    await apply(policyManifest({ name: 'told', request: patternRule('digits', '[0-9]{4}') }));
     expect((await run(['apply-revision', 'telling', '--wait'])).stdout).toBe(
       'ModelBinding telling set to revision 2\nModelBinding telling is applied\n',
     );
@@ -358,7 +369,7 @@ describe('revisions', () => {
 
 describe('delete', () => {
   test('a policy in use is deleted after a confirmation, once nothing refers to it', async () => {
-    await apply(`${policyText({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');
+    await apply(`${policyManifest({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');
     const refused = await run(['delete', 'gp', 'leaving']);
     expect(refused).toMatchObject({ code: 13, stdout: '' });
     expect(refused.stderr).toContain('The GuardrailPolicy leaving is used by ModelBinding going.');

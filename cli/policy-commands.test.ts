@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkout } from './platform/data-directory.ts';
-import { denyRule, patternRule, policyText } from './testing/policy-text.ts';
-import { runCli, runCommand, temporaryFolder } from './testing/run-cli.ts';
+import { denyRule, patternRule, policyManifest } from './testing/policy-text.ts';
+import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 const example = join(checkout, 'examples/guarded-chat/policy.yaml');
 const profile = 'gateway-1.5.0-chat-webhook-v2';
@@ -17,32 +17,35 @@ describe('policy test', () => {
   });
 
   test('portcullis policy test shows for a failing test the expected decision and the deciding rule', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const tests = `
     - { name: good, stage: request, messages: [{ role: user, content: hello }], expect: Pass }
     - { name: bad, stage: request, messages: [{ role: user, content: a Forbidden word }], expect: Pass }`;
-    const file = folder.write('p.yaml', policyText({ tests }));
-    const end = await runCommand(['policy', 'test', file, '--json']);
+    const file = folder.write('p.yaml', policyManifest({ tests }));
+    const end = await runInProcess(['policy', 'test', file, '--json']);
     expect(end.code).toBe(5);
     expect(JSON.parse(end.stdout).tests).toMatchObject([
       { test: 'good', passed: true },
       { test: 'bad', expect: 'Pass', decision: 'Reject', rules: ['term'], passed: false },
     ]);
-    expect((await runCommand(['policy', 'test', file])).stdout).toContain(
+    expect((await runInProcess(['policy', 'test', file])).stdout).toContain(
       'FAILED  bad: expected Pass, got Reject by term',
     );
   });
 
   test('portcullis policy test names a refused rule and the reason', async () => {
-    using folder = temporaryFolder();
-    const costly = folder.write('costly.yaml', policyText({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }));
-    const end = await runCommand(['policy', 'test', costly]);
+    using folder = folderWithFiles();
+    const costly = folder.write(
+      'costly.yaml',
+      policyManifest({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }),
+    );
+    const end = await runInProcess(['policy', 'test', costly]);
     expect(end.code).toBe(9);
     expect(end.stderr).toMatch(
       /^portcullis: \S+costly\.yaml: policy small, request section, rule heavy: .+ on 32768 bytes .+: write it narrower, .+ \(rule_too_costly\)\n$/,
     );
-    const wrong = folder.write('wrong.yaml', policyText({ request: patternRule('back', '(a)\\1') }));
-    const refused = await runCommand(['policy', 'test', wrong]);
+    const wrong = folder.write('wrong.yaml', policyManifest({ request: patternRule('back', '(a)\\1') }));
+    const refused = await runInProcess(['policy', 'test', wrong]);
     expect(refused.code).toBe(9);
     expect(refused.stderr).toMatch(/wrong\.yaml: policy small, request section, rule back: .+ \(bundle_invalid\)\n$/);
   });
@@ -56,45 +59,45 @@ describe('invalid files', () => {
     ['no document', '# empty\n', /p\.yaml: no document to apply/],
     [
       'an unknown field',
-      `${policyText({})}  colour: red\n`,
+      `${policyManifest({})}  colour: red\n`,
       /p\.yaml: document 1, line \d+: spec\.colour is an unknown field/,
     ],
     [
       'a name in capitals',
-      policyText({ name: 'Small' }),
+      policyManifest({ name: 'Small' }),
       /p\.yaml: document 1, line 3: metadata\.name must be a DNS name/,
     ],
     [
       'a rule of the wrong kind',
-      policyText({ request: denyRule('a', 'b').replace('stop_list', 'regex') }),
+      policyManifest({ request: denyRule('a', 'b').replace('stop_list', 'regex') }),
       /spec\.definition\.request\.baseline\[0\]\.\w+ /,
     ],
     [
       'two documents with one name',
-      `${policyText({})}---\n${policyText({})}`,
+      `${policyManifest({})}---\n${policyManifest({})}`,
       /document 2: metadata\.name is also the name/,
     ],
   ])('a policy file with %s is refused with its place', async (_, content, sentence) => {
-    using folder = temporaryFolder();
-    const end = await runCommand(['policy', 'test', folder.write('p.yaml', content)]);
+    using folder = folderWithFiles();
+    const end = await runInProcess(['policy', 'test', folder.write('p.yaml', content)]);
     expect(end.stderr).toMatch(sentence);
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   test('a missing file, and a file without a policy or with two policies, are refused', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
-    const none = await runCommand(['policy', 'test', folder.write('b.yaml', binding)]);
+    const none = await runInProcess(['policy', 'test', folder.write('b.yaml', binding)]);
     expect(none.stderr).toContain('holds no GuardrailPolicy');
-    const two = folder.write('two.yaml', `${policyText({})}---\n${policyText({ name: 'other' })}`);
-    expect((await runCommand(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
-    expect((await runCommand(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
+    const two = folder.write('two.yaml', `${policyManifest({})}---\n${policyManifest({ name: 'other' })}`);
+    expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');
+    expect((await runInProcess(['check', '--policy', '/no/such', 'x'])).code).toBe(3);
   });
 });
 
 describe('check', () => {
   test('portcullis check decides about one text without a server: pass, mask and deny', async () => {
-    const judge = (text: string, ...more: string[]) => runCommand(['check', '--policy', example, text, ...more]);
+    const judge = (text: string, ...more: string[]) => runInProcess(['check', '--policy', example, text, ...more]);
     expect(await judge('good morning')).toMatchObject({ code: 0, stdout: 'Pass\n', stderr: '' });
     const masked = await judge('write to ivan@example.com');
     expect(masked).toMatchObject({ code: 0, stdout: 'Mask (rule email-address)\nwrite to [email]\n' });
@@ -114,10 +117,10 @@ describe('check', () => {
 
 describe('bundle build', () => {
   const build = (file: string, out: string, ...more: string[]) =>
-    runCommand(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
+    runInProcess(['bundle', 'build', '--policy', file, '--profile', profile, '--out', out, ...more]);
 
   test('portcullis bundle build writes canonical bytes and prints only the digest, which is always the same', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const [one, two] = [join(folder.path, '1.json'), join(folder.path, '2.json')];
     const first = await build(example, one);
     expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/) });
@@ -135,12 +138,12 @@ describe('bundle build', () => {
   });
 
   test('portcullis bundle build uses the id of the label or of the option, and the given limits and providers', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const out = join(folder.path, 'b.json');
     const read = () => JSON.parse(readFileSync(out, 'utf8'));
     const detector =
       '{ id: d, kind: external_pipeline, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: pii, contract: platform.guardrail-runtime.detector/v1 } }';
-    const labelled = policyText({
+    const labelled = policyManifest({
       labels: '{ portcullis.dev/id: p-77 }',
       request: detector,
       providers: '[{ name: pii, credentialRef: { name: pii-key } }]',
@@ -164,8 +167,8 @@ describe('bundle build', () => {
   });
 
   test('portcullis bundle build accepts a bundle of the largest size; one byte more is refused and nothing is written', async () => {
-    using folder = temporaryFolder();
-    const text = (length: number) => policyText({ request: denyRule('big', termsOf(length)) });
+    using folder = folderWithFiles();
+    const text = (length: number) => policyManifest({ request: denyRule('big', termsOf(length)) });
     const out = join(folder.path, 'b.json');
     const base = 20_000;
     const { stdout } = await build(folder.write('p.yaml', text(base)), out, '--json');
@@ -180,10 +183,10 @@ describe('bundle build', () => {
   });
 
   test('portcullis bundle build fails without a profile, with an unknown one, and for a missing folder', async () => {
-    using folder = temporaryFolder();
-    const noProfile = await runCommand(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
+    using folder = folderWithFiles();
+    const noProfile = await runInProcess(['bundle', 'build', '--policy', example, '--out', join(folder.path, 'b')]);
     expect(noProfile).toMatchObject({ code: 2, stderr: expect.stringContaining('--profile') });
-    const unknown = await runCommand(['bundle', 'build', '--policy', example, '--profile', 'x', '--out', 'b']);
+    const unknown = await runInProcess(['bundle', 'build', '--policy', example, '--profile', 'x', '--out', 'b']);
     expect(unknown.code).toBe(2);
     expect((await build(example, join(folder.path, 'no/b.json'))).code).toBe(1);
   });

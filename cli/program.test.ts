@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exitCodes } from './errors/exit-codes.ts';
 import { checkout } from './platform/data-directory.ts';
-import { runCli, runCommand, temporaryFolder } from './testing/run-cli.ts';
+import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 test('the exit codes of the CLI are stable', () => {
   expect(Object.fromEntries(Object.entries(exitCodes).map(([name, { code }]) => [name, code]))).toEqual({
@@ -34,7 +34,7 @@ describe('the command line', () => {
       expect(stdout).toMatch(new RegExp(`^  ${word} `, 'm'));
     }
     expect(stdout).toContain('guardrail_blocked');
-    expect((await runCommand(['bundle', 'build', '--help'])).stdout).toContain('--policy-id');
+    expect((await runInProcess(['bundle', 'build', '--help'])).stdout).toContain('--policy-id');
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('the command line', () => {
     [['status'], 4, 'does not exist: start a platform there with "portcullis up"'],
     [['chat', 'm', '--message', 'x'], 4, 'does not exist: start a platform there with "portcullis up"'],
   ] as const)('portcullis %j ends with %i and one clear sentence', async (args, code, sentence) => {
-    const end = await runCommand(args);
+    const end = await runInProcess(args);
     expect(end.stderr).toContain(sentence);
     expect(end.stderr).not.toMatch(/\n\s+at /);
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
@@ -71,7 +71,7 @@ describe('the command line', () => {
     [['policy', '-o', 'json'], 2, 'usage', /-o|command/],
     [['up', '--port', '65536', '--json'], 2, 'usage', /from 0 to 65535/],
   ] as const)('portcullis %j ends with %i and one JSON object', async (args, code, name, message) => {
-    const end = await runCommand(args);
+    const end = await runInProcess(args);
     expect(JSON.parse(end.stderr)).toEqual({ error: { code: name, message: expect.stringMatching(message) } });
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code, stdout: '' });
   });
@@ -88,12 +88,12 @@ describe('the command line', () => {
     const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
     const end = { code: 0, stdout: `${version}\n`, stderr: '' };
     expect(await runCli(['--version'])).toEqual(end);
-    expect(await runCommand(['-V'])).toEqual(end);
+    expect(await runInProcess(['-V'])).toEqual(end);
   });
 
   test('portcullis status distinguishes a foreign folder from a data directory without a running platform', async () => {
-    using folder = temporaryFolder();
-    const status = () => runCommand(['status'], { data: folder.path });
+    using folder = folderWithFiles();
+    const status = () => runInProcess(['status'], { data: folder.path });
     expect((await status()).stderr).toContain('is not the data directory of a platform');
     folder.write('lock', '');
     expect((await status()).stderr).toContain('No platform runs on');
@@ -102,7 +102,7 @@ describe('the command line', () => {
   });
 
   test('portcullis up refuses a folder with foreign files', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     folder.write('thesis.txt', 'precious');
     const end = await runCli(['up'], { data: folder.path });
     expect(end.code).toBe(2);
@@ -118,7 +118,7 @@ describe('the command line', () => {
   });
 
   test('portcullis up fails at once on a read-only file system', async (context) => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     folder.write('lock', '');
     const mount = `mount --bind ${folder.path} ${folder.path} && mount -o remount,ro,bind ${folder.path}`;
     const isolated = (command: string) => spawnSync('unshare', ['-rm', 'sh', '-c', command], { encoding: 'utf8' });
@@ -131,7 +131,7 @@ describe('the command line', () => {
   });
 
   test('the entry script finds its Node.js from any folder and through a symbolic link', () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     mkdirSync(join(folder.path, 'bin'));
     symlinkSync(join(checkout, 'cli/portcullis'), join(folder.path, 'bin/portcullis'));
     symlinkSync('bin/portcullis', join(folder.path, 'relative'));
@@ -154,7 +154,7 @@ describe('completion', () => {
 
   /** The words that the hidden command offers, without the shell that filters and shows them. */
   const offered = async (...words: readonly string[]): Promise<readonly string[]> =>
-    (await runCommand(['__complete', ...words])).stdout.trim().split('\n').slice(0, -1);
+    (await runInProcess(['__complete', ...words])).stdout.trim().split('\n').slice(0, -1);
 
   test('shell completion offers commands, subcommands, kinds, options and their values', async () => {
     expect(complete('portcullis', 'st')).toEqual(['status']);
@@ -170,7 +170,7 @@ describe('completion', () => {
   });
 
   test('shell completion offers files and folders for their options, and no option twice', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     mkdirSync(join(folder.path, 'policies'));
     const file = folder.write('policy.yaml', '');
     expect(complete('portcullis', 'apply', '-f', `${folder.path}/pol`)).toEqual([join(folder.path, 'policies'), file]);
@@ -184,7 +184,7 @@ describe('completion', () => {
   });
 
   test.each(['zsh', 'fish'])('shell completion has a script for %s', async (shell) => {
-    const { code, stdout } = await runCommand(['completion', shell]);
+    const { code, stdout } = await runInProcess(['completion', shell]);
     expect(code).toBe(0);
     expect(stdout).toContain('__complete');
   });

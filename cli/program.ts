@@ -19,10 +19,10 @@ import { addProvider } from './commands/provider.ts';
 import { addReapply } from './commands/reapply.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addRuntime } from './commands/runtime.ts';
-import { addStatus } from './commands/status.ts';
+import { addPlatformStatus } from './commands/status.ts';
 import { addTest } from './commands/test.ts';
 import { addToken } from './commands/token.ts';
-import { addUp } from './commands/up.ts';
+import { addPlatformUp } from './commands/up.ts';
 import { addWhy } from './commands/why.ts';
 import { standaloneSource } from './platform/standalone-source.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
@@ -30,8 +30,8 @@ import type { ResourceSource } from './resources/resource-source.ts';
 type Add = (program: Command, source: ResourceSource) => void;
 
 const commands: readonly Add[] = [
-  addUp,
-  addStatus,
+  addPlatformUp,
+  addPlatformStatus,
   addEnv,
   addToken,
   addChat,

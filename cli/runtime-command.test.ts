@@ -5,15 +5,15 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { until } from '../e2e/support/until.ts';
 import { checkout } from './platform/data-directory.ts';
-import { policyText } from './testing/policy-text.ts';
-import { descendantsOf, isRunning } from './testing/process-tree.ts';
-import { type Folder, runCli, temporaryFolder } from './testing/run-cli.ts';
+import { policyManifest } from './testing/policy-text.ts';
+import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
+import { type Folder, folderWithFiles, runCli } from './testing/run-cli.ts';
 
 const profile = 'gateway-1.5.0-chat-webhook-v2';
 
 async function buildBundle(folder: Folder): Promise<{ file: string; digest: string }> {
   const file = join(folder.path, 'bundle.json');
-  const policy = folder.write('policy.yaml', policyText({}));
+  const policy = folder.write('policy.yaml', policyManifest({}));
   const words = ['--policy', policy, '--profile', profile, '--out', file, '--policy-id', 'p'];
   return { file, digest: (await runCli(['bundle', 'build', ...words])).stdout.trim() };
 }
@@ -29,7 +29,7 @@ async function startRuntime(bundle: string, token: string): Promise<{ child: Chi
 }
 
 test('portcullis runtime runs a built bundle and forwards each signal once', async () => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const { file, digest } = await buildBundle(folder);
   const token = folder.write('token', 'service-token\n');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -53,21 +53,21 @@ test('portcullis runtime runs a built bundle and forwards each signal once', asy
     expect(runtimes).toHaveLength(1);
     child.kill(signal);
     expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(runtimes.filter(isRunning)).toEqual([]);
+    expect(runtimes.filter(isProcessRunning)).toEqual([]);
   }
 });
 
 test('a runtime does not outlive the command that runs it', async () => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const { file } = await buildBundle(folder);
   const { child } = await startRuntime(file, folder.write('token', 'service-token\n'));
   const runtimes = descendantsOf(child.pid ?? 0);
   child.kill('SIGKILL');
-  await until('the runtime has ended', () => runtimes.every((pid) => !isRunning(pid)));
+  await until('the runtime has ended', () => runtimes.every((pid) => !isProcessRunning(pid)));
 });
 
 test('portcullis runtime reports an invalid setting with the message of the process', async () => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const { file } = await buildBundle(folder);
   const words = ['runtime', '--bundle', file, '--token-file', '/no/such', '--listen', 'nowhere'];
   const end = await runCli(words);

@@ -9,8 +9,8 @@ import { kinds } from '#resources/kinds';
 import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
 import { isLocked } from './platform/lock.ts';
-import { descendantsOf, isRunning } from './testing/process-tree.ts';
-import { temporaryFolder } from './testing/run-cli.ts';
+import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
+import { folderWithFiles } from './testing/run-cli.ts';
 
 const openai = ({ status, key }: Platform) =>
   new OpenAI({ baseURL: `${status().addresses.gateway}/v1`, apiKey: key, maxRetries: 0 });
@@ -45,7 +45,7 @@ const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('a start', () => {
   test('portcullis up on an empty folder serves the example, protects secrets, refuses a second start, and leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'deep/data');
     await using platform = await startPlatform({ data, gateways: 2 });
     const status = platform.status();
@@ -73,14 +73,14 @@ describe('a start', () => {
       [`portcullis-up ${data}`, 'portcullis-runtime', ...shown].toSorted(),
     );
     expect(await platform.end('SIGINT')).toBe(0);
-    expect(children.filter(isRunning)).toEqual([]);
+    expect(children.filter(isProcessRunning)).toEqual([]);
     expect(existsSync(join(data, 'status.json'))).toBe(false);
     expect(readdirSync(join(data, 'run'))).toEqual([]);
     expect(isLocked(join(data, 'lock'))).toBe(false);
   });
 
   test('a restart of the platform after a shutdown finds everything unchanged', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
     const before = await first.client.get(kinds.modelBinding, 'guarded-echo');
@@ -96,14 +96,14 @@ describe('a start', () => {
   });
 
   test('a start of the platform after kill -9 recovers at once, even with a suspended leftover process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data });
     const left = descendantsOf(first.status().pid);
     process.kill(first.pidOf('gateway-1'), 'SIGSTOP');
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
     await using again = await startPlatform({ data });
-    expect(left.filter(isRunning)).toEqual([]);
+    expect(left.filter(isProcessRunning)).toEqual([]);
     expect(await streamedEcho(again, 'back')).toBe('back');
     expect(await again.end('SIGKILL')).toBe('SIGKILL');
     await using third = await startPlatform({ data });
@@ -111,7 +111,7 @@ describe('a start', () => {
   });
 
   test('a start that was killed while it created its data directory is completed by the next one', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     for (const waitMs of [0, 60, 120, 200]) {
       const data = join(folder.path, `data-${waitMs}`);
       const child = startCommand(['up', '--data', data, '--port', '0']);
@@ -125,7 +125,7 @@ describe('a start', () => {
   });
 
   test('an interrupted start of the platform leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const child = startCommand(['up', '--data', data, '--port', '0']);
     await until('a process was started', () => readdirSync(join(data, 'run')).length > 0, { everyMs: 1 });
@@ -133,12 +133,12 @@ describe('a start', () => {
     child.signal('SIGINT');
     child.signal('SIGINT');
     expect(await child.exit()).toBe(0);
-    expect(children.filter(isRunning)).toEqual([]);
+    expect(children.filter(isProcessRunning)).toEqual([]);
     expect(child.output()).toContain('stopped');
   });
 
   test('a start with a used port or an invalid list of providers reports it and leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -159,7 +159,7 @@ describe('a start', () => {
   });
 
   test('npm start refuses an option that npm did not pass on', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const child = startCommand(['up', '--data', join(folder.path, 'data')], {
       npm_lifecycle_event: 'start',
       npm_config_port: '8090',
@@ -172,7 +172,7 @@ describe('a start', () => {
   });
 
   test('a start whose process fails names the process and the cause, and leaves no process', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const words = ['up', '--data', data, '--port', '0'];
     const child = startCommand(words, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '0' });
@@ -250,6 +250,6 @@ test('a process is restarted even if its note, its log or the status file cannot
   const children = descendantsOf(platform.pid);
   expect(children.length).toBeGreaterThanOrEqual(4);
   expect(await platform.end('SIGTERM')).toBe(0);
-  expect(children.filter(isRunning)).toEqual([]);
+  expect(children.filter(isProcessRunning)).toEqual([]);
   expect(platform.output()).toContain('stopped');
 });

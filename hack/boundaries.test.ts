@@ -249,6 +249,14 @@ const cases: readonly Case[] = [
     },
   },
   {
+    rule: 'no name is exported by two files',
+    bad: { 'cli/a.ts': 'export type Answer = string;', 'hack/b.ts': 'export const Answer = 1;' },
+    good: {
+      'cli/a.ts': 'export type Answer = string;\nexport function readConfig() {}',
+      'hack/b.ts': "export { type Answer } from '../cli/a.ts';\nexport function readConfig() {}",
+    },
+  },
+  {
     rule: 'no text cites a text that is not in the repository',
     bad: {
       'docs/a.md': `See DES${'IGN'}.md`,

@@ -4,14 +4,18 @@ import './check/plain-output.ts';
 import { readTree } from './boundaries/tree.ts';
 import { affectedTests, changedFiles } from './check/affected-tests.ts';
 import { fullSuites, listSuites, quickSuites, type SuiteName } from './check/list-suites.ts';
-import { addUp, type Outcome, single, skipLines, summaryLine } from './check/outcome.ts';
+import { type StepOutcome, single, skipLines, summaryLine, sumOutcomes } from './check/outcome.ts';
 import { readQuickReport, writeQuickReport } from './check/quick-report.ts';
 import { programWords } from './check/read-words.ts';
 import { runSuite } from './check/run-suite.ts';
 import { root, runTool } from './check/run-tool.ts';
 import { requirementRows } from './requirements/rows.ts';
 
-type Step = { readonly name: string; readonly hint: string; readonly run: (before: Outcome) => Promise<Outcome> };
+type Step = {
+  readonly name: string;
+  readonly hint: string;
+  readonly run: (before: StepOutcome) => Promise<StepOutcome>;
+};
 
 const hints: Record<SuiteName, string> = {
   boundaries: 'Move the named import or file to where ARCHITECTURE.md puts it.',
@@ -34,7 +38,7 @@ const tree = readTree(root);
 const suites = listSuites(tree);
 const affected = switches.has('changed') ? new Set(affectedTests(tree, changedFiles(root))) : undefined;
 
-async function runNamedSuite(name: SuiteName): Promise<Outcome> {
+async function runNamedSuite(name: SuiteName): Promise<StepOutcome> {
   const all = suites.get(name) ?? [];
   if (all.length === 0) {
     console.error(`The suite ${name} has no test file: a suite without tests proves nothing.`);
@@ -42,7 +46,7 @@ async function runNamedSuite(name: SuiteName): Promise<Outcome> {
   }
   const files = all.filter((path) => affected?.has(path) ?? true);
   if (affected !== undefined) console.log(`${files.length} of ${all.length} test files can be affected.`);
-  if (files.length === 0) return addUp([]);
+  if (files.length === 0) return sumOutcomes([]);
   const outcome = await runSuite({ root, files, shared: name === 'pure' });
   const silent = outcome.skipped.filter((skip) => skip.reason === '');
   for (const skip of silent) console.error(`Skipped without a reason: ${skip.test}`);
@@ -50,7 +54,7 @@ async function runNamedSuite(name: SuiteName): Promise<Outcome> {
 }
 
 /** Every obligation has a test that ran and passed; a skipped test proves nothing. */
-async function checkProofs(before: Outcome): Promise<Outcome> {
+async function checkProofs(before: StepOutcome): Promise<StepOutcome> {
   const proved = new Set([...before.proved, ...(quickProofs ?? [])]);
   const rows = requirementRows(root);
   const open = rows.filter((row) => !proved.has(row.id));
@@ -99,19 +103,19 @@ function chooseSteps(): readonly Step[] {
   return [...fullSteps, requirements];
 }
 
-async function runSteps(chosen: readonly Step[]): Promise<Outcome> {
-  const outcomes: Outcome[] = [];
+async function runSteps(chosen: readonly Step[]): Promise<StepOutcome> {
+  const outcomes: StepOutcome[] = [];
   for (const [index, step] of chosen.entries()) {
     const place = `[${index + 1}/${chosen.length}] ${step.name}`;
     console.log(`\n${place} ...`);
     const start = performance.now();
-    const outcome = await step.run(addUp(outcomes));
+    const outcome = await step.run(sumOutcomes(outcomes));
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
     console.log(`${place}: ${summaryLine(outcome)} (${seconds} s)`);
     if (outcome.failed > 0) console.log(`${place}: ${step.hint}`);
     outcomes.push(outcome);
   }
-  return addUp(outcomes);
+  return sumOutcomes(outcomes);
 }
 
 const start = performance.now();

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Figure, FigureSize } from '../e2e/support/figure.ts';
-import { addUp, type Outcome, single, summaryLine } from './check/outcome.ts';
+import { type StepOutcome, single, summaryLine, sumOutcomes } from './check/outcome.ts';
 import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
 
@@ -16,7 +16,7 @@ async function loadFigures(): Promise<readonly Figure[]> {
   return modules.map((module: { readonly figure: Figure }) => module.figure);
 }
 
-async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
+async function measure(figure: Figure, size: FigureSize): Promise<StepOutcome> {
   console.log(`${figure.name}: ${figure.title} ...`);
   const start = performance.now();
   try {
@@ -24,7 +24,7 @@ async function measure(figure: Figure, size: FigureSize): Promise<Outcome> {
     const seconds = ((performance.now() - start) / 1_000).toFixed(1);
     if ('skipped' in result) {
       console.log(`not available ${figure.name}: ${result.skipped}`);
-      return { ...addUp([]), skipped: [{ test: figure.name, reason: result.skipped }] };
+      return { ...sumOutcomes([]), skipped: [{ test: figure.name, reason: result.skipped }] };
     }
     console.log(`${result.holds ? 'holds' : 'FAILS'} ${figure.name}: ${result.line} (${seconds} s)`);
     return single(result.holds);
@@ -46,14 +46,14 @@ if (switches.has('list')) {
   for (const figure of figures) console.log(`${figure.name}: ${figure.title}`);
 } else {
   const size: FigureSize = switches.has('small') ? 'small' : 'full';
-  const outcomes: Outcome[] = [];
+  const outcomes: StepOutcome[] = [];
   for (const figure of figures) {
     if (names.length > 0 && names.includes(figure.name) === isExcept) continue;
     if (!isNamed && size === 'small' && figure.coveredBy !== undefined) {
       console.log(`left out ${figure.name}: ${figure.coveredBy} measures it at a small size in the full check`);
     } else outcomes.push(await measure(figure, size));
   }
-  const total = addUp(outcomes);
+  const total = sumOutcomes(outcomes);
   console.log(summaryLine(total));
   process.exitCode = total.failed === 0 ? 0 : 1;
 }

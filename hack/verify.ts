@@ -1,5 +1,5 @@
 // Compares every generated file with the output of its generator, or writes it (npm run generate).
-import { addUp, single, summaryLine } from './check/outcome.ts';
+import { single, summaryLine, sumOutcomes } from './check/outcome.ts';
 import { programWords } from './check/read-words.ts';
 import { root } from './check/run-tool.ts';
 import { loadGenerators } from './generated/load-generators.ts';
@@ -16,7 +16,7 @@ for (const { name, files } of await loadGenerators(root)) {
   const different = new Set(differences.map((difference) => difference.path));
   for (const path of new Set([...files.keys(), ...different])) outcomes.push(single(write || !different.has(path)));
 }
-const total = addUp(outcomes);
+const total = sumOutcomes(outcomes);
 if (total.failed > 0) {
   console.log("Generated files differ from their sources: run 'npm run generate' and commit the result.");
 }

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { bundleOf, masking, stopList } from './testing/build-bundle.ts';
-import { createClient, serviceToken } from './testing/start-runtime.ts';
+import { createRuntimeClient, testServiceToken } from './testing/start-runtime.ts';
 
 /** Paths and digests of all files below a folder. */
 function filesBelow(folder: string): readonly string[] {
@@ -65,7 +65,7 @@ verifies(
     using folder = temporaryFolder();
     const judged = bundleOf([stopList('words', ['forbidden']), masking(stopList('names', ['alice']), '[name]')]);
     writeFileSync(join(folder.path, 'bundle.json'), JSON.stringify(judged));
-    writeFileSync(join(folder.path, 'token'), `${serviceToken}\n`);
+    writeFileSync(join(folder.path, 'token'), `${testServiceToken}\n`);
     await using runtime = await startProcess({
       file: 'runtime/main.ts',
       environment: {
@@ -78,7 +78,7 @@ verifies(
     });
     await until('the runtime is ready', async () => (await fetch(`${runtime.url}/readyz`)).status === 200);
     const agent = new Agent({ pipelining: 0 });
-    const client = createClient(runtime.url, agent, judged);
+    const client = createRuntimeClient(runtime.url, agent, judged);
     const url = `http://127.0.0.1:${forbidden.port}/document.pdf`;
 
     async function round(): Promise<readonly string[]> {

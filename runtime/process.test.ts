@@ -10,7 +10,7 @@ import { until } from '../e2e/support/until.ts';
 import { verifies } from '../e2e/support/verifies.ts';
 import { bundle, bundleOf, detector, policy, providersAt, regex, section, stopList } from './testing/build-bundle.ts';
 import { allow } from './testing/provider-answers.ts';
-import { createClient, providerKey, serviceToken } from './testing/start-runtime.ts';
+import { createRuntimeClient, providerKey, testServiceToken } from './testing/start-runtime.ts';
 
 const agent = new Agent();
 afterAll(() => agent.destroy());
@@ -22,7 +22,7 @@ function prepare(value: Bundle | string | undefined): Folder & { readonly file: 
   const file = (name: string): string => join(folder.path, name);
   if (value !== undefined)
     writeFileSync(file('bundle.json'), typeof value === 'string' ? value : JSON.stringify(value));
-  writeFileSync(file('token'), `${serviceToken}\n`);
+  writeFileSync(file('token'), `${testServiceToken}\n`);
   writeFileSync(file('provider.key'), `${providerKey}\n`);
   return { ...folder, file, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 }
@@ -64,7 +64,7 @@ describe('a runtime process', () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
       await ready(runtime);
-      const client = createClient(runtime.url, agent, first);
+      const client = createRuntimeClient(runtime.url, agent, first);
       rmSync(folder.file('bundle.json'));
       for (const stage of ['request', 'response'] as const) {
         expect(reason(await client.check(stage, ['apple']))).toBe('policy_denied');
@@ -86,8 +86,8 @@ describe('a runtime process', () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
       await ready(runtime);
-      const old = createClient(runtime.url, agent, first);
-      const next = createClient(runtime.url, agent, second);
+      const old = createRuntimeClient(runtime.url, agent, first);
+      const next = createRuntimeClient(runtime.url, agent, second);
       await old.check('request', ['apple']);
       writeFileSync(folder.file('next.json'), JSON.stringify(second));
       renameSync(folder.file('next.json'), folder.file('bundle.json'));
@@ -97,14 +97,14 @@ describe('a runtime process', () => {
       expect(await old.metric('portcullis_runtime_checks_total', { decision: 'deny' })).toBe(2);
       await using successor = await start(folder);
       await ready(successor);
-      expect(reason(await createClient(successor.url, agent, second).check('request', ['banana']))).toBe(
+      expect(reason(await createRuntimeClient(successor.url, agent, second).check('request', ['banana']))).toBe(
         'policy_denied',
       );
-      expect((await createClient(successor.url, agent, first).check('request', ['apple'])).json.code).toBe(
+      expect((await createRuntimeClient(successor.url, agent, first).check('request', ['apple'])).json.code).toBe(
         'policy_unavailable',
       );
       expect(
-        await createClient(successor.url, agent, second).metric('portcullis_runtime_checks_total', {
+        await createRuntimeClient(successor.url, agent, second).metric('portcullis_runtime_checks_total', {
           decision: 'deny',
         }),
       ).toBe(1);
@@ -119,15 +119,15 @@ describe('a runtime process', () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
       await ready(runtime);
-      const client = createClient(runtime.url, agent, first);
+      const client = createRuntimeClient(runtime.url, agent, first);
       const withToken = async (token: string): Promise<number> =>
         (await client.check('request', ['x'], { authorization: `Bearer ${token}` })).status;
-      expect([await withToken(serviceToken), await withToken('next-token')]).toEqual([200, 401]);
-      writeFileSync(folder.file('token'), `next-token\n${serviceToken}\n`);
+      expect([await withToken(testServiceToken), await withToken('next-token')]).toEqual([200, 401]);
+      writeFileSync(folder.file('token'), `next-token\n${testServiceToken}\n`);
       await until('the next token is taken', async () => (await withToken('next-token')) === 200);
-      expect(await withToken(serviceToken)).toBe(200);
+      expect(await withToken(testServiceToken)).toBe(200);
       writeFileSync(folder.file('token'), 'next-token\n');
-      await until('the old token is refused', async () => (await withToken(serviceToken)) === 401);
+      await until('the old token is refused', async () => (await withToken(testServiceToken)) === 401);
       expect(await withToken('next-token')).toBe(200);
       rmSync(folder.file('token'));
       await until('no token is taken', async () => (await withToken('next-token')) === 401);
@@ -141,7 +141,7 @@ describe('a runtime process', () => {
     using folder = prepare(slow);
     await using runtime = await start(folder);
     await ready(runtime);
-    const running = createClient(runtime.url, agent, slow).check('request', ['hello']);
+    const running = createRuntimeClient(runtime.url, agent, slow).check('request', ['hello']);
     await until('the provider is asked', () => held.length === 1);
     const ended = runtime.end('SIGTERM');
     await until('new connections are refused', () =>
@@ -181,7 +181,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
       await until('the reason is written', () =>
         readFileSync(folder.file('termination'), 'utf8').includes('rule costly'),
       );
-      const client = createClient(runtime.url, agent, costly);
+      const client = createRuntimeClient(runtime.url, agent, costly);
       const reason = (section: string): string =>
         `policy policy-a, ${section} section, rule costly: its time on 32768 bytes \\(maxBodyBytes\\) has no known bound, so it ` +
         'may be above 25 ms, the most that any local rule may take: write it narrower, or move it into an external detector';
@@ -213,7 +213,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
         await using again = await start(folder);
         await until('the reason is logged again', () => again.log().includes('rule costly'));
         expect(await readiness(again)).toBe(503);
-        expect((await createClient(again.url, agent, costly).check('request', ['hello'])).json.code).toBe(
+        expect((await createRuntimeClient(again.url, agent, costly).check('request', ['hello'])).json.code).toBe(
           'policy_unavailable',
         );
       }

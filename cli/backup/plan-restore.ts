@@ -15,7 +15,7 @@ export type RestorePlan = {
 export function planRestore(wanted: readonly Resource[], existing: readonly Stored<Resource>[]): RestorePlan {
   const there = new Map(existing.map((object) => [keyOf(object), object]));
   const keys = new Set(wanted.map(keyOf));
-  const foreign = existing.filter((object) => !keys.has(keyOf(object))).map(nameOf);
+  const foreign = existing.filter((object) => !keys.has(keyOf(object))).map(kindAndName);
   const different = wanted.filter((object) => {
     const found = there.get(keyOf(object));
     return found !== undefined && !isSame(object, found);
@@ -25,7 +25,7 @@ export function planRestore(wanted: readonly Resource[], existing: readonly Stor
     present: wanted.filter((object) => there.has(keyOf(object))),
     problems: [
       ...foreign.map((name) => `${name} exists and is not in the backup`),
-      ...different.map((object) => `${nameOf(object)} exists and differs from the backup`),
+      ...different.map((object) => `${kindAndName(object)} exists and differs from the backup`),
     ],
   };
 }
@@ -40,6 +40,6 @@ function keyOf({ kind, metadata }: Resource): string {
   return `${kind}/${metadata.name}`;
 }
 
-export function nameOf({ kind, metadata }: Resource): string {
+export function kindAndName({ kind, metadata }: Resource): string {
   return `${kind} ${metadata.name}`;
 }

@@ -6,7 +6,7 @@ import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
-import { isSame, nameOf } from './plan-restore.ts';
+import { isSame, kindAndName } from './plan-restore.ts';
 
 /** Objects that are written in parallel. */
 const width = 8;
@@ -65,7 +65,9 @@ async function createOrFind(client: KubeClient, kind: Kind, object: Resource): P
       if (isKubeError(error, 'already_exists')) {
         const found = await client.get(kind, object.metadata.name);
         if (found !== undefined && isSame(object, found)) return found;
-        throw new CliError('conflict', `${nameOf(object)} was created by another client meanwhile.`, { cause: error });
+        throw new CliError('conflict', `${kindAndName(object)} was created by another client meanwhile.`, {
+          cause: error,
+        });
       }
       const isRetryable = isKubeError(error, 'network', 'unavailable', 'too_many_requests');
       if (!isRetryable || attempt === maxAttempts) throw error;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../e2e/support/verifies.ts';
-import { type ChatAnswer, readBuffered, readStream } from './read-answer.ts';
+import { type ChatReply, readBuffered, readStream } from './read-answer.ts';
 
 const piece = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 const fault = (type: string, code: string) => JSON.stringify({ error: { message: 'words', type, param: null, code } });
@@ -11,7 +11,7 @@ async function* cutInto(text: string, size: number): AsyncGenerator<Uint8Array> 
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function read(text: string, size = 7): Promise<ChatAnswer & { shown: string }> {
+async function read(text: string, size = 7): Promise<ChatReply & { shown: string }> {
   let shown = '';
   const answer = await readStream(cutInto(text, size), (part) => {
     shown += part;

@@ -7,7 +7,7 @@ export type AnswerFault = {
 };
 
 /** `text` is the complete answer only if `fault` is absent. */
-export type ChatAnswer = { readonly text: string; readonly fault: AnswerFault | undefined };
+export type ChatReply = { readonly text: string; readonly fault: AnswerFault | undefined };
 
 const errorSchema = z.looseObject({
   error: z.looseObject({ type: z.string(), message: z.string(), code: z.string().nullish() }),
@@ -24,7 +24,7 @@ const completionSchema = z.looseObject({
 });
 
 /** Reads a buffered answer or an error response. */
-export function readBuffered(status: number, body: string): ChatAnswer {
+export function readBuffered(status: number, body: string): ChatReply {
   const value = parse(body);
   if (status !== 200) return { text: '', fault: faultOf(value) ?? unreadable(`status ${status}`) };
   const read = completionSchema.safeParse(value);
@@ -37,10 +37,7 @@ export function readBuffered(status: number, body: string): ChatAnswer {
  * Reads a streamed answer and passes each piece of text on. The answer is complete only after `[DONE]`; an error event,
  * an early end or a broken connection makes it incomplete (gateway:client:marks-incomplete).
  */
-export async function readStream(
-  bytes: AsyncIterable<Uint8Array>,
-  onText: (text: string) => void,
-): Promise<ChatAnswer> {
+export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<ChatReply> {
   let text = '';
   try {
     for await (const data of eventsOf(bytes)) {

@@ -4,7 +4,11 @@ import { contentProfiles, currentProfile } from '#contracts/profiles';
 import { CliError } from '../errors/cli-error.ts';
 import { finishOperation } from '../management/finish-operation.ts';
 import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../management/idempotency-option.ts';
-import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import {
+  type ManagementCommandOptions,
+  openManagement,
+  withManagementOptions,
+} from '../management/management-options.ts';
 import { contentProfileOf, resolveModel } from '../management/resolve-model.ts';
 import { resolvePolicy } from '../management/resolve-policy.ts';
 import { bindingText } from '../management/texts.ts';
@@ -13,7 +17,7 @@ import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
-type GetOptions = ManagementOptions & OutputOptions;
+type GetOptions = ManagementCommandOptions & OutputOptions;
 type ChangeOptions = GetOptions & WaitOption & IdempotencyOption & { readonly profile?: string };
 type RollbackOptions = ChangeOptions & { readonly toRevision?: number };
 

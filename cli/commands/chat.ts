@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { type AnswerFault, type ChatAnswer, readBuffered, readStream } from '../chat/read-answer.ts';
+import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
@@ -53,7 +53,7 @@ async function post(gateway: string, key: string, body: unknown): Promise<Respon
   }
 }
 
-async function read(response: Response, options: ChatOptions): Promise<ChatAnswer> {
+async function read(response: Response, options: ChatOptions): Promise<ChatReply> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   const show = options.json === true ? () => undefined : (piece: string) => process.stdout.write(piece);
   if (response.ok && isStream && response.body !== null) return readStream(response.body, show);
@@ -67,7 +67,7 @@ function exitOf({ kind }: AnswerFault): ExitName {
 }
 
 /** Text that was printed before the error is marked as incomplete. */
-function sentenceOf(model: string, { text }: ChatAnswer, { kind, message }: AnswerFault): string {
+function sentenceOf(model: string, { text }: ChatReply, { kind, message }: AnswerFault): string {
   const incomplete = text === '' ? '' : 'The answer above is incomplete. ';
   switch (kind) {
     case 'guardrail_blocked':

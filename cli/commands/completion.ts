@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { type Shell, shellScripts, shells } from '../completion/shell-scripts.ts';
+import { type ShellName, shellScripts, shells } from '../completion/shell-scripts.ts';
 import { writeText } from '../output/write.ts';
 
 export function addCompletion(program: Command): void {
@@ -7,5 +7,5 @@ export function addCompletion(program: Command): void {
     .command('completion')
     .description('print the completion script of a shell: eval "$(portcullis completion bash)"')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .action((shell: Shell) => writeText(shellScripts[shell]));
+    .action((shell: ShellName) => writeText(shellScripts[shell]));
 }

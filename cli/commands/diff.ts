@@ -8,7 +8,7 @@ import { type ResourceCommandOptions, withResourceOptions } from '../options/res
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { yamlOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevision, readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
+import { readRevision, readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 import { unifiedDiff } from '../revisions/unified-diff.ts';
 
@@ -46,7 +46,9 @@ async function numbersOf(
   { policy, from, to }: DiffArguments,
 ): Promise<{ from: number; to: number }> {
   if (from !== undefined && to !== undefined) return { from, to };
-  const [newest, second] = (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => spec.number);
+  const [newest, second] = (await readRevisions(client, policy, withoutRevisionDefinition)).map(
+    ({ spec }) => spec.number,
+  );
   const before = from ?? second;
   if (newest !== undefined && before !== undefined) return { from: before, to: newest };
   throw new CliError('usage', `The policy ${policy} has one revision only: there is nothing to compare it with.`);

@@ -8,7 +8,7 @@ import { type ResourceCommandOptions, withResourceOptions } from '../options/res
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevisions, recordedAt, withoutDefinition } from '../revisions/read-revisions.ts';
+import { readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;
 
@@ -25,7 +25,7 @@ export function addHistory(program: Command, source: ResourceSource): void {
 async function history(source: ResourceSource, policy: string, options: HistoryOptions): Promise<void> {
   await using resources = await source.open(options);
   const { client } = resources;
-  const revisions = await readRevisions(client, policy, withoutDefinition);
+  const revisions = await readRevisions(client, policy, withoutRevisionDefinition);
   const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
   const rows = revisions.map((revision) => rowOf(revision, bindings));
   writeResult(formatOf(options), rows, (isWide) =>

@@ -1,13 +1,17 @@
 import type { Command } from 'commander';
 import { CliError } from '../errors/cli-error.ts';
 import { finishOperation } from '../management/finish-operation.ts';
-import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import {
+  type ManagementCommandOptions,
+  openManagement,
+  withManagementOptions,
+} from '../management/management-options.ts';
 import { isId } from '../management/resolve-policy.ts';
 import { operationText } from '../management/texts.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 
-type GetOptions = ManagementOptions & OutputOptions;
+type GetOptions = ManagementCommandOptions & OutputOptions;
 type WaitOptions = GetOptions & { readonly timeout: number };
 
 const defaultSeconds = 60;

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import type { ProviderList } from '#contracts/management';
-import { type ManagementOptions, openManagement, withManagementOptions } from '../management/management-options.ts';
+import {
+  type ManagementCommandOptions,
+  openManagement,
+  withManagementOptions,
+} from '../management/management-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 
-type ListOptions = ManagementOptions & OutputOptions;
+type ListOptions = ManagementCommandOptions & OutputOptions;
 
 export function addProvider(program: Command): void {
   const provider = program.command('provider').description('external checks that policies can use');

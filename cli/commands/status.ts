@@ -16,7 +16,7 @@ type StatusOptions = SourceOptions & OutputOptions;
 /** The served models, or why they are unknown. */
 type Served = { readonly installation: StatusView } | { readonly unknown: string };
 
-export function addStatus(program: Command, source: ResourceSource): void {
+export function addPlatformStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
     .description('show the processes, addresses, gateways, bindings and workloads of the platform');

@@ -6,7 +6,7 @@ import { readLimits, readProviders } from '../manifests/read-environment-files.t
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
-import { type PolicyInFile, policyId, readPolicies } from '../policy/read-policy.ts';
+import { type PolicyInFile, policyIdOf, readPolicies } from '../policy/read-policy.ts';
 import { testPolicies } from '../policy/test-policies.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { JudgedEnvironment, OpenedResources, ResourceSource } from '../resources/resource-source.ts';
@@ -52,7 +52,7 @@ async function readPolicyOf(
 ): Promise<PolicyInFile> {
   if (revision === undefined) {
     const policy = await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name);
-    return { source: `GuardrailPolicy ${name}`, policy, id: policyId(policy) };
+    return { source: `GuardrailPolicy ${name}`, policy, id: policyIdOf(policy) };
   }
   const { spec } = await readRevision(client, name, revision);
   const { displayName, description, lifecycle, tests } = spec;

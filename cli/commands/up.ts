@@ -8,7 +8,7 @@ import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
-import { type Platform, startPlatform } from '../supervisor/start-platform.ts';
+import { type SupervisedPlatform, startSupervisedPlatform } from '../supervisor/start-platform.ts';
 import { waitForOrphans } from '../supervisor/wait-for-orphans.ts';
 import { waitUntilServed } from '../supervisor/wait-until-served.ts';
 import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
@@ -24,7 +24,7 @@ type UpOptions = {
   readonly management: boolean;
 };
 
-export function addUp(program: Command): void {
+export function addPlatformUp(program: Command): void {
   program
     .command('up')
     .description('start the standalone platform and run it until Ctrl-C')
@@ -48,13 +48,13 @@ async function up(options: UpOptions): Promise<void> {
   const isFirst = await prepareDirectory(data);
   await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
-  let platform: Platform | undefined;
+  let platform: SupervisedPlatform | undefined;
   using problems = watchApplyProblems(data, say);
   void problems;
   using logs = boundLogs(data.logs);
   void logs;
   try {
-    platform = await startPlatform({ ...options, data, say, signal: stopping });
+    platform = await startSupervisedPlatform({ ...options, data, say, signal: stopping });
     const { addresses } = platform.status();
     const served = { api: addresses.api, admins: platform.admins() };
     say('waiting for gateways and bindings');

@@ -6,7 +6,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevisions, withoutDefinition } from '../revisions/read-revisions.ts';
+import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import type { LookUp } from './complete-words.ts';
 import type { PartialLine } from './read-line.ts';
 
@@ -67,7 +67,7 @@ async function namesInApi(client: KubeClient): Promise<readonly string[]> {
 async function numbersOf(client: KubeClient, { operands, options }: PartialLine): Promise<readonly string[]> {
   const [named = ''] = operands;
   const policy = options['policy'] ?? (await policyOf(client, named));
-  return (await readRevisions(client, policy, withoutDefinition)).map(({ spec }) => String(spec.number));
+  return (await readRevisions(client, policy, withoutRevisionDefinition)).map(({ spec }) => String(spec.number));
 }
 
 async function policyOf(client: KubeClient, named: string): Promise<string> {

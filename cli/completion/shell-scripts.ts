@@ -2,7 +2,7 @@
 export const completeWord = '__complete';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
+export type ShellName = (typeof shells)[number];
 
 /** The protocol of kubectl: one word on each line, then `:` and a number that says whether files are offered. */
 export const directives = { none: ':4', any: ':0', folders: ':16' } as const;
@@ -10,7 +10,7 @@ export const directives = { none: ':4', any: ':0', folders: ':16' } as const;
 const { any, folders } = directives;
 
 /** Completion scripts; each calls the hidden command. */
-export const shellScripts: Readonly<Record<Shell, string>> = {
+export const shellScripts: Readonly<Record<ShellName, string>> = {
   bash: `_portcullis() {
   local current=\${COMP_WORDS[COMP_CWORD]} words
   words=$("\${COMP_WORDS[0]}" ${completeWord} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) || return

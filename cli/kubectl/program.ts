@@ -12,12 +12,12 @@ import type { ResourceSource } from '../resources/resource-source.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
 import { addBackup } from './commands/backup.ts';
 import { addRestore } from './commands/restore.ts';
-import { addStatus } from './commands/status.ts';
+import { addInstallationStatus } from './commands/status.ts';
 
 type Add = (program: Command, source: ResourceSource) => void;
 
 const commands: readonly Add[] = [
-  addStatus,
+  addInstallationStatus,
   addWhy,
   addHistory,
   addDiff,

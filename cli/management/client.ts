@@ -16,7 +16,7 @@ import {
   revisionListSchema,
 } from '#contracts/management';
 import { ManagementAnswerError } from './management-error.ts';
-import { type ManagementConnection, type ManagementResponse, sendRequest } from './send-request.ts';
+import { type ManagementConnection, type ReceivedResponse, sendRequest } from './send-request.ts';
 
 export type PolicyList = z.output<typeof policyListSchema>;
 export type RevisionList = z.output<typeof revisionListSchema>;
@@ -106,7 +106,7 @@ function queryOf(page: Readonly<Record<string, string | number | undefined>>): s
 }
 
 /** A change without an ETag could overwrite the change of another client. */
-function tagged<T>(origin: string, { value, etag }: ManagementResponse<T>): Tagged<T> {
+function tagged<T>(origin: string, { value, etag }: ReceivedResponse<T>): Tagged<T> {
   if (etag !== undefined) return { value, etag };
   throw new ManagementAnswerError(origin, 'a read without an ETag');
 }

@@ -2,7 +2,7 @@ import type { OperationResource } from '#contracts/management';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, writeResult } from '../output/format.ts';
 import type { ManagementClient } from './client.ts';
-import { isFinal, refuseFailed, untilFinal } from './operation-end.ts';
+import { awaitFinalOperation, isFinalOperation, refuseFailed } from './operation-end.ts';
 import { operationText } from './texts.ts';
 
 /** Writes the operation of a command: the final one with --wait, else the accepted one. */
@@ -12,12 +12,12 @@ export async function finishOperation(
   options: OutputOptions & WaitOption,
 ): Promise<void> {
   const { wait } = options;
-  const operation = wait === undefined ? accepted : await untilFinal(client, accepted.operationId, wait);
+  const operation = wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait);
   const format = formatOf(options);
   // For programs a failure is one object on standard error and nothing else.
   if (!isForPeople(format)) refuseFailed(operation);
   writeResult(format, operation, () => operationText(operation));
-  if (isForPeople(format) && !isFinal(operation)) {
+  if (isForPeople(format) && !isFinalOperation(operation)) {
     process.stdout.write(`To wait for the result: portcullis operation wait ${operation.operationId}\n`);
   }
   refuseFailed(operation);

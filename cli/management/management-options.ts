@@ -8,7 +8,7 @@ import { firstAdministratorOf, signToken } from '../platform/sign-token.ts';
 import { createManagementClient, type ManagementClient } from './client.ts';
 
 /** Address and credentials of the management API. */
-export type ManagementOptions = {
+export type ManagementCommandOptions = {
   readonly data?: string;
   readonly server?: string;
   readonly tokenFile?: string;
@@ -36,7 +36,7 @@ export function withManagementOptions(command: Command): Command {
 }
 
 /** @throws CliError not_running, usage */
-export function openManagement(options: ManagementOptions): OpenedManagement {
+export function openManagement(options: ManagementCommandOptions): OpenedManagement {
   const timeoutMs = options.requestTimeout * 1_000;
   if (options.server !== undefined) {
     const { tokenFile } = options;

@@ -9,7 +9,7 @@ const shortestPauseMs = 50;
 const longestPauseMs = 1_000;
 
 /** Whether an operation has ended. */
-export function isFinal({ state }: OperationResource): boolean {
+export function isFinalOperation({ state }: OperationResource): boolean {
   return state === 'succeeded' || state === 'failed';
 }
 
@@ -17,7 +17,7 @@ export function isFinal({ state }: OperationResource): boolean {
  * Waits until an operation is final.
  * @throws CliError timeout
  */
-export async function untilFinal(
+export async function awaitFinalOperation(
   client: Pick<ManagementClient, 'getOperation'>,
   operationId: string,
   seconds: number,
@@ -25,7 +25,7 @@ export async function untilFinal(
   const end = performance.now() + seconds * 1_000;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
     const operation = await client.getOperation(operationId);
-    if (isFinal(operation)) return operation;
+    if (isFinalOperation(operation)) return operation;
     if (performance.now() > end) {
       const sentence = `The operation ${operationId} is ${operation.state} after ${seconds} s. It continues in the background.`;
       throw new CliError('timeout', sentence);

@@ -3,7 +3,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { openPlatform } from '../platform/standalone-source.ts';
 import { readResource } from '../resources/read-resource.ts';
-import type { ManagementOptions, OpenedManagement } from './management-options.ts';
+import type { ManagementCommandOptions, OpenedManagement } from './management-options.ts';
 import { isId } from './resolve-policy.ts';
 
 /**
@@ -13,7 +13,7 @@ import { isId } from './resolve-policy.ts';
 export async function resolveModel(
   { platform }: OpenedManagement,
   word: string,
-  { requestTimeout }: ManagementOptions,
+  { requestTimeout }: ManagementCommandOptions,
 ): Promise<string> {
   if (isId(word)) return word.toLowerCase();
   if (platform === undefined) {
@@ -37,7 +37,7 @@ export async function resolveModel(
 export async function contentProfileOf(
   { platform }: OpenedManagement,
   modelId: string,
-  { requestTimeout }: ManagementOptions,
+  { requestTimeout }: ManagementCommandOptions,
 ): Promise<string> {
   if (platform === undefined) {
     throw new CliError(

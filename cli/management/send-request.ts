@@ -19,7 +19,7 @@ type Call = {
 };
 
 /** The body of a response and its ETag, if it has one. */
-export type ManagementResponse<T> = { readonly value: T; readonly etag: string | undefined };
+export type ReceivedResponse<T> = { readonly value: T; readonly etag: string | undefined };
 
 const firstPauseMs = 200;
 const longestPauseMs = 2_000;
@@ -33,7 +33,7 @@ export async function sendRequest<T>(
   connection: ManagementConnection,
   call: Call,
   schema: z.ZodType<T>,
-): Promise<ManagementResponse<T>> {
+): Promise<ReceivedResponse<T>> {
   const end = performance.now() + connection.timeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
@@ -55,7 +55,7 @@ async function sendOnce<T>(
   { method, path, headers = {}, body }: Call,
   schema: z.ZodType<T>,
   ms: number,
-): Promise<ManagementResponse<T>> {
+): Promise<ReceivedResponse<T>> {
   const authorization = `Bearer ${await token()}`;
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
   let answer: Response;
@@ -80,7 +80,7 @@ async function sendOnce<T>(
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
 }
 
-function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ManagementResponse<T> {
+function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {
   if (read.success) return { value: read.data, etag: headers.get('etag') ?? undefined };
   const [issue] = read.error.issues;
   throw new ManagementAnswerError(origin, `${issue?.path.join('.') || 'the body'} is not valid`);

@@ -17,7 +17,7 @@ export function policyTable(policies: readonly PolicySummary[], isWide: boolean)
   return tableOf([isWide ? [...header, 'DEFINITION', 'KINDS'] : header, ...rows]);
 }
 
-export function policyText(policy: PolicyDetail): string {
+export function describePolicy(policy: PolicyDetail): string {
   const facts = tableOf([
     ['Id:', policy.id],
     ['Name:', policy.name],

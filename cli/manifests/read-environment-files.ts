@@ -1,6 +1,6 @@
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ProvidersFile, providersFileSchema } from '#contracts/providers';
-import { readSource, readYaml, type Source } from './read-sources.ts';
+import { type ManifestSource, readSource, readYaml } from './read-sources.ts';
 
 /** The approved providers of a file; an empty list without a file. @throws CliError that names file, line or field */
 export function readProviders(path: string | undefined): ProvidersFile['providers'] {
@@ -8,7 +8,7 @@ export function readProviders(path: string | undefined): ProvidersFile['provider
 }
 
 /** The approved providers that a text lists. @throws CliError that names text, line or field */
-export function readProvidersText(source: Source): ProvidersFile['providers'] {
+export function readProvidersText(source: ManifestSource): ProvidersFile['providers'] {
   return readYaml(source, providersFileSchema).providers;
 }
 
@@ -18,7 +18,7 @@ export function readLimits(path: string | undefined): BundleLimits {
 }
 
 /** Bundle limits of a text, with defaults for omitted ones. @throws CliError that names text, line or field */
-export function readLimitsText(source: Source): BundleLimits {
+export function readLimitsText(source: ManifestSource): BundleLimits {
   return { ...defaultBundleLimits, ...withoutUndefined(readYaml(source, bundleLimitsSchema.partial())) };
 }
 

@@ -1,7 +1,7 @@
 import { type Manifest, manifestKey, readManifests } from '#kube/apply/read-manifests';
 import { CliError } from '../errors/cli-error.ts';
 import { problemSentence } from './problem-sentence.ts';
-import type { Source } from './read-sources.ts';
+import type { ManifestSource } from './read-sources.ts';
 
 export type ReadManifest = Manifest & { readonly source: string };
 
@@ -19,7 +19,10 @@ type ReadResourcesOptions = {
  * All resources of all texts, or none if any of them has a problem.
  * @throws CliError usage with every problem: text, document, line and field
  */
-export function readResources(sources: readonly Source[], options: ReadResourcesOptions = {}): readonly ReadManifest[] {
+export function readResources(
+  sources: readonly ManifestSource[],
+  options: ReadResourcesOptions = {},
+): readonly ReadManifest[] {
   const { namespace, complete } = options;
   const problems: string[] = [];
   const resources: ReadManifest[] = [];

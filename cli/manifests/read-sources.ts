@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { problemSentences, readShape } from '#contracts/read-shape';
 import { CliError } from '../errors/cli-error.ts';
 
-export type Source = { readonly name: string; readonly bytes: Buffer };
+export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
 
 const manifestFile = /\.(ya?ml|json)$/;
 
@@ -15,7 +15,7 @@ const manifestFile = /\.(ya?ml|json)$/;
  * input for `-`.
  * @throws CliError not_found or usage that names the place
  */
-export async function readSources(path: string): Promise<readonly Source[]> {
+export async function readSources(path: string): Promise<readonly ManifestSource[]> {
   if (path === '-') return [{ name: 'standard input', bytes: await buffer(process.stdin) }];
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new CliError('not_found', `There is no file or folder ${path}.`);
@@ -25,7 +25,7 @@ export async function readSources(path: string): Promise<readonly Source[]> {
   return names.sort().map((name) => readSource(join(path, name)));
 }
 
-export function readSource(path: string): Source {
+export function readSource(path: string): ManifestSource {
   try {
     return { name: path, bytes: readFileSync(path) };
   } catch (cause) {
@@ -39,7 +39,7 @@ export function readSource(path: string): Source {
  * Reads one YAML or JSON document with a schema. An empty text counts as an empty object, as in the operator.
  * @throws CliError usage that names text, line or field
  */
-export function readYaml<S extends z.ZodType>({ name, bytes }: Source, schema: S): z.infer<S> {
+export function readYaml<S extends z.ZodType>({ name, bytes }: ManifestSource, schema: S): z.infer<S> {
   const document = parseDocument(bytes.toString('utf8'), { uniqueKeys: true, stringKeys: true });
   const [fault] = document.errors;
   if (fault !== undefined) {

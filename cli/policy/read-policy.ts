@@ -22,7 +22,7 @@ export function readPolicies(path: string): readonly PolicyInFile[] {
   return policies.map(({ resource }) => {
     // The schema of its kind has validated it.
     const policy = resource as GuardrailPolicy;
-    return { source: path, policy, id: policyId(policy) };
+    return { source: path, policy, id: policyIdOf(policy) };
   });
 }
 
@@ -34,6 +34,6 @@ export function readPolicy(path: string): PolicyInFile {
 }
 
 /** The id of the label, else one that is derived from namespace and name. */
-export function policyId({ metadata }: GuardrailPolicy): string {
+export function policyIdOf({ metadata }: GuardrailPolicy): string {
   return metadata.labels?.[idLabel] ?? uuidv5(`${metadata.namespace ?? 'default'}/${metadata.name}`, derivedIds);
 }

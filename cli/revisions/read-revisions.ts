@@ -65,6 +65,6 @@ export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
 }
 
 /** A revision without its definition, which may be large. */
-export function withoutDefinition(revision: Stored<PolicyRevision>): Stored<PolicyRevision> {
+export function withoutRevisionDefinition(revision: Stored<PolicyRevision>): Stored<PolicyRevision> {
   return { ...revision, spec: { ...revision.spec, definition: '' } };
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { largestLogBytes } from '#kit/process/child-log';
 import { until } from '../../e2e/support/until.ts';
-import { temporaryFolder } from '../testing/run-cli.ts';
+import { folderWithFiles } from '../testing/run-cli.ts';
 import { boundLogs, rotateLog } from './bound-logs.ts';
 
 test.each([
   [largestLogBytes, false],
   [largestLogBytes + 1, true],
 ])('a log of %i bytes is rotated: %s', (bytes, isRotated) => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const log = join(folder.path, 'gateway-1.log');
   writeFileSync(log, Buffer.alloc(bytes, 'x'), { mode: 0o600 });
   expect(rotateLog(log, largestLogBytes)).toBe(isRotated);
@@ -22,7 +22,7 @@ test.each([
 });
 
 test('a rotation replaces the previous rotated log', () => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const log = join(folder.path, 'a.log');
   for (const letter of ['first', 'then']) {
     writeFileSync(log, letter);
@@ -32,7 +32,7 @@ test('a rotation replaces the previous rotated log', () => {
 });
 
 test('a log that cannot be rotated is not changed, and a missing log is not rotated', () => {
-  using folder = temporaryFolder();
+  using folder = folderWithFiles();
   const log = join(folder.path, 'a.log');
   writeFileSync(log, 'long enough');
   // A folder with the name of the copy causes the same failure as a full disk.
@@ -44,7 +44,7 @@ test('a log that cannot be rotated is not changed, and a missing log is not rota
 
 describe('processes that write during a rotation', () => {
   test('logs stay within the limit while they are written, with whole lines in order', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const largest = 20_000;
     using bounded = boundLogs(folder.path, largest, 5);
     void bounded;

@@ -33,7 +33,7 @@ type PlatformOptions = {
   readonly signal: AbortSignal;
 };
 
-export type Platform = {
+export type SupervisedPlatform = {
   status(): PlatformStatus;
   /** Address of each gateway's health endpoints. */
   admins(): readonly string[];
@@ -62,7 +62,7 @@ const statusAgainMs = 2_000;
  * Starts all processes and keeps them running. @throws StartFailure when one of them cannot start, CliError busy when a
  * port is in use, the reason of the signal; no process is left running in these cases
  */
-export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+export async function startSupervisedPlatform(options: PlatformOptions): Promise<SupervisedPlatform> {
   const { data, say } = options;
   await createProvidersFile(data);
   await createIssuersFile(data);

@@ -3,7 +3,7 @@ import type { DataDirectory } from '#contracts/data-directory';
 import { openChildLog } from '#kit/process/child-log';
 import type { ReadyLine } from '#kit/process/ready';
 import { describeEnd } from '#kit/process/start-child';
-import { type Service, startService } from '#kit/process/start-service';
+import { type ServiceProcess, startService } from '#kit/process/start-service';
 import { wait } from '#kit/time/wait';
 import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
@@ -112,7 +112,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   };
 }
 
-type Started = Service & {
+type Started = ServiceProcess & {
   readonly startedAt: string;
   /** The last lines of its log since the start, for an error message. */
   lastWords(): string;

@@ -1,5 +1,5 @@
 /** A small policy as YAML, with the given members as they are. */
-export function policyText(changes: {
+export function policyManifest(changes: {
   readonly name?: string;
   readonly labels?: string;
   readonly request?: string;

@@ -12,7 +12,7 @@ export function descendantsOf(pid: number): readonly number[] {
 }
 
 /** Whether a process is running; a zombie is not. */
-export function isRunning(pid: number): boolean {
+export function isProcessRunning(pid: number): boolean {
   try {
     return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
       .trim()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
-import { temporaryFolder as newFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { checkout } from '../platform/data-directory.ts';
 import { runCommandLine } from '../program.ts';
 
@@ -39,7 +39,7 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
  * Runs the command line in this process, which saves the start of another one. It replaces the environment and the
  * standard streams, so one command runs at a time.
  */
-export async function runCommand(
+export async function runInProcess(
   args: readonly string[],
   { input = '', data = noData, environment }: CliOptions = {},
 ): Promise<ProgramEnd> {
@@ -64,8 +64,8 @@ export type Folder = Disposable & {
 };
 
 /** A temporary folder that is removed on disposal. */
-export function temporaryFolder(): Folder {
-  const { path, [Symbol.dispose]: dispose } = newFolder();
+export function folderWithFiles(): Folder {
+  const { path, [Symbol.dispose]: dispose } = temporaryFolder();
   return {
     path,
     write(name, content) {

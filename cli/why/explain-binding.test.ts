@@ -5,7 +5,7 @@ import type { Condition } from '#resources/metadata';
 import { checkout } from '../platform/data-directory.ts';
 import { adviceFor, knownReasons } from './advice.ts';
 import { explainBinding } from './explain-binding.ts';
-import type { BindingFacts } from './gather-facts.ts';
+import type { BindingDependencies } from './gather-facts.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ function factsOf(change: {
   readonly metadata?: Loose;
   readonly workloads?: readonly Loose[];
   readonly gateways?: readonly Loose[];
-}): BindingFacts {
+}): BindingDependencies {
   const { conditions = allWell, reports = [report('gateway-1')], operator = 'leading' } = change;
   const spec = {
     model: { alias: 'chat' },
@@ -72,7 +72,7 @@ function factsOf(change: {
       ...(change.gateways === undefined ? {} : { gateways: change.gateways }),
     },
   };
-  return facts as unknown as BindingFacts;
+  return facts as unknown as BindingDependencies;
 }
 const explain = (change: Parameters<typeof factsOf>[0]) => explainBinding(factsOf(change), 'portcullis');
 const instead = (...changed: readonly Loose[]) =>

@@ -1,7 +1,7 @@
 import { applicationOutcome } from '#resources/binding-state';
 import { stateOf } from '../status/status-view.ts';
 import { adviceFor } from './advice.ts';
-import type { BindingFacts } from './gather-facts.ts';
+import type { BindingDependencies } from './gather-facts.ts';
 import {
   conditionLink,
   type Link,
@@ -31,7 +31,7 @@ export type Explanation = {
 };
 
 /** Explains whether a binding is applied and, if not, why. Pure. */
-export function explainBinding(facts: BindingFacts, program: string): Explanation {
+export function explainBinding(facts: BindingDependencies, program: string): Explanation {
   const { binding } = facts;
   const { name } = binding.metadata;
   const { state } = stateOf(binding);
@@ -49,12 +49,12 @@ export function explainBinding(facts: BindingFacts, program: string): Explanatio
   };
 }
 
-function servedText({ route, policy }: BindingFacts): string {
+function servedText({ route, policy }: BindingDependencies): string {
   if (route === undefined) return 'nothing: the alias has no route';
   return route.spec.guardrail.mode === 'None' ? unguardedText : pinnedText(route, policy);
 }
 
-function chainOf(facts: BindingFacts): readonly Link[] {
+function chainOf(facts: BindingDependencies): readonly Link[] {
   return [
     operatorLink(facts),
     ...deletionLink(facts),
@@ -68,7 +68,7 @@ function chainOf(facts: BindingFacts): readonly Link[] {
   ];
 }
 
-function deletionLink({ binding }: BindingFacts): readonly Link[] {
+function deletionLink({ binding }: BindingDependencies): readonly Link[] {
   if (binding.metadata.deletionTimestamp === undefined) return [];
   const ready = binding.status?.conditions?.find(({ type }) => type === 'Ready');
   const message = sentence(ready?.reason === 'Deleting' ? ready.message : 'the binding is being deleted');
@@ -79,7 +79,7 @@ function deletionLink({ binding }: BindingFacts): readonly Link[] {
  * The first step with a problem. A missing leader explains steps that are still open; it does not explain a failed
  * step, and an applied binding stays applied without a leader.
  */
-function causeOf(facts: BindingFacts, chain: readonly Link[]): Link | undefined {
+function causeOf(facts: BindingDependencies, chain: readonly Link[]): Link | undefined {
   const [operator, ...others] = chain;
   const first = others.find(({ state }) => state === 'fault' || state === 'open');
   if (first?.state === 'open' && operator?.state === 'fault') return operator;
@@ -88,7 +88,7 @@ function causeOf(facts: BindingFacts, chain: readonly Link[]): Link | undefined 
   return facts.surroundings.operator.state === 'absent' ? operator : first;
 }
 
-function summaryOf({ binding }: BindingFacts, state: Explanation['state'], cause: Link | undefined): string {
+function summaryOf({ binding }: BindingDependencies, state: Explanation['state'], cause: Link | undefined): string {
   const { metadata, spec } = binding;
   const what = `ModelBinding ${metadata.name}`;
   const because = cause === undefined ? '' : `: ${cause.part === 'Applied' ? '' : `${cause.part}: `}${cause.message}`;

@@ -10,7 +10,7 @@ import { readResource } from '../resources/read-resource.ts';
 import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
 
 /** The resources that decide whether a binding is applied, as they were read. */
-export type BindingFacts = {
+export type BindingDependencies = {
   readonly binding: Stored<ModelBinding>;
   /** The policy that the binding names; absent if it names none or the policy does not exist. */
   readonly policy?: Stored<GuardrailPolicy>;
@@ -23,7 +23,10 @@ export type BindingFacts = {
 };
 
 /** @throws CliError not_found */
-export async function gatherFacts({ client, surroundings }: OpenedResources, name: string): Promise<BindingFacts> {
+export async function gatherFacts(
+  { client, surroundings }: OpenedResources,
+  name: string,
+): Promise<BindingDependencies> {
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const { guardrail, gateway } = binding.spec;
   const policy =

@@ -5,7 +5,7 @@ import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { routeStateOf } from '../status/route-state.ts';
-import type { BindingFacts } from './gather-facts.ts';
+import type { BindingDependencies } from './gather-facts.ts';
 
 /** One step between a binding and its application. `aside` steps are shown and block nothing. */
 export type Link = {
@@ -16,14 +16,14 @@ export type Link = {
   readonly message: string;
 };
 
-export function operatorLink({ surroundings: { operator } }: BindingFacts): Link {
+export function operatorLink({ surroundings: { operator } }: BindingDependencies): Link {
   const { state, message } = operator;
   if (state === 'absent') return { part: 'Operator', state: 'fault', reason: 'NoOperator', message: sentence(message) };
   return { part: 'Operator', state: state === 'leading' ? 'well' : 'aside', message: sentence(message) };
 }
 
 /** A condition of the binding, if it is about its current generation. */
-export function conditionLink(part: string, type: string, { binding }: BindingFacts): Link {
+export function conditionLink(part: string, type: string, { binding }: BindingDependencies): Link {
   const condition = conditionOf(binding.status?.conditions, type);
   const { generation } = binding.metadata;
   if (condition?.observedGeneration !== generation) {
@@ -37,14 +37,14 @@ export function conditionLink(part: string, type: string, { binding }: BindingFa
 }
 
 /** The condition ResolvedRefs; for an unknown revision its message also names the newest one. */
-export function referencesLink(facts: BindingFacts): Link {
+export function referencesLink(facts: BindingDependencies): Link {
   const link = conditionLink('References', 'ResolvedRefs', facts);
   const newest = facts.policy?.status?.latestRevision?.number;
   if (link.reason !== 'PolicyRevisionUnknown' || newest === undefined) return link;
   return { ...link, message: `${link.message} The newest one is ${newest}.` };
 }
 
-export function workloadLinks({ route, workloads }: BindingFacts): readonly Link[] {
+export function workloadLinks({ route, workloads }: BindingDependencies): readonly Link[] {
   const pinned = route?.spec.workload;
   const isGone = pinned !== undefined && !workloads.some(({ metadata }) => metadata.name === pinned);
   const message = `The workload ${pinned} of the route does not exist.`;
@@ -61,7 +61,7 @@ function workloadLink({ metadata, spec, status }: Stored<RuntimeWorkload>): Link
   return { part, state, reason: ready?.reason ?? 'Starting', message: sentence(ready?.message ?? count) };
 }
 
-export function routeLink({ binding, policy, route }: BindingFacts): Link {
+export function routeLink({ binding, policy, route }: BindingDependencies): Link {
   const part = 'Route';
   if (route === undefined) {
     const message = 'There is no route yet: the alias is not served.';
@@ -87,7 +87,7 @@ function pinsWanted({ spec }: Stored<ModelBinding>, route: Stored<GatewayRoute>,
 }
 
 /** The pinned revision in words, with the name of the policy if it is the one that the binding names, else its id. */
-export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingFacts['policy']): string {
+export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingDependencies['policy']): string {
   const { guardrail } = spec;
   if (guardrail.mode === 'None') return 'no guardrail';
   const isKnown = policy?.metadata.labels?.[idLabel] === guardrail.policyId;
@@ -95,7 +95,7 @@ export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingFacts[
 }
 
 /** Every replica of the gateway. An application does not wait for unready replicas while another one is ready. */
-export function replicaLinks({ binding, route, reports, surroundings }: BindingFacts): readonly Link[] {
+export function replicaLinks({ binding, route, reports, surroundings }: BindingDependencies): readonly Link[] {
   const { gateway } = binding.spec;
   const isAnyReady = reports.some(({ spec }) => spec.ready);
   const links = reports.map((report) => replicaLink(report, route, isAnyReady));

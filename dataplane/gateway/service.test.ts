@@ -14,9 +14,9 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../../e2e/support/
 import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { until } from '../../e2e/support/until.ts';
-import { guardOf, routeSpec } from './testing/route-builder.ts';
+import { routeGuard, routeSpec } from './testing/route-builder.ts';
 import { clientKey } from './testing/start-gateway.ts';
-import { type RunningPolicy, section, startPolicy, termRule } from './testing/start-policy.ts';
+import { policySection, type RunningPolicy, startPolicy, termRule } from './testing/start-policy.ts';
 
 const stack = new AsyncDisposableStack();
 const generation = (n: number): string => `0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c0${n}`;
@@ -44,9 +44,9 @@ beforeAll(async () => {
     createClient({ url: proxy.url, tokenFile: openTokenFile(join(folder, 'api.token')), namespace: 'default' }),
   );
   upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
-  const nothing = section();
+  const nothing = policySection();
   policy = stack.use(await startPolicy(folder, 'runtime-token', { request: nothing, response: nothing }));
-  const request = section([termRule('deny', ['badword'])]);
+  const request = policySection([termRule('deny', ['badword'])]);
   stricter = stack.use(await startPolicy(folder, 'runtime-token', { request, response: nothing }));
 });
 afterAll(() => stack.disposeAsync());
@@ -93,7 +93,7 @@ async function removeRoute(name: string): Promise<void> {
 }
 
 const spec = (alias: string, running: RunningPolicy, n: number, rest: Partial<GatewayRouteSpec> = {}) =>
-  routeSpec(alias, `${upstream.url}/v1`, guardOf(running.pin), {
+  routeSpec(alias, `${upstream.url}/v1`, routeGuard(running.pin), {
     generationId: generation(n),
     workload: `g-${n}`,
     ...rest,
@@ -190,13 +190,13 @@ describe('a gateway process', () => {
     const away = { ...policy.pin, addresses: ['http://127.0.0.1:1'] };
     await using gateway = await startReplica('three');
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);
-    const guard = guardOf(away);
+    const guard = routeGuard(away);
     await putRoute('r', spec('model', policy, 1, { guardrail: guard }));
     await until('the route is pending', async () => (await reportOf('three')).pending[0]?.route === 'r');
     expect((await chat(gateway)).status).toBe(503);
     await putRoute(
       'r',
-      spec('model', policy, 1, { guardrail: guardOf({ ...stricter.pin, addresses: policy.pin.addresses }) }),
+      spec('model', policy, 1, { guardrail: routeGuard({ ...stricter.pin, addresses: policy.pin.addresses }) }),
     );
     await until(
       'the route is rejected',

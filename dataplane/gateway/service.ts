@@ -8,8 +8,8 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
-import { createAdmin } from './http/admin.ts';
-import { clientFault, createApp } from './http/app.ts';
+import { createGatewayAdmin } from './http/admin.ts';
+import { clientFault, createGatewayApp } from './http/app.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { maxBodyMs } from './http/receive-json.ts';
 import type { Gateway } from './http/request-context.ts';
@@ -90,12 +90,16 @@ export async function createGatewayService(
   };
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const admin = parts.use(
-    await listen({ ...server, ...config.adminListen, fetch: createAdmin(metrics.registry, routes.isReady).fetch }),
+    await listen({
+      ...server,
+      ...config.adminListen,
+      fetch: createGatewayAdmin(metrics.registry, routes.isReady).fetch,
+    }),
   );
   const clients = await listen({
     ...server,
     ...config.listen,
-    fetch: createApp(gateway).fetch,
+    fetch: createGatewayApp(gateway).fetch,
     clientError: clientFault,
     onHandlerError,
   });

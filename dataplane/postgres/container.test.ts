@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectSql, passwordFrom } from '#sql/connect';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { type Container, containerUser, missingContainers, startContainer } from './testing/start-container.ts';
+import { containerUser, type DatabaseContainer, missingContainers, startContainer } from './testing/start-container.ts';
 
 let folder: string;
-let running: Container | undefined;
+let running: DatabaseContainer | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'portcullis-container-'));
   chownSync(folder, containerUser, containerUser);
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const lockFile = (): string => join(folder, 'postgres/data/postmaster.pid');
 
-async function start(): Promise<Container> {
+async function start(): Promise<DatabaseContainer> {
   running = await startContainer({
     PORTCULLIS_LISTEN: '0.0.0.0:0',
     PORTCULLIS_SERVE_CLUSTER: 'true',
@@ -31,7 +31,7 @@ async function start(): Promise<Container> {
   return running;
 }
 
-async function query(container: Container, text: string): Promise<readonly unknown[]> {
+async function query(container: DatabaseContainer, text: string): Promise<readonly unknown[]> {
   const password = passwordFrom(join(folder, 'password'));
   const url = container.url.replace('0.0.0.0', '127.0.0.1');
   await using database = connectSql({ url, password, applicationName: 'test' });

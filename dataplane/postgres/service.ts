@@ -1,8 +1,8 @@
 import { listen } from '#kit/http/listen';
 import type { PostgresConfig } from './config.ts';
-import { createAdmin } from './monitoring/admin.ts';
+import { createDatabaseAdmin } from './monitoring/admin.ts';
 import { createPostgresMetrics } from './monitoring/metrics.ts';
-import { createReadiness } from './monitoring/readiness.ts';
+import { createDatabaseReadiness } from './monitoring/readiness.ts';
 import { openDatabase } from './open-database.ts';
 
 type PostgresService = AsyncDisposable & {
@@ -21,9 +21,9 @@ const adminServer = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxH
  */
 export async function createPostgresService(config: PostgresConfig, signal: AbortSignal): Promise<PostgresService> {
   await using parts = new AsyncDisposableStack();
-  const readiness = createReadiness();
+  const readiness = createDatabaseReadiness();
   const { adminListen } = config;
-  const app = createAdmin(createPostgresMetrics(), readiness);
+  const app = createDatabaseAdmin(createPostgresMetrics(), readiness);
   const admin =
     adminListen === undefined
       ? undefined

@@ -45,7 +45,7 @@ export function barChart(title: string, bars: readonly Bar[], limit?: number): s
 export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** The lines of a table in Markdown, with the empty one behind it. */
-export const table = (head: readonly string[], rows: readonly string[]): readonly string[] => [
+export const tableLines = (head: readonly string[], rows: readonly string[]): readonly string[] => [
   row(...head),
   row(...head.map(() => '---')),
   ...rows,

@@ -1,7 +1,7 @@
 import { startLoadClient } from './load.ts';
-import { type Compared, comparePairs, type PairOptions, type Subject } from './pairs.ts';
+import { type Compared, comparePairs, type PairOptions, type ServerUnderLoad } from './pairs.ts';
 import { benchBundle, denyMark, maskMark } from './policies.ts';
-import { serveBundle, serveEcho } from './serving.ts';
+import { serveBenchBundle, serveEcho } from './serving.ts';
 import { proseBody } from './texts.ts';
 
 /** Targets of figure 1: a check of 2 KB compared with an echo of the same request. */
@@ -12,13 +12,13 @@ export async function measureChecks(options: PairOptions): Promise<readonly Comp
   await using load = startLoadClient();
   await using echo = await serveEcho();
   await using control = await serveEcho();
-  await using runtime = await serveBundle(benchBundle({ patterns: 8, terms: 1_000 }));
+  await using runtime = await serveBenchBundle(benchBundle({ patterns: 8, terms: 1_000 }));
   const plain = runtime.request(proseBody('latin', 2_048));
   const at = (server: { readonly process: { readonly pid: number }; readonly port: number }) => ({
     pid: server.process.pid,
     port: server.port,
   });
-  const subjects: readonly Subject[] = [
+  const subjects: readonly ServerUnderLoad[] = [
     { name: 'pass', ...at(runtime), request: plain, expects: 'policy_pass' },
     {
       name: 'mask',

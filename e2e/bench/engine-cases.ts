@@ -1,6 +1,6 @@
-import { createJudge } from './judge.ts';
+import { createBenchJudge } from './judge.ts';
 import { benchBundle, denyMark, expressionsOf, maskMark, type Rules, termsOf } from './policies.ts';
-import { proseBody, proseOf, requestBody, type Script } from './texts.ts';
+import { type ProseScript, proseBody, proseOf, requestBody } from './texts.ts';
 
 /** A measured function; its result must contain `expects`, so that no other work is measured by mistake. */
 export type Case = {
@@ -19,13 +19,13 @@ const kib = 1_024;
 const most = 131_072;
 
 /** Compiled judges, shared between cases with equal rules. */
-const judges = new Map<string, ReturnType<typeof createJudge>>();
+const judges = new Map<string, ReturnType<typeof createBenchJudge>>();
 
-function judgeOf(rules: Rules): ReturnType<typeof createJudge> {
+function judgeOf(rules: Rules): ReturnType<typeof createBenchJudge> {
   const key = JSON.stringify(rules);
   const known = judges.get(key);
   if (known !== undefined) return known;
-  const made = createJudge(benchBundle(rules));
+  const made = createBenchJudge(benchBundle(rules));
   judges.set(key, made);
   return made;
 }
@@ -76,7 +76,7 @@ function windows(): readonly Case[] {
 
 /** 64 rules on the largest body, compared with JSON.parse of that body (figure 2). */
 function longest(): readonly Case[] {
-  const bounds: readonly [Script, Partial<Case>][] = [
+  const bounds: readonly [ProseScript, Partial<Case>][] = [
     ['latin', { bound: 16 }],
     ['cyrillic', { bound: 8 }],
     ['log', {}],

@@ -1,7 +1,7 @@
 // Usage: gateway-process.ts FILE: a gateway in a process of its own, with the models of a JSON file (GatewaySetup).
 import { readFileSync } from 'node:fs';
 import { writeReadyLine } from '#kit/process/ready';
-import { guardOf, type PolicyPin, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
+import { type PolicyPin, routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
 import { ready, startGateway } from '../../dataplane/gateway/testing/start-gateway.ts';
 
 export type GatewaySetup = {
@@ -17,7 +17,7 @@ export type GatewaySetup = {
 const setup = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as GatewaySetup;
 const gateway = await startGateway(setup.folder, setup.runtimeToken);
 for (const [alias, pin] of Object.entries(setup.models)) {
-  const guard = pin === 'unguarded' ? ({ mode: 'None' } as const) : guardOf(pin);
+  const guard = pin === 'unguarded' ? ({ mode: 'None' } as const) : routeGuard(pin);
   gateway.routes.put(storedRoute(alias, routeSpec(alias, setup.endpoint, guard)));
 }
 await ready(gateway);

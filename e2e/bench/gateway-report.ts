@@ -1,4 +1,4 @@
-import { row, table } from './bar-chart.ts';
+import { row, tableLines } from './bar-chart.ts';
 import type { GatewayFigure, GatewayFigures, Moment } from './gateway-case.ts';
 import type { Guard } from './gateway-world.ts';
 
@@ -25,7 +25,7 @@ export function gatewayLines(measured: GatewayFigures): readonly string[] {
     'stream is that of a frame without text, which leaves once the request has passed. The first text leaves once a window',
     'has passed: a provider that writes slowly adds the time in which it writes 1,025 bytes, or all of a shorter answer.',
     '',
-    ...table(
+    ...tableLines(
       ['', 'unguarded', 'guarded', 'added'],
       shown.map(({ name, figure, moment }) =>
         row(
@@ -42,7 +42,7 @@ export function gatewayLines(measured: GatewayFigures): readonly string[] {
     'then with a runtime of one pattern, then with 8 patterns and 1,000 terms. Each row is what one of these adds to the',
     'one before it: medians of the differences within a turn, so their sum is only about the whole.',
     '',
-    ...table(
+    ...tableLines(
       ['', ...shown.map(({ name }) => name)],
       [
         part('the way to a runtime and back', ({ figure, moment }) => figure.added.idle[moment]),
@@ -58,7 +58,7 @@ export function gatewayLines(measured: GatewayFigures): readonly string[] {
     `What the gateway does for a whole answer beyond calls (reading request, answer and results) takes ${measured.reading.toFixed(0)} us.`,
     'Microseconds of CPU of one call, the system included:',
     '',
-    ...table(
+    ...tableLines(
       ['', ...measured.figures.flatMap(({ name }) => [`${name}: gateway`, 'runtime'])],
       (
         [

@@ -5,12 +5,12 @@ import { digestOf } from '#contracts/canonical';
 import type { PolicyPin } from '../../dataplane/gateway/testing/route-builder.ts';
 import { clientKey } from '../../dataplane/gateway/testing/start-gateway.ts';
 import { policy, regex, section } from '../../runtime/testing/build-bundle.ts';
-import { serviceToken } from '../../runtime/testing/start-runtime.ts';
+import { testServiceToken } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { GatewaySetup } from './gateway-process.ts';
 import { benchBundle } from './policies.ts';
-import { serveBundle } from './serving.ts';
+import { serveBenchBundle } from './serving.ts';
 
 /**
  * A gateway in front of an echo provider, with the same model four times, each with more of the guard: none; checks
@@ -41,12 +41,12 @@ export async function startGatewayWorld(): Promise<GatewayWorld> {
     }),
   );
   const idle = stack.use(await startProcess({ file: 'e2e/bench/idle-runtime.ts', environment: {} }));
-  const light = stack.use(await serveBundle(onePattern));
-  const full = stack.use(await serveBundle(usual));
+  const light = stack.use(await serveBenchBundle(onePattern));
+  const full = stack.use(await serveBenchBundle(usual));
   const judge = { none: undefined, idle, 'one pattern': light.process, usual: full.process };
   const setup: GatewaySetup = {
     folder,
-    runtimeToken: serviceToken,
+    runtimeToken: testServiceToken,
     endpoint: `${echo.url}/v1`,
     models: {
       none: 'unguarded',

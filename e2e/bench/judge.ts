@@ -18,7 +18,7 @@ const ports = {
 };
 
 /** @throws the error that refuses the bundle */
-export function createJudge(bundle: Bundle): Judge {
+export function createBenchJudge(bundle: Bundle): Judge {
   const compiled = compileBundle({ bundle, digest: digestOf(bundle) }, () => {
     throw new Error('a benchmark calls no provider');
   });

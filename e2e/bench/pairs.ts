@@ -2,7 +2,7 @@ import { cpuMicroseconds, type Load } from './load.ts';
 import type { LoadResult } from './load-client.ts';
 
 /** A server under load: its process and the request that it receives. */
-export type Subject = {
+export type ServerUnderLoad = {
   readonly name: string;
   readonly pid: number;
   readonly port: number;
@@ -41,8 +41,8 @@ const warmUpMs = 2_500;
  */
 export async function comparePairs(
   load: Load,
-  baseline: Subject,
-  subjects: readonly Subject[],
+  baseline: ServerUnderLoad,
+  subjects: readonly ServerUnderLoad[],
   options: PairOptions,
 ): Promise<readonly Compared[]> {
   const all = [baseline, ...subjects];
@@ -58,7 +58,7 @@ export async function comparePairs(
   return all.map(({ name }) => compare(name, windows.get(name) ?? [], base));
 }
 
-async function measure(load: Load, subject: Subject, connections: number, ms: number): Promise<Window> {
+async function measure(load: Load, subject: ServerUnderLoad, connections: number, ms: number): Promise<Window> {
   const before = cpuMicroseconds(subject.pid);
   const result = await load.run({ port: subject.port, request: subject.request, connections, ms });
   const used = cpuMicroseconds(subject.pid) - before;
@@ -67,7 +67,7 @@ async function measure(load: Load, subject: Subject, connections: number, ms: nu
   return { perSecond: answers / seconds, cpuMicroseconds: used / answers, p50, p99 };
 }
 
-function assertGood({ name, expects }: Subject, { first, odd, answers }: LoadResult): void {
+function assertGood({ name, expects }: ServerUnderLoad, { first, odd, answers }: LoadResult): void {
   const good = first.startsWith('HTTP/1.1 200') && first.includes(expects) && odd === 0 && answers > 0;
   if (!good) throw new Error(`${name} answered something else, ${odd} odd answers: ${first.slice(0, 400)}`);
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
-import { barChart, row, table } from './bar-chart.ts';
+import { barChart, row, tableLines } from './bar-chart.ts';
 import { checkBounds } from './checks.ts';
 import type { GatewayFigures } from './gateway-case.ts';
 import { gatewayLines } from './gateway-report.ts';
@@ -87,7 +87,7 @@ function textOf(measured: Measured): readonly string[] {
     '',
     '## Targets',
     '',
-    ...table(
+    ...tableLines(
       ['figure', 'target', 'measured', ''],
       verdictsOf(measured).map(({ what, wanted, found, reached }) =>
         row(what, wanted, found, reached ? 'reached' : '**not reached**'),
@@ -98,7 +98,7 @@ function textOf(measured: Measured): readonly string[] {
     'A request of 2 KiB on 32 keep-alive connections against `c.json(await c.req.json())` of the same framework with the',
     'same bytes; 8 patterns and 1,000 terms; medians over the rounds and of their ratios.',
     '',
-    ...table(
+    ...tableLines(
       ['', 'per second', 'server CPU, us', 'per second and core', 'p50, ms', 'p99, ms', 'throughput', 'CPU', 'p99'],
       checks.map(({ name, median, ratio, spread }) =>
         row(

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bundle } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
-import { goodHeaders, serviceToken } from '../../runtime/testing/start-runtime.ts';
+import { goodHeaders, testServiceToken } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { startRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-runtime.ts';
 import { requestBytes } from './load.ts';
 
 type Served = AsyncDisposable & {
@@ -16,11 +16,11 @@ type Served = AsyncDisposable & {
 };
 
 /** A runtime in a separate process, as in a deployment. */
-export async function serveBundle(bundle: Bundle): Promise<Served> {
+export async function serveBenchBundle(bundle: Bundle): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-bench-'));
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle));
-  writeFileSync(join(folder, 'token'), `${serviceToken}\n`);
-  const runtime = await startRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
+  writeFileSync(join(folder, 'token'), `${testServiceToken}\n`);
+  const runtime = await startTestRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
   const headers = Object.entries(goodHeaders(bundle, digestOf(bundle))).flatMap(([name, value]) => [
     name,
     String(value),

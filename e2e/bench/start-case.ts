@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Bundle } from '#contracts/bundle';
 import { canonicalBytes } from '#contracts/canonical';
 import { bundle, policy, section, stopList } from '../../runtime/testing/build-bundle.ts';
-import { memoryOf } from '../support/process-table.ts';
-import { startRuntime } from '../support/start-runtime.ts';
+import { processMemory } from '../support/process-table.ts';
+import { startTestRuntime } from '../support/start-runtime.ts';
 import { median } from './pairs.ts';
 import { termsOf } from './policies.ts';
 
@@ -29,9 +29,9 @@ export async function measureStart(times: number): Promise<StartFigure> {
     const mebibytes: number[] = [];
     for (let turn = 0; turn < times; turn++) {
       const start = performance.now();
-      await using runtime = await startRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
+      await using runtime = await startTestRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
       seconds.push((performance.now() - start) / 1_000);
-      mebibytes.push(memoryOf(runtime.pid).resident / 1_048_576);
+      mebibytes.push(processMemory(runtime.pid).resident / 1_048_576);
     }
     return { bytes: bytes.length, seconds: median(seconds), mebibytes: median(mebibytes) };
   } finally {

@@ -14,10 +14,10 @@ const prose = {
     '2026-03-14T09:26:54.002Z WARN worker-7 (KiB=2236, retry 3/5): key sk-1 of code1-B2 is stale; see https://wiki/K+R\n',
 } as const;
 
-export type Script = keyof typeof prose;
+export type ProseScript = keyof typeof prose;
 
 /** Prose of at most this many bytes, cut between two characters. */
-export function proseOf(script: Script, bytes: number): string {
+export function proseOf(script: ProseScript, bytes: number): string {
   const text = prose[script];
   const whole = text.repeat(Math.ceil(bytes / Buffer.byteLength(text)));
   return Buffer.from(whole)
@@ -32,7 +32,7 @@ export function requestBody(content: string): Buffer {
 }
 
 /** Like requestBody of prose, so that the whole body has about this many bytes. */
-export function proseBody(script: Script, bytes: number, mark = ''): Buffer {
+export function proseBody(script: ProseScript, bytes: number, mark = ''): Buffer {
   const frame = requestBody('').length;
   const text = prose[script];
   const escaped = (Buffer.byteLength(JSON.stringify(text)) - 2) / Buffer.byteLength(text);

@@ -8,7 +8,7 @@ import { writePolicy } from '../support/resources.ts';
 
 export const sidePolicy = 'side';
 /** A word that the second policy denies. */
-export const deniedWord = 'portal';
+export const churnDeniedWord = 'portal';
 const bindings = 20;
 const everyMs = 300;
 
@@ -20,7 +20,7 @@ type Churn = {
 
 /** Edits many bindings one after another: creates, applies, disables, deletes and recreates them. */
 export async function startChurn(client: KubeClient): Promise<Churn> {
-  await writePolicy(client, policyObject(sidePolicy, { definition: definitionOf(deniedWord) }));
+  await writePolicy(client, policyObject(sidePolicy, { definition: definitionOf(churnDeniedWord) }));
   let edits = 0;
   let isOpen = true;
 

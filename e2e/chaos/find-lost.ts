@@ -7,8 +7,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import { unsettled } from '../model/settled.ts';
 import { chatCall } from '../support/chat-call.ts';
 import { until } from '../support/until.ts';
-import { deniedWord, sidePolicy } from './churn.ts';
-import { clientKey, type LocalCluster } from './local-cluster.ts';
+import { churnDeniedWord, sidePolicy } from './churn.ts';
+import { chaosClientKey, type LocalCluster } from './local-cluster.ts';
 
 const compared: readonly Kind[] = [
   ...Object.values(kinds),
@@ -68,7 +68,13 @@ async function wrongAnswer(url: string, { metadata, spec }: Stored<ModelBinding>
   const isSide = spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === sidePolicy;
   if (spec.guardrail.mode === 'Policy' && !isSide) return undefined;
   const model = spec.model.alias;
-  const { status, error } = await chatCall({ url, key: clientKey, model, content: deniedWord, stream: false });
+  const { status, error } = await chatCall({
+    url,
+    key: chaosClientKey,
+    model,
+    content: churnDeniedWord,
+    stream: false,
+  });
   const wanted = spec.model.state === 'Disabled' ? 'refused' : isSide ? 'denied' : 'answered';
   const is = status === 200 ? 'answered' : error?.code === 'policy_denied' ? 'denied' : 'refused';
   return is === wanted ? undefined : `${metadata.name} is ${is} at ${url}, and must be ${wanted}`;

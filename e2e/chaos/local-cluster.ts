@@ -29,9 +29,7 @@ export type LocalCluster = AsyncDisposable & {
   leader(): Promise<Part | undefined>;
 };
 
-const clientKey = 'client-key-of-a-test';
-
-export { clientKey };
+export const chaosClientKey = 'client-key-of-a-test';
 
 export async function startLocalCluster(options: {
   /** Endpoint of the provider `scripted`. */
@@ -105,7 +103,7 @@ async function layOut(folder: string, upstream: string): Promise<void> {
   const provider = `{ name: scripted, kind: model, endpoint: "${upstream}/v1", enabled: true }`;
   const files = {
     'runtime.token': 'a-token\n',
-    'client.keys': `${clientKey} test\n`,
+    'client.keys': `${chaosClientKey} test\n`,
     'environment/providers.yaml': `providers:\n  - ${provider}\n`,
     'environment/workload.yaml': 'image: portcullis:1\ntokenSecret: token\n',
   };

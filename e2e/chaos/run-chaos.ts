@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 import { startChurn } from './churn.ts';
 import { faultsOf, makeNoise, stopNoise } from './faults.ts';
 import { findLost } from './find-lost.ts';
-import { clientKey, type LocalCluster, startLocalCluster } from './local-cluster.ts';
+import { chaosClientKey, type LocalCluster, startLocalCluster } from './local-cluster.ts';
 
 type ChaosOptions = {
   readonly seconds: number;
@@ -60,8 +60,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { client } = cluster;
   await applyFirst(client);
   const urls = cluster.gateways.map(({ process }) => process.now()?.url ?? '');
-  await untilServed({ urls, key: clientKey, alias });
-  const traffic = startJudgedTraffic({ urls, key: clientKey, alias, upstream });
+  await untilServed({ urls, key: chaosClientKey, alias });
+  const traffic = startJudgedTraffic({ urls, key: chaosClientKey, alias, upstream });
   const churn = await startChurn(client);
   const applying = startApplying(client);
   const census = startCensus(cluster);

@@ -10,7 +10,7 @@ import { valuesPath } from './render-chart.ts';
 import type { Timetable } from './timetable.ts';
 
 /** The release under test, for tests of its database. */
-export type Installation = {
+export type DatabaseInstallation = {
   readonly release: string;
   readonly cluster: () => TestCluster;
   /** Values with which the release was installed. */
@@ -24,9 +24,9 @@ export type Installation = {
 };
 
 const minutes = (count: number): number => count * 60_000;
-export const policies = '/api/v1/guardrail-policies';
+export const policiesPath = '/api/v1/guardrail-policies';
 
-export function testKilledDatabase({ release, early, admin, manage, askOnce, timed }: Installation): void {
+export function testKilledDatabase({ release, early, admin, manage, askOnce, timed }: DatabaseInstallation): void {
   test(
     'a killed database loses no accepted command, and the management API recovers',
     async () => {
@@ -37,7 +37,10 @@ export function testKilledDatabase({ release, early, admin, manage, askOnce, tim
       const work = async (worker: number): Promise<void> => {
         for (let count = 0; !isOver; count++) {
           const name = `Policy-${worker}-${count}`;
-          accepted.push({ name, answer: await command('POST', policies, { name, definition: definitionOf(name) }) });
+          accepted.push({
+            name,
+            answer: await command('POST', policiesPath, { name, definition: definitionOf(name) }),
+          });
           await pause(100);
         }
       };
@@ -80,7 +83,7 @@ export function testKilledDatabase({ release, early, admin, manage, askOnce, tim
   );
 }
 
-export function testPlaceOfData({ release, cluster, ownArgs }: Installation): void {
+export function testPlaceOfData({ release, cluster, ownArgs }: DatabaseInstallation): void {
   test(
     'an installation without a default storage class is refused with instructions',
     async ({ skip }) => {
@@ -115,7 +118,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: Installation): vo
   );
 }
 
-export function testOtherMajorVersion(installation: Installation): void {
+export function testOtherMajorVersion(installation: DatabaseInstallation): void {
   const { release, cluster, early, admin, manage, askOnce } = installation;
   test(
     'a database of another major version is left unchanged, reported with instructions, and recoverable',
@@ -148,7 +151,7 @@ export function testOtherMajorVersion(installation: Installation): void {
       await scale(`deployment/${release}-management`, 2);
       await admin(['rollout', 'status', `deployment/${release}-management`, '--timeout=2m']);
       await using management = await manage();
-      expect(await management.read(policies)).toMatchObject({ status: 200 });
+      expect(await management.read(policiesPath)).toMatchObject({ status: 200 });
       expect(await management.read(`/api/v1/operations/${early()}`)).toMatchObject({ status: 404 });
     },
     minutes(8),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silent } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/progress.ts';
 
 /** A local port forwarded to a port of a pod or Service, until disposed. */
 export async function forwardPort(
@@ -11,7 +11,7 @@ export async function forwardPort(
   target: string,
   port: number,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  const { kubectl } = await buildPrograms(['kubectl'], silentProgress);
   const args = [`--kubeconfig=${kubeconfigFile}`, `--namespace=${namespace}`, 'port-forward', target, `:${port}`];
   const child = spawn(kubectl, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout });

@@ -3,27 +3,27 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { currentProfile } from '#contracts/profiles';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
+import { maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import {
-  type Installation,
-  policies,
+  type DatabaseInstallation,
+  policiesPath,
   testKilledDatabase,
   testOtherMajorVersion,
   testPlaceOfData,
 } from './database-suite.ts';
-import { release } from './foreign/decide-use.ts';
+import { expectedRelease } from './foreign/decide-use.ts';
 import { chartFolder, helm, helmOk } from './helm.ts';
 import { openGateway } from './open-gateway.ts';
-import { type ClusterManagement, openManagement } from './open-management.ts';
+import { type ClusterManagement, openClusterManagement } from './open-management.ts';
 import { missingCluster, openTestCluster, type TestCluster } from './open-test-cluster.ts';
 import { runTraffic, type Traffic } from './run-traffic.ts';
 import { createTimetable } from './timetable.ts';
-import { audience, trustAccounts } from './trust-accounts.ts';
+import { accountAudience, trustAccounts } from './trust-accounts.ts';
 
-const words = `${release} charts/portcullis`;
-const forwardAndAsk = `kubectl port-forward service/${release}-gateway, curl /v1/chat/completions`;
+const words = `${expectedRelease} charts/portcullis`;
+const forwardAndAsk = `kubectl port-forward service/${expectedRelease}-gateway, curl /v1/chat/completions`;
 const minutes = (count: number): number => count * 60_000;
 
 const timetable = createTimetable();
@@ -44,11 +44,11 @@ const describeChart = (): void => {
   /** An operation that completed before the tests that could lose it. */
   let early: string;
   const tokenOf = async (account: string): Promise<string> =>
-    (await admin(['create', 'token', account, `--audience=${audience}`])).trim();
+    (await admin(['create', 'token', account, `--audience=${accountAudience}`])).trim();
   const manage = async (): Promise<ClusterManagement> => {
     const { kubeconfigFile, namespace } = cluster;
-    return openManagement(
-      { kubeconfigFile, namespace, service: `service/${release}-management` },
+    return openClusterManagement(
+      { kubeconfigFile, namespace, service: `service/${expectedRelease}-management` },
       await tokenOf('policies'),
     );
   };
@@ -66,13 +66,13 @@ const describeChart = (): void => {
       {
         kubectl: admin,
         image: cluster.images[0],
-        url: `http://${release}-gateway.${cluster.namespace}.svc`,
-        keys: `${release}-client-keys`,
+        url: `http://${expectedRelease}-gateway.${cluster.namespace}.svc`,
+        keys: `${expectedRelease}-client-keys`,
       },
       action,
     );
   async function askOnce(content: string) {
-    await using gateway = await openGateway(cluster, release);
+    await using gateway = await openGateway(cluster, expectedRelease);
     return await gateway.ask(content);
   }
   const showPods = async (): Promise<void> => {
@@ -85,8 +85,8 @@ const describeChart = (): void => {
     console.log(stdout);
   };
 
-  const installation: Installation = {
-    release,
+  const installation: DatabaseInstallation = {
+    release: expectedRelease,
     cluster: () => cluster,
     ownArgs: () => [...cluster.values[0], ...trust],
     early: () => early,
@@ -117,7 +117,7 @@ const describeChart = (): void => {
     'the chart installs in a namespace of restricted pods and serves a guarded model',
     async () => {
       try {
-        const install = () => run('install', release, chartFolder, ...cluster.values[0], ...waiting);
+        const install = () => run('install', expectedRelease, chartFolder, ...cluster.values[0], ...waiting);
         await timed('install', `helm install ${words} --set=image.tag=... --wait`, install);
         await timed('example', 'kubectl wait --for=condition=Ready modelbinding/guarded-echo', modelIsReady);
         const answer = await timed('guarded answer', forwardAndAsk, () => askOnce('My card is 4111 1111 1111 1111.'));
@@ -140,7 +140,9 @@ const describeChart = (): void => {
   test(
     'an installed release passes helm test',
     async () => {
-      const text = await timed('test', `helm test ${release}`, () => run('test', release, '--logs', '--timeout=5m'));
+      const text = await timed('test', `helm test ${expectedRelease}`, () =>
+        run('test', expectedRelease, '--logs', '--timeout=5m'),
+      );
       expect(text).toMatch(/Phase:\s+Succeeded/);
       const titles = [
         'passes in a stream',
@@ -157,7 +159,7 @@ const describeChart = (): void => {
   test(
     "the gateway answers a client with the key from the chart's notes and refuses any other key",
     async () => {
-      await using gateway = await openGateway(cluster, release);
+      await using gateway = await openGateway(cluster, expectedRelease);
       const { ask } = gateway;
       expect(await ask('hello')).toMatchObject({ status: 200, text: 'hello', complete: true });
       expect(await ask('hello', { stream: true })).toMatchObject({ status: 200, text: 'hello', complete: true });
@@ -176,20 +178,20 @@ const describeChart = (): void => {
       const options = { folder: folder.path, namespace: cluster.namespace, administrator: 'policies' };
       trust = ['--values', await trustAccounts(kubectlOfCluster, options)];
       await timed('trust in accounts', `helm upgrade ${words} --values trust.json --wait`, () =>
-        run('upgrade', release, chartFolder, ...cluster.values[0], ...trust, ...waiting),
+        run('upgrade', expectedRelease, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
       await using management = await manage();
       const { read, command, succeeded } = management;
-      expect(await read(policies, null)).toMatchObject({ status: 401 });
-      expect(await read(policies, await tokenOf('somebody'))).toMatchObject({ status: 403 });
+      expect(await read(policiesPath, null)).toMatchObject({ status: 401 });
+      expect(await read(policiesPath, await tokenOf('somebody'))).toMatchObject({ status: 403 });
       const other = (await admin(['create', 'token', 'policies', '--audience=another'])).trim();
-      expect(await read(policies, other)).toMatchObject({ status: 401 });
-      const chat = (await read(policies)).json.items.find((one: { name: string }) => one.name === 'guarded-chat');
+      expect(await read(policiesPath, other)).toMatchObject({ status: 401 });
+      const chat = (await read(policiesPath)).json.items.find((one: { name: string }) => one.name === 'guarded-chat');
 
       const body = { name: 'Harbour', definition: definitionOf('portal') };
-      const created = await succeeded(await command('POST', policies, body));
+      const created = await succeeded(await command('POST', policiesPath, body));
       early = created.operationId;
-      const path = `${policies}/${created.target.id}`;
+      const path = `${policiesPath}/${created.target.id}`;
       const selector = `--selector=portcullis.dev/id=${created.target.id}`;
       const shown = [
         'get',
@@ -217,7 +219,7 @@ const describeChart = (): void => {
       };
       const card = 'My card is 4111 1111 1111 1111.';
       await timed('a version applied over HTTP', 'PUT .../guardrail-binding', () => apply(created.target.id, 2));
-      expect(await askOnce(`Sail to ${masked}.`)).toMatchObject({ status: 200, text: `Sail to ${replacement}.` });
+      expect(await askOnce(`Sail to ${maskedTerm}.`)).toMatchObject({ status: 200, text: `Sail to ${replacement}.` });
       expect(await askOnce(card)).toMatchObject({ status: 200, text: card });
       await apply(chat.id, 1);
       expect(await askOnce(card)).toMatchObject({ status: 200, text: 'My card is [card].' });
@@ -244,7 +246,7 @@ const describeChart = (): void => {
       const seen = await traffic(() =>
         timed('upgrade', `helm upgrade ${words} --set=image.tag=... --wait`, async () => {
           const change = ['--set=gateway.logLevel=warn', ...trust];
-          await run('upgrade', release, chartFolder, ...cluster.values[1], ...change, ...waiting);
+          await run('upgrade', expectedRelease, chartFolder, ...cluster.values[1], ...change, ...waiting);
           // Replaced replicas keep serving while they drain; a failed request during their shutdown counts, too.
           await untilReplicasEnded();
         }),
@@ -271,8 +273,8 @@ const describeChart = (): void => {
     'a chart rollback completes without a failed request',
     async () => {
       const seen = await traffic(() =>
-        timed('rollback', `helm rollback ${release} 2 --wait`, async () => {
-          await run('rollback', release, '2', ...waiting);
+        timed('rollback', `helm rollback ${expectedRelease} 2 --wait`, async () => {
+          await run('rollback', expectedRelease, '2', ...waiting);
           await untilReplicasEnded();
         }),
       );
@@ -281,7 +283,7 @@ const describeChart = (): void => {
       await modelIsReady();
       const level =
         '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="PORTCULLIS_LOG_LEVEL")].value}';
-      expect(await admin(['get', 'deployment', `${release}-gateway`, level])).toBe('info');
+      expect(await admin(['get', 'deployment', `${expectedRelease}-gateway`, level])).toBe('info');
       await expectOperation(early);
     },
     minutes(20),
@@ -299,19 +301,21 @@ const describeChart = (): void => {
     'uninstalling the chart keeps policies and bindings, and a new installation uses them',
     async () => {
       const before = await written();
-      await timed('uninstall', `helm uninstall ${release} --wait`, () => run('uninstall', release, ...waiting));
+      await timed('uninstall', `helm uninstall ${expectedRelease} --wait`, () =>
+        run('uninstall', expectedRelease, ...waiting),
+      );
       expect(await admin(['get', 'deployments', '--selector=app.kubernetes.io/managed-by=Helm', '--output=name'])).toBe(
         '',
       );
       expect(await written()).toBe(before);
       expect(await admin(['get', 'crd', 'guardrailpolicies.portcullis.dev', '--output=name'])).not.toBe('');
       await timed('install once more', `helm install ${words} --set=image.tag=... --wait`, () =>
-        run('install', release, chartFolder, ...cluster.values[0], ...trust, ...waiting),
+        run('install', expectedRelease, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
       await modelIsReady();
       // The kept password belongs to the kept claim.
       await expectOperation(early);
-      expect(await run('test', release, '--timeout=5m')).toMatch(/Phase:\s+Succeeded/);
+      expect(await run('test', expectedRelease, '--timeout=5m')).toMatch(/Phase:\s+Succeeded/);
     },
     minutes(25),
   );
@@ -344,8 +348,12 @@ const describeChart = (): void => {
         );
       });
       expect(
-        (await helm(['uninstall', release, `--namespace=${cluster.namespace}`, ...waiting], cluster.kubeconfigFile))
-          .code,
+        (
+          await helm(
+            ['uninstall', expectedRelease, `--namespace=${cluster.namespace}`, ...waiting],
+            cluster.kubeconfigFile,
+          )
+        ).code,
       ).toBe(0);
     },
     minutes(12),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { missingHelm, skipWithout } from './helm.ts';
-import { type Pod, podsOf } from './pods-of.ts';
+import { podsOf, type RenderedPod } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -19,8 +19,8 @@ type Policy = Rendered & {
   };
 };
 
-const componentOf = ({ labels }: Pod): string => labels['app.kubernetes.io/component'] ?? '';
-const matches = (wanted: Labels = {}, { labels }: Pick<Pod, 'labels'>): boolean =>
+const componentOf = ({ labels }: RenderedPod): string => labels['app.kubernetes.io/component'] ?? '';
+const matches = (wanted: Labels = {}, { labels }: Pick<RenderedPod, 'labels'>): boolean =>
   Object.entries(wanted).every(([key, value]) => labels[key] === value);
 const policiesOf = (objects: readonly Rendered[]): readonly Policy[] =>
   ofKind(objects, 'NetworkPolicy') as readonly Policy[];
@@ -46,12 +46,12 @@ function mayCall(objects: readonly Rendered[], from: string, to: string, port: s
     .flatMap((one) => one.ports ?? [])
     .find(({ name }) => name === port)?.containerPort;
   const names = (rule: Rule): boolean => (rule.ports ?? []).some((one) => one.port === port || one.port === number);
-  const reaches = (peers: readonly Peer[] | undefined, pod: Pod): boolean =>
+  const reaches = (peers: readonly Peer[] | undefined, pod: RenderedPod): boolean =>
     peers === undefined ||
     peers.some(({ podSelector, namespaceSelector }) =>
       podSelector === undefined ? namespaceSelector !== undefined : matches(podSelector.matchLabels, pod),
     );
-  const of = (pod: Pod) => policiesOf(objects).filter(({ spec }) => matches(spec.podSelector.matchLabels, pod));
+  const of = (pod: RenderedPod) => policiesOf(objects).filter(({ spec }) => matches(spec.podSelector.matchLabels, pod));
   const leaves = of(caller).flatMap(({ spec }) => spec.egress ?? []);
   const enters = of(called).flatMap(({ spec }) => spec.ingress ?? []);
   return (

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OperationResource } from '#contracts/management';
-import { type Answer, callUrl, isTemporary, untilFinal } from '../management/call-api.ts';
+import { callUrl, type HttpResponse, isTemporary, untilFinal } from '../management/call-api.ts';
 import { forwardPort } from './forward-port.ts';
 
 /** A client of a release's management API, with a token and a forwarded port. */
 export type ClusterManagement = AsyncDisposable & {
   /** @param token replaces the token of the client; null sends none */
-  read(path: string, token?: string | null): Promise<Answer>;
+  read(path: string, token?: string | null): Promise<HttpResponse>;
   /** Sends a command with a new idempotency key and retries with that key until a response arrives. */
-  command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<Answer>;
+  command(method: 'POST' | 'PUT', path: string, body: unknown, etag?: unknown): Promise<HttpResponse>;
   /** Waits for the operation of a 202 response. @throws when it failed */
-  succeeded(accepted: Answer): Promise<OperationResource>;
+  succeeded(accepted: HttpResponse): Promise<OperationResource>;
 };
 
 const everyMs = 200;
 const patienceMs = 120_000;
 
 /** @param service as kubectl names it */
-export async function openManagement(
+export async function openClusterManagement(
   at: { readonly kubeconfigFile: string; readonly namespace: string; readonly service: string },
   own: string,
 ): Promise<ClusterManagement> {

@@ -2,7 +2,7 @@ import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { auditLogOf } from '../../hack/cluster/control-plane/api-server.ts';
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
 import { clusterFolder, kubeconfigOfCluster } from '../../hack/cluster/places.ts';
-import { type Progress, progressOn } from '../../hack/cluster/progress.ts';
+import { type ProgressReporter, progressOn } from '../../hack/cluster/progress.ts';
 import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
 import { imageValues, type TestImage } from './chart-values.ts';
 import { newNamespace, openForeign } from './foreign/open-foreign.ts';
@@ -54,7 +54,7 @@ export async function openTestCluster(timetable: Timetable): Promise<TestCluster
     : openForeign({ context, environment: process.env, progress });
 }
 
-async function openOwn(progress: Progress, timetable: Timetable): Promise<TestCluster> {
+async function openOwn(progress: ProgressReporter, timetable: Timetable): Promise<TestCluster> {
   const hasDocker = await dockerRuns();
   const audit = hasDocker ? {} : { audit: 'Metadata' as const };
   await using parts = new AsyncDisposableStack();

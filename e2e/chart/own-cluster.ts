@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bringUp } from '../../hack/cluster/bring-up.ts';
 import { buildImages } from '../../hack/cluster/image.ts';
 import { loadImage } from '../../hack/cluster/load-image.ts';
-import type { Progress } from '../../hack/cluster/progress.ts';
+import type { ProgressReporter } from '../../hack/cluster/progress.ts';
 import { readRecord } from '../../hack/cluster/record.ts';
 import { takeDown } from '../../hack/cluster/take-down.ts';
 import type { TestImage } from './chart-values.ts';
@@ -24,7 +24,7 @@ export async function startOwnCluster(
   tags: readonly string[],
   more: { readonly audit?: 'Metadata' },
   { timed }: Timetable,
-  progress: Progress,
+  progress: ProgressReporter,
 ): Promise<OwnCluster> {
   await timed('cluster', 'npm run cluster up', () => bringUp({ name, node: 'any', ...more }, progress));
   await using parts = new AsyncDisposableStack();
@@ -39,7 +39,7 @@ export async function startOwnCluster(
   };
 }
 
-async function loadImages(name: string, tags: readonly string[], progress: Progress): Promise<void> {
+async function loadImages(name: string, tags: readonly string[], progress: ProgressReporter): Promise<void> {
   const record = readRecord(name);
   if (record === undefined) throw new Error('a cluster that was brought up has a record');
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-e2e-image-'));

@@ -18,7 +18,7 @@ type Volume = {
 /** A template from which a claim is created for each pod. */
 type ClaimTemplate = { readonly metadata: { readonly name: string }; readonly spec: unknown };
 
-export type Container = {
+export type RenderedContainer = {
   readonly image: string;
   readonly command: readonly string[];
   readonly env: readonly Variable[];
@@ -33,7 +33,7 @@ export type Container = {
 };
 
 type PodSpec = {
-  readonly containers: readonly Container[];
+  readonly containers: readonly RenderedContainer[];
   readonly volumes?: readonly Volume[];
   readonly securityContext: unknown;
   readonly serviceAccountName?: string;
@@ -43,7 +43,7 @@ type PodSpec = {
 };
 
 /** A pod of the chart, or one that an object of the chart creates. */
-export type Pod = {
+export type RenderedPod = {
   /** Name of the object that creates the pod. */
   readonly name: string;
   readonly labels: Labels;
@@ -60,7 +60,7 @@ type Template = {
 };
 
 /** The pods of rendered objects. @throws for an unknown kind with a pod template */
-export function podsOf(objects: readonly Rendered[]): readonly Pod[] {
+export function podsOf(objects: readonly Rendered[]): readonly RenderedPod[] {
   return objects.flatMap((object) => {
     const { kind, metadata } = object;
     const template = templateOf(object);

@@ -7,7 +7,7 @@ import { settings as postgresSettings } from '../../dataplane/postgres/config.ts
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';
 import { missingHelm, skipWithout } from './helm.ts';
-import { type Container, type Pod, podsOf } from './pods-of.ts';
+import { podsOf, type RenderedContainer, type RenderedPod } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
 /** The restricted profile of the Pod Security Standards, with a read-only root file system. */
@@ -23,7 +23,7 @@ const volumeKinds = ['configMap', 'secret', 'emptyDir'];
 const writable: Readonly<Record<string, readonly string[]>> = {
   'dataplane/postgres/main.ts': ['/var/lib/portcullis/postgres', '/tmp'],
 };
-const isDatabase = ({ labels }: Pod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
+const isDatabase = ({ labels }: RenderedPod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
 
 /** Settings of the program of a container; `other` matches those of other run modes. */
 const programs: Readonly<Record<string, { readonly settings: Settings; readonly other: RegExp }>> = {
@@ -43,13 +43,13 @@ const namesOf = (objects: readonly Rendered[], kind: string): readonly string[] 
 describe.each(valuesFiles)('the pods of %s', (file) => {
   skipWithout(missingHelm);
   let objects: readonly Rendered[];
-  let pods: readonly Pod[];
+  let pods: readonly RenderedPod[];
   beforeAll(async () => {
     if (missingHelm !== undefined) return;
     objects = await renderFile(file);
     pods = podsOf(objects);
   });
-  const eachContainer = (look: (container: Container, pod: Pod) => void): void => {
+  const eachContainer = (look: (container: RenderedContainer, pod: RenderedPod) => void): void => {
     for (const pod of pods) for (const container of pod.spec.containers) look(container, pod);
   };
 
@@ -187,7 +187,7 @@ describe('values of pods', () => {
     '--set=externalDatabase.url=postgres://u@db.example/d',
     '--set=externalDatabase.password.existingSecret=p',
   ];
-  const podOf = async (component: string, ...args: readonly string[]): Promise<Pod> => {
+  const podOf = async (component: string, ...args: readonly string[]): Promise<RenderedPod> => {
     const found = podsOf(await renderChart(args)).find(
       (pod) => pod.labels['app.kubernetes.io/component'] === component,
     );
@@ -253,7 +253,7 @@ describe('values of pods', () => {
   });
 
   test('the management API uses the database, issuers and administrators of the values', async () => {
-    const environmentOf = (pod: Pod) =>
+    const environmentOf = (pod: RenderedPod) =>
       Object.fromEntries((pod.spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value]));
     const plain = environmentOf(await podOf('management'));
     expect(plain).toMatchObject({

@@ -17,7 +17,7 @@ import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { actions } from '../management/actions.ts';
-import { startManagement } from '../management/start-management.ts';
+import { startManagementReplicas } from '../management/start-management.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from '../workloads/open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from '../workloads/start-cluster-operator.ts';
@@ -169,7 +169,7 @@ describe(title, () => {
     {
       const environmentDirectory = join(folder, 'environment');
       const place = { apiUrl, tokenFile, caFile, namespace: client.namespace, environmentDirectory };
-      await using api = await startManagement(place);
+      await using api = await startManagementReplicas(place);
       const act = actions(api, client);
       const { id } = await act.createPolicy('guard');
       const revision = await act.savePolicy(id);

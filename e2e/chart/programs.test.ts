@@ -11,7 +11,7 @@ import type { ProgramEnd } from '../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { runProgram } from './run-program.ts';
+import { runSourceFile } from './run-program.ts';
 
 describe('the program of helm test for the gateway', () => {
   let platform: Platform;
@@ -21,7 +21,7 @@ describe('the program of helm test for the gateway', () => {
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
   const ask = (more: Readonly<Record<string, string>> = {}): Promise<ProgramEnd> =>
-    runProgram('cli/cluster/test-gateway.ts', {
+    runSourceFile('cli/cluster/test-gateway.ts', {
       PORTCULLIS_GATEWAY_URL: platform.status().addresses.gateway,
       PORTCULLIS_CLIENT_KEYS_FILE: platform.status().clientKeyFile,
       ...more,
@@ -54,7 +54,7 @@ describe('the program of helm test for the gateway', () => {
     const url = { PORTCULLIS_GATEWAY_URL: platform.status().addresses.gateway };
     const ends = [
       await ask({ PORTCULLIS_CLIENT_KEYS_FILE: file }),
-      await runProgram('cli/cluster/test-gateway.ts', url),
+      await runSourceFile('cli/cluster/test-gateway.ts', url),
     ];
     for (const { code, stderr } of ends) {
       expect(code).toBe(5);
@@ -97,7 +97,7 @@ describe('the program of helm test for the gateway', () => {
 
 describe('the program of helm test for the management API', () => {
   const ask = (url: string): Promise<ProgramEnd> =>
-    runProgram('cli/cluster/test-management.ts', {
+    runSourceFile('cli/cluster/test-management.ts', {
       PORTCULLIS_MANAGEMENT_URL: url,
       PORTCULLIS_PATIENCE_SECONDS: '1',
     });
@@ -146,7 +146,7 @@ describe('the program that applies the example', () => {
     const [tokenFile, caFile] = [join(folder.path, 'token'), join(folder.path, 'ca.crt')];
     writeFileSync(tokenFile, 'a-token');
     writeFileSync(caFile, certificate);
-    return await runProgram('cli/cluster/apply-examples.ts', {
+    return await runSourceFile('cli/cluster/apply-examples.ts', {
       PORTCULLIS_API_URL: url,
       PORTCULLIS_API_TOKEN_FILE: tokenFile,
       PORTCULLIS_API_CA_FILE: caFile,

@@ -8,7 +8,7 @@ import { missingApiServer } from '../kube/open-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chartFolder, helm, helmOk, missingHelm, skipWithout } from './helm.ts';
 import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './render-chart.ts';
-import { runProgram } from './run-program.ts';
+import { runSourceFile } from './run-program.ts';
 
 const missing = missingHelm ?? missingApiServer;
 const name = 'guardrails';
@@ -110,7 +110,7 @@ describe('a release', () => {
     const tokenFile = join(folder.path, 'token');
     writeFileSync(tokenFile, await within('create', 'token', `${name}-portcullis-example`));
     const applyExample = () =>
-      runProgram('cli/cluster/apply-examples.ts', {
+      runSourceFile('cli/cluster/apply-examples.ts', {
         PORTCULLIS_API_URL: server.url,
         PORTCULLIS_API_TOKEN_FILE: tokenFile,
         PORTCULLIS_API_CA_FILE: server.caFile,

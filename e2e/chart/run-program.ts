@@ -2,6 +2,6 @@ import { root } from '../../hack/check/run-tool.ts';
 import { type ProgramEnd, runToEnd } from '../support/run-to-end.ts';
 
 /** Runs a program of the checkout like a container of the chart, with only these environment variables. */
-export function runProgram(file: string, environment: Readonly<Record<string, string>>): Promise<ProgramEnd> {
+export function runSourceFile(file: string, environment: Readonly<Record<string, string>>): Promise<ProgramEnd> {
   return runToEnd(process.execPath, [file], { cwd: root, environment: { PATH: process.env['PATH'], ...environment } });
 }

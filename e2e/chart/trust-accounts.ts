@@ -4,7 +4,7 @@ import { join } from 'node:path';
 type Kubectl = (args: readonly string[]) => Promise<string>;
 
 /** Audience of the requested ServiceAccount tokens. */
-export const audience = 'portcullis';
+export const accountAudience = 'portcullis';
 
 /**
  * Values with which the management API accepts ServiceAccount tokens of the cluster, as in
@@ -21,7 +21,7 @@ export async function trustAccounts(
   };
   const jwks = JSON.parse(await kubectl(['get', '--raw', '/openid/v1/jwks'])) as object;
   const subject = `system:serviceaccount:${namespace}:${administrator}`;
-  const management = { issuers: [{ issuer, audience, jwks }], administrators: [{ issuer, subject }] };
+  const management = { issuers: [{ issuer, audience: accountAudience, jwks }], administrators: [{ issuer, subject }] };
   const file = join(folder, 'trust.json');
   writeFileSync(file, JSON.stringify({ management }));
   return file;

@@ -1,12 +1,12 @@
 import type { Bundle } from '#contracts/bundle';
 import type { FigureSize } from '../support/figure.ts';
 import { judgeInProcess, problemsOf } from './judge-process.ts';
-import { bundleAt, examplePolicies, exampleTimeoutMs, joined, policyOf, withTimeout } from './policies.ts';
+import { bundleAt, bundlePolicyOf, examplePolicies, exampleTimeoutMs, joined, withRuleTimeout } from './policies.ts';
 
 /** The example policy and the rule pack unchanged in one bundle; in the small size only a part of the pack. */
 export function publishedBundle(size: FigureSize): Bundle {
   const pack = examplePolicies('rule-pack').filter(({ name }) => size === 'full' || name === 'jailbreaks');
-  return bundleAt([...examplePolicies('guarded-chat'), ...pack].map(policyOf), 32_768);
+  return bundleAt([...examplePolicies('guarded-chat'), ...pack].map(bundlePolicyOf), 32_768);
 }
 
 type AdmittedReport = {
@@ -38,7 +38,7 @@ async function sayReach(say: (line: string) => void): Promise<void> {
   for (const timeoutMs of [exampleTimeoutMs, 100]) {
     const large = await problemsOf(
       bundleAt(
-        pack.map((one) => policyOf(withTimeout(one, timeoutMs))),
+        pack.map((one) => bundlePolicyOf(withRuleTimeout(one, timeoutMs))),
         131_072,
       ),
     );

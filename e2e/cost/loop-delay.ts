@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { Agent, request } from 'undici';
 import type { Bundle } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
-import { goodHeaders, serviceToken } from '../../runtime/testing/start-runtime.ts';
+import { goodHeaders, testServiceToken } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +25,7 @@ export async function measureLoopDelay(
   using folder = temporaryFolder();
   const file = (name: string): string => join(folder.path, name);
   writeFileSync(file('bundle.json'), JSON.stringify(bundle));
-  writeFileSync(file('token'), `${serviceToken}\n`);
+  writeFileSync(file('token'), `${testServiceToken}\n`);
   await using runtime = await startProcess({
     file: 'runtime/main.ts',
     environment: {

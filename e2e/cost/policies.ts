@@ -43,12 +43,12 @@ export function examplePolicies(folder: string): readonly NamedDefinition[] {
     .map(({ metadata, spec }) => ({ name: metadata.name, definition: definitionSchema.parse(spec.definition) }));
 }
 
-export function policyOf({ name, definition: { request, response } }: NamedDefinition): Policy {
+export function bundlePolicyOf({ name, definition: { request, response } }: NamedDefinition): Policy {
   return policy(request, response, name);
 }
 
 /** The same rules with another timeout and the largest deadline. */
-export function withTimeout({ name, definition }: NamedDefinition, timeoutMs: number): NamedDefinition {
+export function withRuleTimeout({ name, definition }: NamedDefinition, timeoutMs: number): NamedDefinition {
   const changed = (one: Section): Section => ({
     deadlineMs: largestTimeoutMs,
     baseline: one.baseline.map((rule) => ({ ...rule, timeoutMs })),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { makeRevision, makeRevisionContent } from '../../operator/revisions/resources/revision.ts';
-import { collection, item, namespace, useTestApi } from './test-api.ts';
+import { collection, item, testNamespace, useTestApi } from './test-api.ts';
 
 const targetBytes = 690 * 1_024;
 
@@ -43,7 +43,7 @@ describe('a policy of 690 KiB', () => {
   const head = { apiVersion: 'portcullis.dev/v1alpha1', kind: 'GuardrailPolicy', metadata };
   const apply = (manager: string, object: unknown) =>
     api.kubectl(
-      ['apply', '--server-side', `--field-manager=${manager}`, `--namespace=${namespace}`, '--filename=-'],
+      ['apply', '--server-side', `--field-manager=${manager}`, `--namespace=${testNamespace}`, '--filename=-'],
       JSON.stringify(object),
     );
 
@@ -80,7 +80,7 @@ describe('a policy of 690 KiB', () => {
   test('a client-side apply of 690 KiB is refused because its annotation is too long', async () => {
     const object = { ...head, metadata: { name: 'large-by-client' }, spec };
     const { code, stderr } = await api.kubectl(
-      ['apply', `--namespace=${namespace}`, '--filename=-'],
+      ['apply', `--namespace=${testNamespace}`, '--filename=-'],
       JSON.stringify(object),
     );
     expect(code).not.toBe(0);

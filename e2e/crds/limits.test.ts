@@ -5,7 +5,7 @@ import { resourceStructure } from '../../hack/crds/render-definition.ts';
 import { type Edge, edgesOf } from './edges.ts';
 import { fullObjects } from './full-objects.ts';
 import { judgeOurselves } from './judge-ourselves.ts';
-import { type Answer, collection, item, useTestApi } from './test-api.ts';
+import { type ApiServerResponse, collection, item, useTestApi } from './test-api.ts';
 
 type Key = keyof typeof kinds;
 const keys = Object.keys(kinds) as Key[];
@@ -36,7 +36,7 @@ describe('the API server agrees with the TypeScript validation', () => {
   const api = useTestApi();
 
   /** One sentence for each edge at which the API server disagrees. */
-  async function differences(all: readonly Edge[], send: (object: Resource) => Promise<Answer>) {
+  async function differences(all: readonly Edge[], send: (object: Resource) => Promise<ApiServerResponse>) {
     const found: string[] = [];
     for (const { title, object } of all) {
       const own = judgeOurselves(object as Resource);

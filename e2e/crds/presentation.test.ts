@@ -4,7 +4,7 @@ import { presentations } from '#resources/presentation';
 import { resourceStructure } from '../../hack/crds/render-definition.ts';
 import type { StructuralSchema } from '../../hack/crds/structural-schema.ts';
 import { fullObjects } from './full-objects.ts';
-import { collection, item, namespace, useTestApi } from './test-api.ts';
+import { collection, item, testNamespace, useTestApi } from './test-api.ts';
 
 type Key = keyof typeof kinds;
 const keys = Object.keys(kinds) as Key[];
@@ -23,7 +23,7 @@ function descriptions(schema: StructuralSchema, at: string): ReadonlyMap<string,
 describe('kubectl', () => {
   const api = useTestApi();
   const get = (...args: readonly string[]): Promise<string> =>
-    api.kubectlOk(['get', `--namespace=${namespace}`, ...args]);
+    api.kubectlOk(['get', `--namespace=${testNamespace}`, ...args]);
 
   /** One object of each kind, with its status. */
   async function createAll(): Promise<void> {
@@ -111,7 +111,7 @@ describe('kubectl', () => {
     const lax = await api.send('POST', collection('guardrailpolicies', 'fieldValidation=Ignore'), { body: misspelt });
     expect(lax.status).toBe(201);
     expect(lax.body.spec).not.toHaveProperty('tets');
-    const bare = `--namespace=${namespace}`;
+    const bare = `--namespace=${testNamespace}`;
     const file = { ...misspelt, metadata: { name: 'applied' } };
     for (const args of [
       ['apply', bare],

@@ -11,7 +11,7 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 import type { ProgramEnd } from '../support/run-to-end.ts';
 import { until } from '../support/until.ts';
 
-export type Answer = { readonly status: number; readonly body: ApiObject };
+export type ApiServerResponse = { readonly status: number; readonly body: ApiObject };
 /** An object or Status of a response. */
 export type ApiObject = { readonly [member: string]: unknown } & {
   readonly kind?: string;
@@ -36,14 +36,14 @@ type TestApi = {
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     options?: SendOptions,
-  ) => Promise<Answer>;
+  ) => Promise<ApiServerResponse>;
 };
 
-export const namespace = 'test';
+export const testNamespace = 'test';
 
 /** Path of a collection of a Portcullis kind, with strict validation like kubectl. */
 export function collection(plural: string, query = 'fieldValidation=Strict'): string {
-  return `/apis/portcullis.dev/v1alpha1/namespaces/${namespace}/${plural}?${query}`;
+  return `/apis/portcullis.dev/v1alpha1/namespaces/${testNamespace}/${plural}?${query}`;
 }
 
 export function item(plural: string, name: string, query = 'fieldValidation=Strict'): string {
@@ -124,7 +124,7 @@ async function install(api: TestApi): Promise<void> {
   );
   await api.kubectlOk(['apply', '--server-side', ...files]);
   await api.kubectlOk(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
-  await api.kubectlOk(['create', 'namespace', namespace]);
+  await api.kubectlOk(['create', 'namespace', testNamespace]);
   // Admission policies are enforced shortly after they are stored.
   const wrong = {
     apiVersion: 'portcullis.dev/v1alpha1',

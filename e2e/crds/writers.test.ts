@@ -3,7 +3,7 @@ import { kinds } from '#resources/kinds';
 import { userRoles } from '#resources/user-roles';
 import { until } from '../support/until.ts';
 import { fullObjects } from './full-objects.ts';
-import { type ApiObject, collection, item, namespace, useTestApi } from './test-api.ts';
+import { type ApiObject, collection, item, testNamespace, useTestApi } from './test-api.ts';
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 const read = ['get', 'list', 'watch'];
@@ -33,14 +33,14 @@ describe('roles and writers', () => {
       user,
       `--clusterrole=${role}`,
       `--user=${user}`,
-      `--namespace=${namespace}`,
+      `--namespace=${testNamespace}`,
     ]);
     const allowed = async (verb: string, resource: string): Promise<boolean> => {
       const { body } = await api.send('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
         body: {
           apiVersion: 'authorization.k8s.io/v1',
           kind: 'SubjectAccessReview',
-          spec: { user, resourceAttributes: { namespace, verb, group: 'portcullis.dev', resource } },
+          spec: { user, resourceAttributes: { namespace: testNamespace, verb, group: 'portcullis.dev', resource } },
         },
       });
       return (body.status as { readonly allowed: boolean }).allowed;
@@ -89,9 +89,9 @@ describe('roles and writers', () => {
       },
     ];
     const grant = async (name: string, account: string, verbs: readonly string[]): Promise<void> => {
-      const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+      const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${testNamespace}`;
       await api.send('POST', `${rbac}/roles`, { body: { metadata: { name }, rules: rules(verbs) } });
-      const subjects = [{ kind: 'ServiceAccount', name: account, namespace }];
+      const subjects = [{ kind: 'ServiceAccount', name: account, namespace: testNamespace }];
       const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
       await api.send('POST', `${rbac}/rolebindings`, { body: { metadata: { name }, roleRef, subjects } });
     };
@@ -145,7 +145,7 @@ describe('roles and writers', () => {
     const reportOf = (name: string) => ({ ...fullObjects.gatewayReport, metadata: { name } });
 
     /** A service account token, bound to the pod of this name or to no pod. */
-    async function tokenOf(pod: string | undefined, inNamespace = namespace): Promise<string> {
+    async function tokenOf(pod: string | undefined, inNamespace = testNamespace): Promise<string> {
       const place = core.replace('test', inNamespace);
       const bound = pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod } };
       const { body } = await api.send('POST', `${place}/serviceaccounts/gateway/token`, {
@@ -154,7 +154,7 @@ describe('roles and writers', () => {
       return (body.status as { readonly token: string }).token;
     }
 
-    async function addReplica(pod: string, inNamespace = namespace): Promise<string> {
+    async function addReplica(pod: string, inNamespace = testNamespace): Promise<string> {
       const place = core.replace('test', inNamespace);
       await api.send('POST', `${place}/serviceaccounts`, { body: { metadata: { name: 'gateway' } } });
       const spec = { serviceAccountName: 'gateway', containers: [{ name: 'gateway', image: 'none' }] };
@@ -166,7 +166,7 @@ describe('roles and writers', () => {
     /** The narrowest right that RBAC offers: every report of the namespace. */
     async function allowReports(inNamespace: string): Promise<void> {
       const role = [
-        `--namespace=${namespace}`,
+        `--namespace=${testNamespace}`,
         '--verb=get,create,update,patch',
         '--resource=gatewayreports.portcullis.dev',
       ];
@@ -178,7 +178,7 @@ describe('roles and writers', () => {
         `reports-${inNamespace}`,
         '--role=reports',
         subject,
-        `--namespace=${namespace}`,
+        `--namespace=${testNamespace}`,
       ]);
     }
 
@@ -191,7 +191,7 @@ describe('roles and writers', () => {
 
     test('a report is written by the replica with its name', async () => {
       const [one, other] = [await addReplica('gateway-a'), await addReplica('gateway-b')];
-      await allowReports(namespace);
+      await allowReports(testNamespace);
       const created = await until('the right is in force', async () => {
         const answer = await post('gateway-a', one);
         return answer.status === 201 && answer;

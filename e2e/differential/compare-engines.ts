@@ -1,5 +1,5 @@
 import { compilePattern } from '../../runtime/rules/pattern/search/compile-pattern.ts';
-import type { Question, Verdict } from './reference.ts';
+import type { MatchRequest, MatchResult } from './reference.ts';
 
 /** A pattern, or a pattern and a text, for which the two engines give different results. */
 export type Difference = {
@@ -15,7 +15,7 @@ export type Difference = {
  * Calls the engine port of the runtime, before cost admission and mask rules refuse anything, and compares with the
  * reference: accepted or refused, match or no match, and the spans of all matches in bytes.
  */
-export function compareEngines(question: Question, verdict: Verdict): readonly Difference[] {
+export function compareEngines(question: MatchRequest, verdict: MatchResult): readonly Difference[] {
   const { pattern, caseSensitive, texts } = question;
   const compiled = compilePattern({ pattern, caseSensitive });
   const accepted = !('reason' in compiled);

@@ -4,14 +4,18 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** One pattern and the texts to match it against. */
-export type Question = { readonly pattern: string; readonly caseSensitive: boolean; readonly texts: readonly string[] };
+export type MatchRequest = {
+  readonly pattern: string;
+  readonly caseSensitive: boolean;
+  readonly texts: readonly string[];
+};
 
 /** The result of an engine: whether it accepts the pattern and, for each text, `[start, end, start, end, …]` in bytes. */
-export type Verdict = { readonly accepted: boolean; readonly spans: readonly (readonly number[])[] };
+export type MatchResult = { readonly accepted: boolean; readonly spans: readonly (readonly number[])[] };
 
 /** google-re2 in a separate Python process. Requests may overlap; each gets its answers in order. */
 export type Reference = AsyncDisposable & {
-  ask(questions: readonly Question[]): Promise<readonly Verdict[]>;
+  ask(questions: readonly MatchRequest[]): Promise<readonly MatchResult[]>;
 };
 
 const script = fileURLToPath(new URL('./judge-patterns.py', import.meta.url));
@@ -27,12 +31,12 @@ export function openReference(python: string): Reference {
   child.stdin.on('error', () => undefined);
   let last: Promise<unknown> = Promise.resolve();
 
-  async function readAnswers(count: number): Promise<readonly Verdict[]> {
-    const verdicts: Verdict[] = [];
+  async function readAnswers(count: number): Promise<readonly MatchResult[]> {
+    const verdicts: MatchResult[] = [];
     while (verdicts.length < count) {
       const line = await lines.next();
       if (line.done === true) throw new Error('the Python process ended before it had answered');
-      verdicts.push(JSON.parse(line.value) as Verdict);
+      verdicts.push(JSON.parse(line.value) as MatchResult);
     }
     return verdicts;
   }
@@ -52,7 +56,7 @@ export function openReference(python: string): Reference {
   };
 }
 
-function asLine({ pattern, caseSensitive, texts }: Question): string {
+function asLine({ pattern, caseSensitive, texts }: MatchRequest): string {
   return `${JSON.stringify({ pattern: base64(pattern), caseSensitive, texts: texts.map(base64) })}\n`;
 }
 

@@ -2,7 +2,7 @@ import { createRandom } from '../streaming/random.ts';
 import { compareEngines, type Difference } from './compare-engines.ts';
 import { eachAlone, type MadePattern, makePattern, oddKinds, rowNames } from './make-pattern.ts';
 import { makeTexts } from './make-texts.ts';
-import { openReference, type Question, type Verdict } from './reference.ts';
+import { type MatchRequest, type MatchResult, openReference } from './reference.ts';
 import { shrinkDifference } from './shrink-difference.ts';
 
 type DifferentialRun = {
@@ -28,7 +28,7 @@ type DifferentialReport = {
   readonly shortest: readonly Difference[];
 };
 
-type Asked = Question & { readonly rows: readonly string[] };
+type Asked = MatchRequest & { readonly rows: readonly string[] };
 
 const patternsPerBatch = 100;
 const textsPerPattern = 10;
@@ -41,7 +41,7 @@ export async function runDifferential({ python, pairs, seed, say }: Differential
   const matchedRows = new Set<string>();
   const differences: Difference[] = [];
 
-  function judge(asked: Asked, verdict: Verdict): void {
+  function judge(asked: Asked, verdict: MatchResult): void {
     if (verdict.accepted) report.accepted += 1;
     else report.refused += 1;
     report.pairs += verdict.spans.length;

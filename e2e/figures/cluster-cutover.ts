@@ -1,5 +1,5 @@
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
-import { silent } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/progress.ts';
 import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
 import { runClusterCutover } from '../scenarios/cluster-cutover/run-cluster-cutover.ts';
 import { outlived } from '../scenarios/cutover/judged-traffic.ts';
@@ -9,7 +9,7 @@ export const figure: Figure = {
   name: 'cluster-cutover',
   title: 'applications on a whole cluster under a steady load with streams that outlive five of them',
   run: async (size, say) => {
-    const missing = (await dockerRuns()) ? undefined : await missingForNode(silent);
+    const missing = (await dockerRuns()) ? undefined : await missingForNode(silentProgress);
     if (missing !== undefined) return { skipped: missing };
     const report = await runClusterCutover({ applications: size === 'full' ? 100 : 8, say });
     const { failed, unguarded, mixed, restarts, longStreams, canaries } = report;

@@ -1,6 +1,6 @@
 import { missingPostgres } from '#sql/testing/test-server';
 import { missingApiServer } from '../kube/open-api-server.ts';
-import { measureReads, openCluster, openFolder, type ReadReport } from '../management/measure-reads.ts';
+import { measureReads, openMeasuredCluster, openMeasuredFolder, type ReadReport } from '../management/measure-reads.ts';
 import type { Figure } from '../support/figure.ts';
 
 const sizes = { full: { policies: 10_000, rounds: 1_000 }, small: { policies: 1_000, rounds: 200 } } as const;
@@ -14,9 +14,9 @@ export const figure: Figure = {
     const missing = missingPostgres ?? missingApiServer;
     if (missing !== undefined) return { skipped: missing };
     // Standalone reads use the same code; they are measured in the full size only.
-    const folder = size === 'full' ? await measureReads({ open: openFolder, ...sizes[size], say }) : undefined;
+    const folder = size === 'full' ? await measureReads({ open: openMeasuredFolder, ...sizes[size], say }) : undefined;
     if (folder !== undefined) say(`on a folder: ${lineOf(folder)}`);
-    const cluster = await measureReads({ open: openCluster, ...sizes[size], say });
+    const cluster = await measureReads({ open: openMeasuredCluster, ...sizes[size], say });
     const reports = [cluster, ...(folder === undefined ? [] : [folder])];
     return {
       holds: reports.every((report) => isWhole(report) && (size === 'small' || isFast(report))),

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
-import type { Followed } from '../kube/follow-bindings.ts';
-import { makeBindings } from '../kube/make-bindings.ts';
+import type { WatchTimes } from '../kube/follow-bindings.ts';
+import { makeLargeBindings } from '../kube/make-bindings.ts';
 import { filesOf, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import type { Figure } from '../support/figure.ts';
 
@@ -19,19 +19,19 @@ export const figure: Figure = {
     const count = size === 'full' ? 10_000 : 1_000;
     await using server = await openApiServer();
     const client = await server.client();
-    await makeBindings(client, count);
+    await makeLargeBindings(client, count);
     const bytes = JSON.stringify(await client.get(kinds.modelBinding, 'binding-1')).length;
     say(`${count} bindings of ${bytes} bytes, without what the server notes of their fields`);
     const { url } = server.access;
     const access = JSON.stringify({ url, ...filesOf(server.controlPlane), namespace: client.namespace });
-    const all: Followed[] = [];
+    const all: WatchTimes[] = [];
     for (let at = 0; at < runs; at += 1) {
       const { stdout } = await run(process.execPath, ['--expose-gc', `${root}/e2e/kube/follow-bindings.ts`, access]);
-      all.push(JSON.parse(stdout) as Followed);
+      all.push(JSON.parse(stdout) as WatchTimes);
       say(stdout.trim());
     }
     // The best run measures the code; the others are affected by other load on the machine.
-    const best = all.toSorted((one, other) => one.seconds - other.seconds)[0] ?? (all[0] as Followed);
+    const best = all.toSorted((one, other) => one.seconds - other.seconds)[0] ?? (all[0] as WatchTimes);
     const residentMiB = Math.max(...all.map((one) => one.peakResidentMiB));
     const heapBytes = Math.max(...all.map((one) => one.heapBytesPerObject));
     const complete = all.every((one) => one.objects === count);

@@ -1,6 +1,6 @@
 import { chatCall } from '../support/chat-call.ts';
 import type { Figure } from '../support/figure.ts';
-import { familyOf, hasProcessTable, memoryOf } from '../support/process-table.ts';
+import { familyOf, hasProcessTable, processMemory } from '../support/process-table.ts';
 import { startPlatform } from '../support/start-platform.ts';
 
 const bound = 10;
@@ -9,12 +9,12 @@ const mebibyte = 1_048_576;
 function memoryLine(pid: number): string {
   if (!hasProcessTable) return 'processes and memory are measured on Linux';
   const family = familyOf(pid);
-  const sum = family.reduce((total, entry) => total + memoryOf(entry.pid).proportional, 0);
+  const sum = family.reduce((total, entry) => total + processMemory(entry.pid).proportional, 0);
   const parts = family.map((entry) => {
     const name =
       /(cli|operator|runtime|gateway|echo|postgres|issuer|management)\/main\.ts/.exec(entry.command)?.[1] ??
       (/\bpostgres\b/.test(entry.command) ? 'server' : 'other');
-    return `${name} ${Math.round(memoryOf(entry.pid).resident / mebibyte)}`;
+    return `${name} ${Math.round(processMemory(entry.pid).resident / mebibyte)}`;
   });
   return `${family.length} processes, ${Math.round(sum / mebibyte)} MiB in all (resident MiB: ${parts.join(', ')})`;
 }

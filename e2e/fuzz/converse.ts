@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { type Answer, readAnswer } from './read-answer.ts';
+import { readAnswer, type WireResponse } from './read-answer.ts';
 
 /** The answers that arrived on a connection. */
 export type Reply = {
-  readonly answers: readonly Answer[];
+  readonly answers: readonly WireResponse[];
   /** The peer closed the connection. */
   readonly ended: boolean;
   /** The time limit passed first. */
@@ -46,7 +46,7 @@ export async function openConversation(port: number, patienceMs = longestWaitMs)
   await once(socket, 'connect');
 
   async function say(pieces: readonly Buffer[], heads: readonly boolean[], half: boolean): Promise<Reply> {
-    const answers: Answer[] = [];
+    const answers: WireResponse[] = [];
     let broken: string | undefined;
     let stuck = false;
 

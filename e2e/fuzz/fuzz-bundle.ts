@@ -3,9 +3,9 @@ import { type BaselineRule, regexEngine, type Section } from '#contracts/policy'
 import { currentProfile } from '#contracts/profiles';
 
 export const token = 'service-token-of-the-fuzzer';
-export const policy = { id: 'fuzz', revision: '7' } as const;
+export const fuzzPolicy = { id: 'fuzz', revision: '7' } as const;
 /** Small limits, so that requests on both sides of each limit are frequent. */
-export const limits = {
+export const fuzzLimits = {
   maxBodyBytes: 2_048,
   maxMessages: 8,
   maxMatches: 8,
@@ -14,11 +14,11 @@ export const limits = {
 } as const;
 
 /** A term that is denied anywhere in a text. */
-export const denied = 'forbidden-portal';
+export const deniedSubstring = 'forbidden-portal';
 /** A term that is denied only between characters that are neither letters nor digits. */
 export const deniedWord = 'тайна';
 /** A term whose replacement is longer, so that an answer can exceed the limit. */
-export const masked = { term: 'harbour', replacement: '[a place that is not to be named here]' } as const;
+export const maskedSubstring = { term: 'harbour', replacement: '[a place that is not to be named here]' } as const;
 export const number = { pattern: '[0-9]{4}-[0-9]{4}', replacement: '#' } as const;
 
 const deny = { type: 'deny' } as const;
@@ -30,7 +30,7 @@ const rules: readonly BaselineRule[] = [
     kind: 'stop_list',
     timeoutMs,
     action: deny,
-    stopList: { terms: [denied], match: 'substring', caseSensitive: true },
+    stopList: { terms: [deniedSubstring], match: 'substring', caseSensitive: true },
   },
   {
     id: 'denied-word',
@@ -43,8 +43,8 @@ const rules: readonly BaselineRule[] = [
     id: 'masked',
     kind: 'stop_list',
     timeoutMs,
-    action: { type: 'mask', replacement: masked.replacement },
-    stopList: { terms: [masked.term], match: 'substring', caseSensitive: true },
+    action: { type: 'mask', replacement: maskedSubstring.replacement },
+    stopList: { terms: [maskedSubstring.term], match: 'substring', caseSensitive: true },
   },
   {
     id: 'number',
@@ -61,8 +61,8 @@ export function fuzzBundle(): Bundle {
   return {
     schema: bundleSchemaName,
     contentProfile: currentProfile,
-    limits,
-    policies: [{ ...policy, request: section, response: section }],
+    limits: fuzzLimits,
+    policies: [{ ...fuzzPolicy, request: section, response: section }],
     providers: [],
   };
 }

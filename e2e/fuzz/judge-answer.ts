@@ -1,9 +1,9 @@
 import { checkErrors } from '#contracts/checks';
 import { fuzzBundle } from './fuzz-bundle.ts';
-import type { Answer } from './read-answer.ts';
+import type { WireResponse } from './read-answer.ts';
 import { readJson } from './reference-json.ts';
 import type { Expected, Told } from './reference-runtime.ts';
-import { denyText, isCode, statusOf } from './wire-contract.ts';
+import { isCode, wireDenyText, wireStatuses } from './wire-contract.ts';
 
 /** The result of comparing one answer; `late` when the runtime refused because the machine was too busy. */
 type ValidationResult =
@@ -16,7 +16,7 @@ const late: readonly Told[] = ['stage_timeout', 'rule_timeout'];
  * Whether an answer is valid (`guardrail:result:*`, `guardrail:error-body:*`) and equals the answer that the oracle
  * expects.
  */
-export function judgeAnswer(answer: Answer, expected: Expected): ValidationResult {
+export function judgeAnswer(answer: WireResponse, expected: Expected): ValidationResult {
   const told = readTold(answer, expected);
   if (told !== undefined && expected.told.includes(told)) return { kind: 'good', told };
   if (expected.malformed && answer.status === 200) {
@@ -28,31 +28,31 @@ export function judgeAnswer(answer: Answer, expected: Expected): ValidationResul
   return { kind: 'outside_contract', fault: `expected ${expected.told.join(' or ')}, received ${shown(answer)}` };
 }
 
-function shown({ status, headers, body }: Answer): string {
+function shown({ status, headers, body }: WireResponse): string {
   return `${status} ${JSON.stringify(Object.fromEntries(headers))} ${body.toString('utf8').slice(0, 300)}`;
 }
 
 /** The outcome that an answer states; undefined when its shape violates the contract. */
-function readTold(answer: Answer, expected: Expected): Told | undefined {
+function readTold(answer: WireResponse, expected: Expected): Told | undefined {
   const { status, headers, body } = answer;
   const media = headers.get('content-type') ?? '';
   if (expected.told.includes('page') && status === 200) return isPage(answer, expected) ? 'page' : undefined;
   if (media !== 'application/json' || !hasOnlyKnownHeaders(headers)) return undefined;
-  if (expected.head) return expected.told.find((one) => isCode(one) && statusOf[one] === status);
+  if (expected.head) return expected.told.find((one) => isCode(one) && wireStatuses[one] === status);
   // Duplicate keys, which JSON.parse would accept.
   const value = readJson(body) === undefined ? undefined : objectOf(body.toString('utf8'));
   if (value === undefined) return undefined;
   return status === 200 ? readResult(value, expected) : readError(value, answer);
 }
 
-function isPage({ headers, body }: Answer, { media, head }: Expected): boolean {
+function isPage({ headers, body }: WireResponse, { media, head }: Expected): boolean {
   return media?.test(headers.get('content-type') ?? '') === true && (head || body.length > 0);
 }
 
 const known = new Set(['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'allow']);
 
 /** No Retry-After (`guardrail:stateless:no-retry-after`), no trace id in a success, no part of the request. */
-function hasOnlyKnownHeaders(headers: Answer['headers']): boolean {
+function hasOnlyKnownHeaders(headers: WireResponse['headers']): boolean {
   return [...headers.keys()].every((name) => known.has(name));
 }
 
@@ -77,11 +77,11 @@ const causes = [
   ...fuzzBundle().policies.flatMap(({ request }) => request.baseline.map(({ id }) => ` Rule: ${id}.`)),
 ];
 
-function readError(value: Json, { status, headers }: Answer): Told | undefined {
+function readError(value: Json, { status, headers }: WireResponse): Told | undefined {
   const { code, message, traceId } = value;
   if (!hasExactly(value, 'code', 'message', 'traceId') || typeof code !== 'string' || !isCode(code)) return undefined;
   if (typeof traceId !== 'string' || !/^(?!0{32})[0-9a-f]{32}$/.test(traceId)) return undefined;
-  if (statusOf[code] !== status || (code === 'method_not_allowed') !== headers.has('allow')) return undefined;
+  if (wireStatuses[code] !== status || (code === 'method_not_allowed') !== headers.has('allow')) return undefined;
   return causes.some((cause) => message === checkErrors[code].meaning + cause) ? code : undefined;
 }
 
@@ -93,7 +93,7 @@ function readResult(value: Json, { masked }: Expected): Told | undefined {
       return hasExactly(action, 'reason') ? 'policy_pass' : undefined;
     case 'policy_denied': {
       const exact = hasExactly(action, 'body', 'status_code', 'reason');
-      return exact && action['body'] === denyText && action['status_code'] === 403 ? 'policy_denied' : undefined;
+      return exact && action['body'] === wireDenyText && action['status_code'] === 403 ? 'policy_denied' : undefined;
     }
     case 'content_redacted':
       return hasExactly(action, 'body', 'reason') && JSON.stringify(action['body']) === masked

@@ -1,7 +1,6 @@
+import type { Stage } from '#contracts/policy';
 import type { Random } from '../streaming/random.ts';
-import { denied, deniedWord, limits, masked } from './fuzz-bundle.ts';
-
-export type Stage = 'request' | 'response';
+import { deniedSubstring, deniedWord, fuzzLimits, maskedSubstring } from './fuzz-bundle.ts';
 
 const words = [
   ...[
@@ -19,7 +18,15 @@ const words = [
   ],
   ...['"quoted"', 'back\\slash', 'line\nbreak', '\u007f', '\u2028', '\ufeff', '1234', '12-34', 'forbidden portal'],
 ];
-const special = [denied, deniedWord, `x${deniedWord}`, masked.term, `${masked.term}s`, '1234-5678', '1234-5678-9012'];
+const special = [
+  deniedSubstring,
+  deniedWord,
+  `x${deniedWord}`,
+  maskedSubstring.term,
+  `${maskedSubstring.term}s`,
+  '1234-5678',
+  '1234-5678-9012',
+];
 
 function makeContent(random: Random): string {
   const parts = Array.from({ length: random.below(7) }, () =>
@@ -34,10 +41,11 @@ const roles = ['user', 'user', 'system', 'assistant', 'tool', 'роль', '😀'
 export function makeBody(stage: Stage, random: Random): string {
   const count = random.chance(80)
     ? random.between(1, 3)
-    : random.pick([0, 4, limits.maxMessages, limits.maxMessages + 1]);
+    : random.pick([0, 4, fuzzLimits.maxMessages, fuzzLimits.maxMessages + 1]);
   const messages = Array.from({ length: count }, () => ({ role: random.pick(roles), content: makeContent(random) }));
   const [first] = messages;
-  if (first !== undefined && random.chance(3)) first.content += ` ${masked.term}`.repeat(random.between(1, 45));
+  if (first !== undefined && random.chance(3))
+    first.content += ` ${maskedSubstring.term}`.repeat(random.between(1, 45));
   const inner = stage === 'request' ? { messages } : { choices: messages.map((message) => ({ message })) };
   const text = JSON.stringify({ body: inner });
   return random.chance(3) && first !== undefined ? padded(text, random) : text;
@@ -45,7 +53,7 @@ export function makeBody(stage: Stage, random: Random): string {
 
 /** The same body, extended to the size limit, or one byte less or more. */
 function padded(text: string, random: Random): string {
-  const missing = limits.maxBodyBytes + random.between(-1, 1) - Buffer.byteLength(text);
+  const missing = fuzzLimits.maxBodyBytes + random.between(-1, 1) - Buffer.byteLength(text);
   return missing > 0 ? text.replace('"content":"', `"content":"${'a'.repeat(missing)}`) : text;
 }
 

@@ -1,8 +1,9 @@
+import type { Stage } from '#contracts/policy';
 import type { Random } from '../streaming/random.ts';
 import { changeFraming, changeWire } from './change-framing.ts';
 import { changeHeaders } from './change-headers.ts';
-import { policy, token } from './fuzz-bundle.ts';
-import { changeBytes, changeJson, makeBody, type Stage } from './make-body.ts';
+import { fuzzPolicy, token } from './fuzz-bundle.ts';
+import { changeBytes, changeJson, makeBody } from './make-body.ts';
 import { pages, profile } from './wire-contract.ts';
 
 /** A request before serialisation. */
@@ -67,8 +68,8 @@ function draftOf(stage: Stage, text: string, digest: string, random: Random): Dr
       ['host', '127.0.0.1'],
       ['authorization', `Bearer ${token}`],
       ['content-type', 'application/json'],
-      ['x-ap-gr-policy-id', policy.id],
-      ['x-ap-gr-policy-revision', policy.revision],
+      ['x-ap-gr-policy-id', fuzzPolicy.id],
+      ['x-ap-gr-policy-revision', fuzzPolicy.revision],
       ['x-ap-gr-bundle-digest', digest],
       ['x-ap-gr-content-profile', profile],
       ['x-ap-gr-response-mode', random.chance(80) ? 'buffered' : 'sse-reject'],

@@ -1,5 +1,5 @@
 /** One answer as received on a connection. */
-export type Answer = {
+export type WireResponse = {
   readonly status: number;
   /** Lower-case names without duplicates. */
   readonly headers: ReadonlyMap<string, string>;
@@ -8,7 +8,7 @@ export type Answer = {
 
 /** The next element in the bytes of a connection. */
 type AnswerReading =
-  | { readonly kind: 'answer'; readonly answer: Answer; readonly rest: Buffer }
+  | { readonly kind: 'answer'; readonly answer: WireResponse; readonly rest: Buffer }
   /** `100 Continue`, which is not a final answer. */
   | { readonly kind: 'interim'; readonly rest: Buffer }
   | { readonly kind: 'unfinished' }

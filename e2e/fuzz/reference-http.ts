@@ -36,7 +36,7 @@ const host = /^(?:[a-zA-Z0-9._~%!$&'()*+,;=-]*|\[[0-9a-fA-F:.]+\])(?::[0-9]{0,5}
 const certainHost = /^(?:127\.0\.0\.1|[a-zA-Z][a-zA-Z.-]*|\[::1\])(?::[0-9]{1,4})?$/;
 
 /** Parses the next request at a position in the bytes of a connection. */
-export function readRequest(bytes: Buffer, from: number): Reading {
+export function readReferenceRequest(bytes: Buffer, from: number): Reading {
   let start = from;
   // RFC 9112, section 2.2: empty lines before a request line are ignored.
   while (bytes[start] === 0x0d || bytes[start] === 0x0a) start += 1;

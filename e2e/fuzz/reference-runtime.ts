@@ -1,7 +1,7 @@
-import { denied, deniedWord, limits, masked, number, policy, token } from './fuzz-bundle.ts';
-import { type HttpRequest, type Reading, readRequest } from './reference-http.ts';
+import { deniedSubstring, deniedWord, fuzzLimits, fuzzPolicy, maskedSubstring, number, token } from './fuzz-bundle.ts';
+import { type HttpRequest, type Reading, readReferenceRequest } from './reference-http.ts';
 import { readJson, type Value } from './reference-json.ts';
-import { type Code, contextHeaders, pages, profile } from './wire-contract.ts';
+import { type Code, pages, profile, wireContextHeaders } from './wire-contract.ts';
 
 /** A code of the contract, a reason of a result, the response of another page, or no answer. */
 export type Told = Code | 'policy_pass' | 'policy_denied' | 'content_redacted' | 'page' | 'closed';
@@ -36,7 +36,7 @@ export type Foretold = { readonly expected: readonly Expected[]; readonly end: '
 export function foretell(bytes: Buffer, digest: string): Foretold {
   const expected: Expected[] = [];
   for (let at = 0; ; ) {
-    const reading = readRequest(bytes, at);
+    const reading = readReferenceRequest(bytes, at);
     switch (reading.kind) {
       case 'nothing':
         return { expected, end: 'open' };
@@ -71,7 +71,7 @@ function answerToBroken(reading: Exclude<Reading, { kind: 'nothing' | 'request' 
       const first = beforeBody(reading.request, digest);
       const told: readonly Told[] = ['invalid_json', 'closed', ...(first === undefined ? [] : [first])];
       const media = mediaOf(reading.request);
-      const over: readonly Told[] = reading.received > limits.maxBodyBytes ? ['body_too_large'] : [];
+      const over: readonly Told[] = reading.received > fuzzLimits.maxBodyBytes ? ['body_too_large'] : [];
       // A page is answered as soon as its head has arrived: no body can change it.
       const malformed = first !== 'page';
       return { ...fault(...told, ...over), malformed, head: reading.request.method === 'HEAD', media };
@@ -126,7 +126,7 @@ function mediaOf({ target }: HttpRequest): RegExp | undefined {
 
 function gates(request: HttpRequest, digest: string): Code | undefined {
   if (!hasToken(request)) return 'unauthenticated';
-  const once = contextHeaders.map((name) => valuesOf(request, name));
+  const once = wireContextHeaders.map((name) => valuesOf(request, name));
   if (once.some((values) => values.length !== 1 || values[0]?.trim() === '')) return 'untrusted_context';
   const [id, revision, sentDigest, sentProfile, mode] = once.map(([value]) => value);
   if (mode !== 'buffered' && mode !== 'sse-reject') return 'untrusted_context';
@@ -135,8 +135,9 @@ function gates(request: HttpRequest, digest: string): Code | undefined {
   const [media = '', ...parameters] = type.toLowerCase().split(/[ \t]*;[ \t]*/);
   const charset = parameters.every((one) => one === 'charset=utf-8' || one === 'charset="utf-8"');
   if (types.length > 0 || media !== 'application/json' || parameters.length > 1 || !charset) return 'unsupported_media';
-  if ((request.declared ?? 0) > limits.maxBodyBytes) return 'body_too_large';
-  const loaded = id === policy.id && revision === policy.revision && sentDigest === digest && sentProfile === profile;
+  if ((request.declared ?? 0) > fuzzLimits.maxBodyBytes) return 'body_too_large';
+  const loaded =
+    id === fuzzPolicy.id && revision === fuzzPolicy.revision && sentDigest === digest && sentProfile === profile;
   return loaded ? undefined : 'policy_unavailable';
 }
 
@@ -160,12 +161,12 @@ function certainAnswer(request: HttpRequest, body: Buffer, digest: string): Expe
   const first = beforeBody(request, digest);
   if (first === 'page') return refused(first, false);
   if (first !== undefined) return refused(first, first === 'invalid_json');
-  if (body.length > limits.maxBodyBytes) return refused('body_too_large', false);
+  if (body.length > fuzzLimits.maxBodyBytes) return refused('body_too_large', false);
   const value = readJson(body);
   if (value === undefined) return refused('invalid_json', true);
   const messages = messagesOf(value, stage);
   if (messages === undefined) return refused('invalid_payload', true);
-  if (messages.length < 1 || messages.length > limits.maxMessages) return refused('message_limit', true);
+  if (messages.length < 1 || messages.length > fuzzLimits.maxMessages) return refused('message_limit', true);
   const stops = stage === 'response' && valuesOf(request, 'x-ap-gr-response-mode')[0] === 'sse-reject';
   return { ...common, ...decide(messages, stage, stops), malformed: false };
 }
@@ -205,26 +206,28 @@ function messageOf(value: Value | undefined): Message | undefined {
 }
 
 const word = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${deniedWord}(?![\\p{L}\\p{N}\\p{M}_])`, 'u');
-const maskable = new RegExp(`${masked.term}|${number.pattern}`, 'g');
+const maskable = new RegExp(`${maskedSubstring.term}|${number.pattern}`, 'g');
 
 function decide(
   messages: readonly Message[],
   stage: 'request' | 'response',
   stops: boolean,
 ): Pick<Expected, 'told' | 'masked'> {
-  if (messages.some(({ content }) => content.includes(denied) || word.test(content)))
+  if (messages.some(({ content }) => content.includes(deniedSubstring) || word.test(content)))
     return { told: ['policy_denied'] };
   const matches = messages.reduce((sum, { content }) => sum + (content.match(maskable)?.length ?? 0), 0);
   if (matches === 0) return { told: ['policy_pass'] };
-  if (matches > limits.maxMatches) return { told: stops ? ['match_limit', 'policy_denied'] : ['match_limit'] };
+  if (matches > fuzzLimits.maxMatches) return { told: stops ? ['match_limit', 'policy_denied'] : ['match_limit'] };
   if (stops) return { told: ['policy_denied'] };
   const clean = messages.map(({ role, content }) => ({
     role,
-    content: content.replace(maskable, (text) => (text === masked.term ? masked.replacement : number.replacement)),
+    content: content.replace(maskable, (text) =>
+      text === maskedSubstring.term ? maskedSubstring.replacement : number.replacement,
+    ),
   }));
   const body = JSON.stringify(
     stage === 'request' ? { messages: clean } : { choices: clean.map((message) => ({ message })) },
   );
-  if (Buffer.byteLength(body) > limits.maxBodyBytes) return { told: ['output_too_large'] };
+  if (Buffer.byteLength(body) > fuzzLimits.maxBodyBytes) return { told: ['output_too_large'] };
   return { told: ['content_redacted'], masked: body };
 }

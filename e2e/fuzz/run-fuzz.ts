@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '#contracts/canonical';
-import { hasProcessTable, memoryOf } from '../support/process-table.ts';
+import { hasProcessTable, processMemory } from '../support/process-table.ts';
 import type { RunningProcess } from '../support/start-process.ts';
-import { startRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fuzzBundle, token } from './fuzz-bundle.ts';
 import { sendChanged } from './send-changed.ts';
@@ -37,7 +37,7 @@ export async function startFuzzedRuntime(folder: string): Promise<{ runtime: Run
   const bundle = fuzzBundle();
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify(bundle));
   writeFileSync(join(folder, 'token'), `${token}\n`);
-  const runtime = await startRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
+  const runtime = await startTestRuntime(join(folder, 'bundle.json'), join(folder, 'token'));
   return { runtime, digest: digestOf(bundle) };
 }
 
@@ -53,10 +53,10 @@ export async function runFuzz({ warmUp, requests, seed, say }: FuzzRun): Promise
   function goesOn(connections: number): boolean {
     const done = judgedOf(tally);
     if (hasProcessTable && done >= warmUp + (memory.length * requests) / looks)
-      memory.push(memoryOf(runtime.pid).resident);
+      memory.push(processMemory(runtime.pid).resident);
     if (done - said >= 100_000) {
       said = done;
-      const resident = hasProcessTable ? `, ${mebibytes(memoryOf(runtime.pid).resident)} resident` : '';
+      const resident = hasProcessTable ? `, ${mebibytes(processMemory(runtime.pid).resident)} resident` : '';
       say(`${done} requests on ${connections} connections, ${tally.examples.length} findings${resident}`);
     }
     return !runtime.hasEnded();

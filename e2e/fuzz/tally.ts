@@ -2,7 +2,7 @@ import type { Reply } from './converse.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import type { Batch, Sent } from './make-batches.ts';
 import { type MutationKind, mutationKinds } from './make-request.ts';
-import type { Answer } from './read-answer.ts';
+import type { WireResponse } from './read-answer.ts';
 import type { Expected } from './reference-runtime.ts';
 
 /** Results so far. */
@@ -70,7 +70,7 @@ function countRequest(tally: Tally, { kind }: Sent): void {
 }
 
 /** Whether the answer is correct, so that the next one can be judged. */
-function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
+function judgeOne(tally: Tally, due: Due, answer: WireResponse): boolean {
   const judgement = judgeAnswer(answer, due.expected);
   if (due.expected.malformed) tally.malformed += 1;
   switch (judgement.kind) {
@@ -95,7 +95,7 @@ function judgeOne(tally: Tally, due: Due, answer: Answer): boolean {
 /**
  * Whether the answer keeps the connection open, or closes it because of its own request or a malformed one after it.
  */
-function mayEnd({ batch, expected, index }: Due, answer: Answer): boolean {
+function mayEnd({ batch, expected, index }: Due, answer: WireResponse): boolean {
   if (answer.headers.get('connection') !== 'close' || expected.mayClose) return true;
   return expectedOf(batch)
     .slice(index + 1)

@@ -1,7 +1,7 @@
 /** The wire format of the runtime, written from the obligations in e2e/requirements and not taken from the source. */
 
 /** Codes and their statuses (`guardrail:errors:*`). */
-export const statusOf = {
+export const wireStatuses = {
   invalid_json: 400,
   unauthenticated: 401,
   untrusted_context: 403,
@@ -26,17 +26,17 @@ export const statusOf = {
   internal: 503,
 } as const;
 
-export type Code = keyof typeof statusOf;
+export type Code = keyof typeof wireStatuses;
 
 export function isCode(text: string): text is Code {
-  return Object.hasOwn(statusOf, text);
+  return Object.hasOwn(wireStatuses, text);
 }
 
 /** The body of a deny (`guardrail:result:reject-body-text`). */
-export const denyText = 'Запрос отклонён политикой';
+export const wireDenyText = 'Запрос отклонён политикой';
 
 /** Context headers in the order of the contract; the last one is the response mode. */
-export const contextHeaders = [
+export const wireContextHeaders = [
   'x-ap-gr-policy-id',
   'x-ap-gr-policy-revision',
   'x-ap-gr-bundle-digest',

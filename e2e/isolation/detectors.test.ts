@@ -9,7 +9,7 @@ import {
   section,
   stopList,
 } from '../../runtime/testing/build-bundle.ts';
-import type { Answer } from '../../runtime/testing/start-runtime.ts';
+import type { RuntimeResponse } from '../../runtime/testing/start-runtime.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
@@ -42,7 +42,7 @@ afterAll(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-function ask(count: number, policyId = 'asking'): Promise<readonly Answer[]> {
+function ask(count: number, policyId = 'asking'): Promise<readonly RuntimeResponse[]> {
   const one = () => runtime.check('request', ['hello'], { 'x-ap-gr-policy-id': policyId });
   return Promise.all(Array.from({ length: count }, one));
 }

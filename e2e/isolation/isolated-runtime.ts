@@ -5,11 +5,11 @@ import { Agent } from 'undici';
 import type { Bundle } from '#contracts/bundle';
 import { root } from '../../hack/check/run-tool.ts';
 import {
-  type Answer,
-  createClient,
+  createRuntimeClient,
   providerKey,
-  serviceToken,
+  type RuntimeResponse,
   type TestRuntime,
+  testServiceToken,
 } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -35,7 +35,7 @@ export async function startIsolated(bundle: Bundle, defects: readonly string[] =
   const folder = temporaryFolder();
   const file = (name: string): string => join(folder.path, name);
   writeFileSync(file('bundle.json'), JSON.stringify(bundle));
-  writeFileSync(file('token'), `${serviceToken}\n`);
+  writeFileSync(file('token'), `${testServiceToken}\n`);
   writeFileSync(file('provider.key'), `${providerKey}\n`);
   const loaded = ['collect-on-signal.ts', ...defects].map(
     (name) => `--import ${pathToFileURL(join(root, 'e2e/isolation', name)).href}`,
@@ -54,7 +54,7 @@ export async function startIsolated(bundle: Bundle, defects: readonly string[] =
   // Idle connections are closed at once, so that a process without active clients has none.
   const agent = new Agent({ keepAliveTimeout: 50, keepAliveMaxTimeout: 50 });
   return {
-    ...createClient(process.url, agent, bundle),
+    ...createRuntimeClient(process.url, agent, bundle),
     url: process.url,
     folder: folder.path,
     process,
@@ -90,12 +90,12 @@ async function levelOf(runtime: RunningProcess): Promise<Level | undefined> {
 }
 
 /** Status and code or reason of an answer. */
-export function outcome({ status, json }: Answer): string {
+export function outcome({ status, json }: RuntimeResponse): string {
   return `${status} ${String(json.code ?? json.action?.['reason'])}`;
 }
 
 /** Number of answers with each outcome. */
-export function outcomes(answers: readonly Answer[]): Readonly<Record<string, number>> {
+export function outcomes(answers: readonly RuntimeResponse[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const answer of answers) counts[outcome(answer)] = (counts[outcome(answer)] ?? 0) + 1;
   return counts;
@@ -107,7 +107,7 @@ export async function checkMany(
   count: number,
   { atOnce, policy }: { readonly atOnce: number; readonly policy?: string },
 ): Promise<Readonly<Record<string, number>>> {
-  const answers: Answer[] = [];
+  const answers: RuntimeResponse[] = [];
   let left = count;
   const changes = policy === undefined ? {} : { 'x-ap-gr-policy-id': policy };
   async function work(): Promise<void> {

@@ -10,7 +10,7 @@ import {
   section,
   stopList,
 } from '../../runtime/testing/build-bundle.ts';
-import { checkBody } from '../../runtime/testing/start-runtime.ts';
+import { checkText } from '../../runtime/testing/start-runtime.ts';
 import { until } from '../support/until.ts';
 import type { Level } from './collect-on-signal.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
@@ -60,7 +60,7 @@ async function slowBodies(): Promise<void> {
 
 /** Texts of maximum length, each of which is masked; on a busy machine the last of them exceed their deadline. */
 async function largeTexts(): Promise<void> {
-  const room = maxBodyBytes - checkBody('request', ['']).length;
+  const room = maxBodyBytes - checkText('request', ['']).length;
   const text = `${'1234-5678 '.repeat(500)}${'a'.repeat(room)}`.slice(0, room);
   const answers = await Promise.all(Array.from({ length: 64 }, () => runtime.check('request', [text])));
   const { '200 content_redacted': cleaned = 0, '503 stage_timeout': late = 0 } = outcomes(answers);

@@ -3,7 +3,7 @@ import { defaultBundleLimits } from '#contracts/bundle';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
 import { bundle, detector, policy, providersAt, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { allow } from '../../runtime/testing/provider-answers.ts';
-import type { Answer } from '../../runtime/testing/start-runtime.ts';
+import type { RuntimeResponse } from '../../runtime/testing/start-runtime.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
@@ -34,7 +34,7 @@ function startWith(url: string, maxConcurrency: number): Promise<IsolatedRuntime
   return startReady(bundle(policies, { limits, providers: providersAt(url) }));
 }
 
-function ask(runtime: IsolatedRuntime, count: number, policyId = 'asking'): Promise<readonly Answer[]> {
+function ask(runtime: IsolatedRuntime, count: number, policyId = 'asking'): Promise<readonly RuntimeResponse[]> {
   const one = () => runtime.check('request', ['hello'], { 'x-ap-gr-policy-id': policyId });
   return Promise.all(Array.from({ length: count }, one));
 }

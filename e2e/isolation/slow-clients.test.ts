@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { bundleOf, masking, stopList } from '../../runtime/testing/build-bundle.ts';
 import { holdRequest } from '../../runtime/testing/held-request.ts';
-import { checkBody } from '../../runtime/testing/start-runtime.ts';
+import { checkText } from '../../runtime/testing/start-runtime.ts';
 import { startLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
 import { checkMany, type IsolatedRuntime, outcome, pass, startReady } from './isolated-runtime.ts';
@@ -94,7 +94,7 @@ test('500 connections that send nothing, or half of their headers, do not delay 
 
 test('clients that send requests without reading the answers are throttled, and other clients are answered', async () => {
   await using runtime = await startReady(bundleOf([masking(stopList('names', ['harbour']), 'place')]));
-  const body = checkBody('request', [`harbour ${'a'.repeat(30_000)}`]);
+  const body = checkText('request', [`harbour ${'a'.repeat(30_000)}`]);
   const one = headOf(runtime, `content-length: ${body.length}`) + body;
   const asked = 400;
   const masked = () => runtime.metric('portcullis_runtime_checks_total', { decision: 'mask' });

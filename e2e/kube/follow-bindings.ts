@@ -13,7 +13,7 @@ type Access = {
   readonly namespace: string;
 };
 
-export type Followed = {
+export type WatchTimes = {
   readonly objects: number;
   /** From the first request to the delivery of the last object. */
   readonly seconds: number;
@@ -50,7 +50,7 @@ await reflector.synced;
 const seconds = (performance.now() - begun) / 1_000;
 const { user, system } = process.cpuUsage(cpuBefore);
 const objects = reflector.store.size;
-const followed: Followed = {
+const followed: WatchTimes = {
   objects,
   seconds,
   cpuSeconds: (user + system) / 1_000_000,

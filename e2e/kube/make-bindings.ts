@@ -17,7 +17,7 @@ function largeBinding(index: number): ModelBinding {
 }
 
 /** Creates bindings of about 2 KiB each. */
-export async function makeBindings(client: KubeClient, count: number): Promise<void> {
+export async function makeLargeBindings(client: KubeClient, count: number): Promise<void> {
   let next = 0;
   async function makeSome(): Promise<void> {
     while (next < count) {

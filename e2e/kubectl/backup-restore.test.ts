@@ -17,7 +17,7 @@ import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '..
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type Installation, openInstallation } from './open-installation.ts';
+import { type KubectlInstallation, openInstallation } from './open-installation.ts';
 import { pluginFor } from './run-plugin.ts';
 import { startAskedGateway } from './start-real-gateway.ts';
 
@@ -37,7 +37,7 @@ async function all<R extends Resource>(client: KubeClient, kind: Kind): Promise<
   return (await listAll<R>(client, kind)).items;
 }
 
-async function pictureOf({ client, json }: Installation): Promise<Picture> {
+async function pictureOf({ client, json }: KubectlInstallation): Promise<Picture> {
   const histories = [];
   for (const policy of policies) histories.push(await json('history', policy));
   const bindings = await all<ModelBinding>(client, kinds.modelBinding);
@@ -61,7 +61,7 @@ function pinnedBy({ generationId, token, workload, guardrail }: GatewayRoute['sp
 }
 
 /** Two revisions of a policy, a policy in deletion, and models guarded by the newest, an old and no revision. */
-async function makeHistory({ client, plugin }: Installation): Promise<void> {
+async function makeHistory({ client, plugin }: KubectlInstallation): Promise<void> {
   await client.create(kinds.guardrailPolicy, policyObject('guard'));
   await client.create(kinds.guardrailPolicy, policyObject('other'));
   await client.create(kinds.guardrailPolicy, policyObject('leaving'));
@@ -133,7 +133,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
   let providers: Readonly<Record<string, string>>;
   let before: Picture;
   let server: ApiServer;
-  let place: Installation;
+  let place: KubectlInstallation;
 
   beforeAll(async () => {
     folder = parts.use(temporaryFolder());

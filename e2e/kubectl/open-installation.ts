@@ -15,7 +15,7 @@ import { type Plugin, pluginFor } from './run-plugin.ts';
 const lookEveryMs = 150;
 
 /** An installation in a separate namespace: an operator in cluster mode, with the test as kubelet and gateway. */
-export type Installation = AsyncDisposable & {
+export type KubectlInstallation = AsyncDisposable & {
   readonly client: KubeClient;
   readonly namespace: WorkloadNamespace;
   readonly plugin: Plugin;
@@ -34,7 +34,7 @@ export type Installation = AsyncDisposable & {
   setAttitude(decide: (route: Stored<GatewayRoute>) => Attitude): void;
 };
 
-export async function openInstallation(server: ApiServer): Promise<Installation> {
+export async function openInstallation(server: ApiServer): Promise<KubectlInstallation> {
   const namespace = await openWorkloadNamespace(server);
   const { client } = namespace;
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-kubectl-'));

@@ -18,7 +18,7 @@ import { openShell } from '../readme/shell.ts';
 import type { ProgramEnd } from '../support/run-to-end.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type Installation, openInstallation } from './open-installation.ts';
+import { type KubectlInstallation, openInstallation } from './open-installation.ts';
 import { kubectlEnvironment, pluginFor, runKubectl } from './run-plugin.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ const wait = ['--wait', '120'] as const;
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubectl'), { timeout }, () => {
   let server: ApiServer;
-  let place: Installation;
+  let place: KubectlInstallation;
   beforeAll(async () => {
     server = await openApiServer({ controllers: true });
     place = await openInstallation(server);

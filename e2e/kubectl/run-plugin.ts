@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silent } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/progress.ts';
 import { type ProgramEnd, runToEnd } from '../support/run-to-end.ts';
 
 /** Arguments of the plugin: kubeconfig and namespace, as kubectl passes them. */
@@ -18,12 +18,12 @@ export function pluginFor(kubeconfig: string, namespace: string): Plugin {
 
 /** An environment with kubectl, the plugin and its completion on the PATH. */
 export async function kubectlEnvironment(kubeconfig: string): Promise<NodeJS.ProcessEnv> {
-  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  const { kubectl } = await buildPrograms(['kubectl'], silentProgress);
   const path = [join(root, 'cli'), dirname(kubectl), process.env['PATH']].join(':');
   return { ...process.env, KUBECONFIG: kubeconfig, PATH: path };
 }
 
 export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<ProgramEnd> {
-  const { kubectl } = await buildPrograms(['kubectl'], silent);
+  const { kubectl } = await buildPrograms(['kubectl'], silentProgress);
   return runToEnd(kubectl, args, { cwd: root, environment: await kubectlEnvironment(kubeconfig) });
 }

@@ -6,8 +6,8 @@ import { digestOf } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
 import { freePort } from '#kit/testing/loopback';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { denied, sampleBundle } from '../support/sample-policy.ts';
-import { startRuntime } from '../support/start-runtime.ts';
+import { deniedTerm, sampleBundle } from '../support/sample-policy.ts';
+import { startTestRuntime } from '../support/start-runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
@@ -121,7 +121,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
       };
       const serviceToken = randomUUID();
       const bundleFile = file('bundle.json', JSON.stringify(bundle));
-      await using runtime = await startRuntime(bundleFile, file('runtime.token', `${serviceToken}\n`));
+      await using runtime = await startTestRuntime(bundleFile, file('runtime.token', `${serviceToken}\n`));
       const check = (token: string, content: string) =>
         fetch(`${runtime.url}/request`, {
           method: 'POST',
@@ -145,7 +145,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
         expect([subject, granted.length]).toEqual([subject, 0]);
         const passed = await check(serviceToken, 'a harmless document');
         expect([passed.status, await passed.json()]).toEqual([200, { action: { reason: 'policy_pass' } }]);
-        const blocked = await check(serviceToken, `a ${denied}`);
+        const blocked = await check(serviceToken, `a ${deniedTerm}`);
         expect(await blocked.json()).toMatchObject({ action: { reason: 'policy_denied', status_code: 403 } });
         // The right to check texts is granted by the service token; the management API does not accept it.
         expect((await check(identity, 'a harmless document')).status).toBe(401);

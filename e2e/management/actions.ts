@@ -10,7 +10,7 @@ import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { bindingObject, definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import type { Answer } from './call-api.ts';
+import type { HttpResponse } from './call-api.ts';
 import type { RunningManagement } from './start-management.ts';
 
 /** A valid command of one kind. */
@@ -56,7 +56,7 @@ export function actions(api: RunningManagement, client: KubeClient) {
   }
 
   const bindingPath = (modelId: string): string => `/api/v1/models/${modelId}/guardrail-binding`;
-  const readBinding = (modelId: string): Promise<Answer> => api.call(bindingPath(modelId));
+  const readBinding = (modelId: string): Promise<HttpResponse> => api.call(bindingPath(modelId));
 
   async function apply(
     modelId: string,
@@ -77,7 +77,7 @@ export function actions(api: RunningManagement, client: KubeClient) {
   }
 
   /** Waits until a binding reads a state. */
-  const untilState = (modelId: string, wanted: string): Promise<Answer> =>
+  const untilState = (modelId: string, wanted: string): Promise<HttpResponse> =>
     until(`the model is ${wanted}`, async () => {
       const answer = await readBinding(modelId);
       if (answer.json.state !== wanted) throw new Error(answer.text);

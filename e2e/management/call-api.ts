@@ -3,7 +3,7 @@ import type { OperationResource } from '#contracts/management';
 import { until } from '../support/until.ts';
 
 /** An answer of the API. */
-export type Answer = {
+export type HttpResponse = {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
@@ -21,7 +21,7 @@ export type CallOptions = {
 };
 
 /** One request to a process. A header with several values is repeated. */
-export function callUrl(url: string, options: CallOptions & { readonly token: string | null }): Promise<Answer> {
+export function callUrl(url: string, options: CallOptions & { readonly token: string | null }): Promise<HttpResponse> {
   const { method = 'GET', body, token } = options;
   const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const headers: Record<string, string | string[]> = {};
@@ -62,17 +62,17 @@ export function sendCommand(
   url: string,
   method: 'POST' | 'PUT',
   { key, etag, body }: { readonly key: string; readonly etag?: string | undefined; readonly body: unknown },
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return callUrl(url, { method, token: null, headers: { 'idempotency-key': key, 'if-match': etag }, body });
 }
 
 /** Whether the answer asks the client to repeat the command with the same key. */
-export function isTemporary({ status, json }: Answer): boolean {
+export function isTemporary({ status, json }: HttpResponse): boolean {
   return status === 503 || json?.error?.code === 'idempotency_in_progress';
 }
 
 /** Repeats a command until its answer is final. */
-export function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
+export function untilAnswered(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   return until(
     'the outcome of the command is known',
     async () => {
@@ -86,7 +86,7 @@ export function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
 
 /** Waits until an operation is final and returns it. */
 export function untilFinal(
-  call: (path: string) => Promise<Answer>,
+  call: (path: string) => Promise<HttpResponse>,
   operationId: string,
   deadlineMs = 45_000,
 ): Promise<OperationResource> {

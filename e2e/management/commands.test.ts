@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../support/verifies.ts';
 import type { Command } from './actions.ts';
-import type { Answer } from './call-api.ts';
+import type { HttpResponse } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
@@ -22,7 +22,7 @@ onResourceServers('commands', (openWorld) => {
 
   const commands = () => world.commandsOn(policyId, modelId);
 
-  const send = ({ method, path, body, etag }: Command, options: CommandOptions = {}): Promise<Answer> =>
+  const send = ({ method, path, body, etag }: Command, options: CommandOptions = {}): Promise<HttpResponse> =>
     world.api.command(method, path, body, { etag, ...options });
 
   async function expectRefused(command: Command, options: CommandOptions, status: number, code: string): Promise<void> {

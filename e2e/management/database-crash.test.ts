@@ -10,8 +10,8 @@ import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type Answer, isTemporary } from './call-api.ts';
-import { besidePlatform, newKey, startManagement } from './start-management.ts';
+import { type HttpResponse, isTemporary } from './call-api.ts';
+import { besidePlatform, newKey, startManagementReplicas } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 const lanes = 6;
@@ -26,8 +26,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('commands while the da
     const listen = new URL(databaseServer.process.url).host;
     const { platform } = parts.use(await startModelPlatform());
     const beside = besidePlatform(platform.data, platform.operator.apiUrl);
-    const api = parts.use(await startManagement({ ...beside, replicas: 2, databaseServer }));
-    const accepted = new Map<string, Answer>();
+    const api = parts.use(await startManagementReplicas({ ...beside, replicas: 2, databaseServer }));
+    const accepted = new Map<string, HttpResponse>();
     const told = new Set<string>();
     const unexpected: string[] = [];
     let count = 0;

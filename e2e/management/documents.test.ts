@@ -6,7 +6,7 @@ import { sha256Hex } from '#contracts/canonical';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
 import { verifies } from '../support/verifies.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-world.ts';
 
 const own = '/api/v1/guardrail-management/openapi.json';
 const common = '/openapi.json';
@@ -31,7 +31,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
   let world: ManagementWorld;
 
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openManagementWorld();
     const file = join(world.environmentDirectory, 'providers.yaml');
     writeFileSync(
       file,

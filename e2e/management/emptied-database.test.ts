@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { openWorld } from './open-world.ts';
+import { openManagementWorld } from './open-world.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lost with its pod'), () => {
   test('an emptied database ends the process, and the next start restores schema and administrators', async () => {
-    await using world = await openWorld();
+    await using world = await openManagementWorld();
     const { api } = world;
     const { id } = await world.createPolicy('guard');
     const [replica] = api.replicas;

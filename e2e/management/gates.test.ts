@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-world.ts';
 import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
@@ -33,7 +33,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the gates of a comman
   const usedKey = newKey();
 
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openManagementWorld();
     policyId = (await world.createPolicy('behind-gates')).id;
     modelId = await world.createModel('behind-gates');
     stranger = await world.api.mint({ subject: 'another-subject' });

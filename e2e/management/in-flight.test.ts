@@ -5,13 +5,13 @@ import { insertCommand, leftCommand } from '../../operator/management/testing/in
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import { type Answer, callUrl, sendCommand } from './call-api.ts';
+import { callUrl, type HttpResponse, sendCommand } from './call-api.ts';
 
 const list = '/api/v1/guardrail-policies';
 
 type Sent = { readonly key: string; readonly etag?: string; readonly body: unknown };
 
-function send({ service }: OpenService, method: 'POST' | 'PUT', path: string, sent: Sent): Promise<Answer> {
+function send({ service }: OpenService, method: 'POST' | 'PUT', path: string, sent: Sent): Promise<HttpResponse> {
   return sendCommand(`${service.url}${path}`, method, sent);
 }
 
@@ -19,7 +19,7 @@ const quiet = { recoverEveryMs: 3_600_000, sweepMs: 3_600_000 };
 
 /** Sends a command whose answer is delayed. */
 function sendAndWatch(open: OpenService, command: { readonly key: string; readonly body: unknown }) {
-  let answer: Answer | undefined;
+  let answer: HttpResponse | undefined;
   const answered = send(open, 'POST', list, command).then((found) => {
     answer = found;
     return found;

@@ -7,7 +7,7 @@ import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { revisionsOf } from './actions.ts';
-import type { Answer } from './call-api.ts';
+import type { HttpResponse } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
 
@@ -33,7 +33,7 @@ type CrashReport = {
 type Sent = {
   readonly kind: 'create' | 'update' | 'apply' | 'misapply';
   readonly marker: string;
-  readonly answer: Answer;
+  readonly answer: HttpResponse;
 };
 const sorts = ['create', 'update', 'apply', 'create', 'update', 'apply', 'misapply'] as const;
 
@@ -71,10 +71,10 @@ export async function commandThroughCrashes(world: BusyWorld, options: CrashOpti
 
 const isAccepted = ({ answer }: Sent): boolean => answer.status === 202;
 
-type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<Answer>>> & {
+type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<HttpResponse>>> & {
   readonly policyId: string;
   readonly bindingName: string;
-  readonly readBinding: () => Promise<Answer>;
+  readonly readBinding: () => Promise<HttpResponse>;
 };
 
 /** One client with its own policy and model. */
@@ -106,7 +106,7 @@ async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
     });
   };
 
-  const apply = async (contentProfile: string): Promise<Answer> => {
+  const apply = async (contentProfile: string): Promise<HttpResponse> => {
     const { headers } = await read(model);
     const body = { policyId, policyRevision: 1, contentProfile };
     return send('PUT', model, body, { etag: String(headers['etag']) });
@@ -168,7 +168,7 @@ async function makeTrouble(world: BusyWorld, { random, longStopMs }: CrashOption
  */
 async function judge(world: BusyWorld, lanes: readonly Lane[], sent: readonly Sent[]): Promise<string[]> {
   // Recovery records a command that was in flight when its process was killed, before its operation ends.
-  const ends = new Map<Answer, OperationResource>();
+  const ends = new Map<HttpResponse, OperationResource>();
   for (const { answer } of sent.filter(isAccepted)) ends.set(answer, await patiently(() => world.api.ended(answer)));
   const policies = (await listAll<GuardrailPolicy>(world.client, kinds.guardrailPolicy)).items;
   const history = (await Promise.all(lanes.map((lane) => revisionsOf(world.client, lane.policyId)))).flat();

@@ -13,7 +13,7 @@ import { startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callUrl } from './call-api.ts';
 import { grantManagement } from './grant-management.ts';
-import { type ManagementOptions, type RunningManagement, startManagement } from './start-management.ts';
+import { type ManagementProcessOptions, type RunningManagement, startManagementReplicas } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 const lanes = 24;
@@ -35,10 +35,10 @@ export type ReadReport = {
 };
 
 /** A resource server: a client that may write to it, and its address for the API. */
-type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementOptions };
+type ReadPlace = AsyncDisposable & { readonly client: KubeClient; readonly beside: ManagementProcessOptions };
 
 /** The operator's folder, served by a process as in a standalone installation. */
-export async function openFolder(): Promise<ReadPlace> {
+export async function openMeasuredFolder(): Promise<ReadPlace> {
   await using parts = new AsyncDisposableStack();
   const data = parts.use(await makeDataDirectory());
   const server = parts.use(
@@ -59,7 +59,7 @@ export async function openFolder(): Promise<ReadPlace> {
 }
 
 /** A real API server on which the API has only its own rights. */
-export async function openCluster(): Promise<ReadPlace> {
+export async function openMeasuredCluster(): Promise<ReadPlace> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
   const server = parts.use(await openApiServer());
@@ -88,7 +88,7 @@ export async function measureReads(options: {
   const { client } = place;
   const ids = await makePolicies(client, options.policies);
   options.say(`${ids.length} policies are made`);
-  await using api = await startManagement(place.beside);
+  await using api = await startManagementReplicas(place.beside);
   await using bare = await startProcess({ file: 'e2e/management/serve-bare.ts', environment: {} });
   const times = { bare: [], serverGet: [], list: [], read: [] } as Record<string, number[]>;
   for (let round = 0; round < options.rounds; round++) {

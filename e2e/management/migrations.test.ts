@@ -8,7 +8,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../hack/check/run-tool.ts';
 import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-world.ts';
 
 const folders = {
   management: join(root, 'operator/management/migrations'),
@@ -36,7 +36,7 @@ test('published migrations are unchanged', () => {
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the management API'), () => {
   let world: ManagementWorld;
   beforeAll(async () => {
-    world = await openWorld({ replicas: 0 });
+    world = await openManagementWorld({ replicas: 0 });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -2,12 +2,12 @@ import { describe } from 'vitest';
 import { missingPostgres } from '#sql/testing/test-server';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { openSharedClusterWorld } from './open-cluster-world.ts';
-import { type ManagementWorld, openWorld, type WorldOptions } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld, type WorldOptions } from './open-world.ts';
 
 type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
 
 const places = [
-  { name: "the operator's folder", missing: missingPostgres, open: openWorld },
+  { name: "the operator's folder", missing: missingPostgres, open: openManagementWorld },
   { name: 'a real API server', missing: missingPostgres ?? missingApiServer, open: openSharedClusterWorld },
 ] as const;
 

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
-import { startGateway } from '../scale/gateway-pod.ts';
-import { openWorld as openScaleWorld, type ScaleWorld } from '../scale/open-world.ts';
+import { startScaleGateway } from '../scale/gateway-pod.ts';
+import { openScaleWorld, type ScaleWorld } from '../scale/open-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
 import { actions } from './actions.ts';
 import { grantManagement } from './grant-management.ts';
 import type { BusyWorld } from './open-busy-world.ts';
-import { type ManagementOptions, startManagement } from './start-management.ts';
+import { type ManagementProcessOptions, startManagementReplicas } from './start-management.ts';
 
 const gateways = ['gateway-0', 'gateway-1'] as const;
 
 /** Settings of the API for a cluster, with an account that has only its rights. */
-export async function besideCluster(cluster: ScaleWorld): Promise<ManagementOptions> {
+export async function besideCluster(cluster: ScaleWorld): Promise<ManagementProcessOptions> {
   const { server, client, folder } = cluster;
   const tokenFile = join(folder, 'management.token');
   await grantManagement(server, client.namespace, tokenFile);
@@ -28,10 +28,10 @@ export async function openBusyCluster(options: { readonly replicas: number }): P
   const cluster = parts.use(await openScaleWorld());
   const [beside] = await Promise.all([
     besideCluster(cluster),
-    ...gateways.map(async (name) => parts.use(await startGateway(cluster, name))),
+    ...gateways.map(async (name) => parts.use(await startScaleGateway(cluster, name))),
     startOperator(cluster, 'operator-0').then((operator) => parts.use(operator)),
   ]);
-  const api = parts.use(await startManagement({ ...beside, ...options }));
+  const api = parts.use(await startManagementReplicas({ ...beside, ...options }));
   const { client, server } = cluster;
   const owned = parts.move();
   return {

@@ -6,7 +6,7 @@ import { createInstantWorkloads } from '../../operator/testing/instant-workloads
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
 import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
-import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
+import { besidePlatform, type RunningManagement, startManagementReplicas } from './start-management.ts';
 
 const build = 'test-1';
 
@@ -36,7 +36,7 @@ export async function openBusyWorld({ replicas, wrapClient, ...config }: BusyOpt
   const replica = await startFakeReplica(platform, 'gateway-1');
   parts.use(keepLooking(platform.client, replica, () => gateway.attitude));
   const api = parts.use(
-    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), replicas }),
+    await startManagementReplicas({ ...besidePlatform(platform.data, platform.operator.apiUrl), replicas }),
   );
   const owned = parts.move();
   return {

@@ -10,14 +10,14 @@ import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import { sharedNodesName } from '../kube/end-shared-api-server.ts';
 import { type ApiServer, connectApiServer } from '../kube/open-api-server.ts';
 import { makePod } from '../scale/gateway-pod.ts';
-import { openWorld as openScaleWorld } from '../scale/open-world.ts';
+import { openScaleWorld } from '../scale/open-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
 import { until } from '../support/until.ts';
 import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
 import { besideCluster } from './open-busy-cluster.ts';
 import type { ManagementWorld, WorldOptions } from './open-world.ts';
-import { startManagement } from './start-management.ts';
+import { startManagementReplicas } from './start-management.ts';
 
 const replicaName = 'gateway-1';
 
@@ -54,7 +54,7 @@ export async function openClusterWorld(
   const gateway: ManagementWorld['gateway'] = { attitude: 'take' };
   const replica = await startFakeReplica({ client, data: folder }, replicaName);
   parts.use(keepLooking(client, replica, () => gateway.attitude));
-  const api = parts.use(await startManagement({ ...beside, ...rest }));
+  const api = parts.use(await startManagementReplicas({ ...beside, ...rest }));
   const owned = parts.move();
   return {
     client,

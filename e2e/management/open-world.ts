@@ -3,7 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { Attitude } from '../../operator/testing/fake-replica.ts';
 import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { actions } from './actions.ts';
-import { besidePlatform, type RunningManagement, startManagement } from './start-management.ts';
+import { besidePlatform, type RunningManagement, startManagementReplicas } from './start-management.ts';
 
 /** The management API as processes beside a real operator, with one simulated gateway replica. */
 export type ManagementWorld = AsyncDisposable &
@@ -23,12 +23,12 @@ export type WorldOptions = {
 };
 
 /** A world over the operator's folder, with workloads that are ready at once. */
-export async function openWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
+export async function openManagementWorld(options: WorldOptions = {}): Promise<ManagementWorld> {
   await using parts = new AsyncDisposableStack();
   const model = parts.use(await startModelPlatform());
   const { platform } = model;
   const api = parts.use(
-    await startManagement({ ...besidePlatform(platform.data, platform.operator.apiUrl), ...options }),
+    await startManagementReplicas({ ...besidePlatform(platform.data, platform.operator.apiUrl), ...options }),
   );
   const owned = parts.move();
   return {

@@ -4,7 +4,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import { definitionOf, policyObject, sectionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
-import type { Answer } from './call-api.ts';
+import type { HttpResponse } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-world.ts';
 
@@ -30,10 +30,10 @@ onResourceServers('the form of a policy', (openWorld) => {
   const without = (body: Readonly<Record<string, unknown>>, name: string) =>
     Object.fromEntries(Object.entries(body).filter(([key]) => key !== name));
 
-  const post = (body: unknown): Promise<Answer> => world.api.command('POST', list, body);
+  const post = (body: unknown): Promise<HttpResponse> => world.api.command('POST', list, body);
 
   /** Sends a PUT with the current ETag. */
-  async function put(body: Readonly<Record<string, unknown>>): Promise<Answer> {
+  async function put(body: Readonly<Record<string, unknown>>): Promise<HttpResponse> {
     const { etag } = await world.readPolicy(policyId);
     return world.api.command('PUT', `${list}/${policyId}`, body, { etag });
   }

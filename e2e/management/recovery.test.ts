@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { revisionsOf } from './actions.ts';
 import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import { type ManagementWorld, openWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 
@@ -125,7 +125,7 @@ onResourceServers('commands that were in flight when their process was killed', 
 test.skipIf(missingPostgres !== undefined)(
   'a replica of the management API answers commands in flight after SIGTERM and exits with 0',
   async () => {
-    await using world = await openWorld();
+    await using world = await openManagementWorld();
     const [replica] = world.api.replicas;
     const ready = await fetch(`${replica?.ready['admin']}/readyz`);
     expect([ready.status, (await fetch(`${replica?.ready['admin']}/livez`)).status]).toEqual([200, 200]);

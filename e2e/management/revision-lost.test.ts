@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 import { actions, revisionsOf } from './actions.ts';
 import { callUrl, sendCommand } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
-import { besidePlatform, startManagement } from './start-management.ts';
+import { besidePlatform, startManagementReplicas } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 const build = 'test-1';
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     });
     const overrides = { workloads: createInstantWorkloads(build), judge: acceptingJudge, clock, wrapClient };
     const platform = parts.use(await startTestOperator({ config: { build }, overrides }));
-    const api = parts.use(await startManagement(besidePlatform(platform.data, platform.operator.apiUrl)));
+    const api = parts.use(await startManagementReplicas(besidePlatform(platform.data, platform.operator.apiUrl)));
     const { client } = platform;
     const { id } = await actions(api, client).createPolicy('overtaken');
     const row = await replaceOf(client, id);

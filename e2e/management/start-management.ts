@@ -7,7 +7,7 @@ import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/sign
 import { startTestServer, type TestDatabase, type TestServer } from '#sql/testing/test-server';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Answer, type CallOptions, callUrl, untilFinal } from './call-api.ts';
+import { type CallOptions, callUrl, type HttpResponse, untilFinal } from './call-api.ts';
 
 export const issuer = 'http://issuer.test';
 export const audience = 'control-plane';
@@ -21,11 +21,11 @@ export type RunningManagement = AsyncDisposable & {
   /** A valid token of a subject, by default the administrator. */
   mint(options?: MintRequest): Promise<string>;
   /** Calls a replica, by default the first, as the administrator unless `token` is given. */
-  call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<Answer>;
+  call(path: string, options?: CallOptions & { readonly replica?: number }): Promise<HttpResponse>;
   /** A command with a new key, unless `headers` contains one. */
-  command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<Answer>;
+  command(method: 'POST' | 'PUT', path: string, body: unknown, options?: CommandOptions): Promise<HttpResponse>;
   /** Waits until the operation of a 202 response ends. */
-  ended(accepted: Answer): Promise<OperationResource>;
+  ended(accepted: HttpResponse): Promise<OperationResource>;
   /** Waits for the end of an operation. */
   endOf(operationId: string): Promise<OperationResource>;
   /** Starts another replica, or replaces an ended one; `change` adds to its environment. */
@@ -47,7 +47,7 @@ export type CommandOptions = {
   readonly token?: string | null;
 };
 
-export type ManagementOptions = {
+export type ManagementProcessOptions = {
   readonly apiUrl: string;
   readonly tokenFile: string;
   /** Certificate authorities of the resource server. */
@@ -63,7 +63,7 @@ export type ManagementOptions = {
 };
 
 /** Settings of the API for the operator of a standalone platform with this data folder. */
-export function besidePlatform(data: string, apiUrl: string): ManagementOptions {
+export function besidePlatform(data: string, apiUrl: string): ManagementProcessOptions {
   return {
     apiUrl,
     tokenFile: join(data, 'tokens/api.token'),
@@ -77,7 +77,7 @@ export function newKey(): string {
   return `key-${uuid()}`;
 }
 
-export async function startManagement(options: ManagementOptions): Promise<RunningManagement> {
+export async function startManagementReplicas(options: ManagementProcessOptions): Promise<RunningManagement> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
   const server = options.databaseServer ?? parts.use(await startTestServer());
@@ -125,7 +125,7 @@ export async function startManagement(options: ManagementOptions): Promise<Runni
 }
 
 async function settingsOf(
-  options: ManagementOptions,
+  options: ManagementProcessOptions,
   own: { readonly folder: string; readonly keyFile: string; readonly database: TestDatabase },
 ): Promise<Record<string, string>> {
   const { folder, keyFile, database } = own;

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openWorld } from './open-world.ts';
+import { openManagementWorld } from './open-world.ts';
 
 test('a policy can be created, read, applied to a model and confirmed through the management API', async () => {
-  const world = await openWorld();
+  const world = await openManagementWorld();
   onTestFinished(() => world[Symbol.asyncDispose]());
   const { id } = await world.createPolicy();
   const { policy } = await world.readPolicy(id);

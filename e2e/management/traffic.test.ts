@@ -7,13 +7,13 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { chatCall } from '../support/chat-call.ts';
-import { denied, masked, replacement, sampleDefinition } from '../support/sample-policy.ts';
+import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { actions } from './actions.ts';
-import { type RunningManagement, startManagement } from './start-management.ts';
+import { type RunningManagement, startManagementReplicas } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
 
@@ -36,7 +36,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
       }),
     );
     api = parts.use(
-      await startManagement({
+      await startManagementReplicas({
         apiUrl: platform.status().addresses.api,
         tokenFile: join(platform.data, 'tokens/api.token'),
         environmentDirectory: platform.data,
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
     if (route?.spec.guardrail.mode !== 'Policy') throw new Error('not guarded');
     const { addresses, headers } = route.spec.guardrail;
     const [token = ''] = readFileSync(join(platform.data, 'tokens/runtime.token'), 'utf8').split('\n');
-    const body = JSON.stringify({ body: { messages: [{ role: 'user', content: `about ${denied}` }] } });
+    const body = JSON.stringify({ body: { messages: [{ role: 'user', content: `about ${deniedTerm}` }] } });
     const answer = await fetch(`${addresses[0]}/request`, {
       method: 'POST',
       headers: {
@@ -91,13 +91,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
     const modelId = await act.createModel('untouched', model('untouched'));
     await act.untilState(modelId, 'unbound');
     const before = await act.readBinding(modelId);
-    expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+    expect((await say('untouched', `about ${deniedTerm}`)).status).toBe(200);
     const { id } = await act.createPolicy('saved-only', sampleDefinition());
     await act.savePolicy(id);
     const after = await act.readBinding(modelId);
     const read = (answer: typeof before) => [answer.json.state, answer.json.binding, answer.headers['etag']];
     expect(read(after)).toEqual(read(before));
-    expect((await say('untouched', `about ${denied}`)).status).toBe(200);
+    expect((await say('untouched', `about ${deniedTerm}`)).status).toBe(200);
   });
 
   verifies(
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
         states.push((await act.readBinding(modelId)).json.state);
         return states.at(-1) === 'applied';
       });
-      expect((await say('confirmed', `about ${denied}`)).status).toBe(403);
+      expect((await say('confirmed', `about ${deniedTerm}`)).status).toBe(403);
       expect((await say('confirmed', 'hello')).status).toBe(200);
       expect(states[0]).toBe('pending');
       expect(states.filter((state) => state !== 'pending')).toEqual(['applied']);
@@ -132,19 +132,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
         async () => (await say('kept', 'hello', { key })).status === 200,
       );
       for (const who of [platform.key, key]) {
-        expect((await say('kept', `about ${denied}`, { key: who })).status).toBe(403);
-        expect((await say('kept', `about ${denied}`, { key: who, stream: true })).status).toBe(403);
+        expect((await say('kept', `about ${deniedTerm}`, { key: who })).status).toBe(403);
+        expect((await say('kept', `about ${deniedTerm}`, { key: who, stream: true })).status).toBe(403);
         const embedding = await fetch(`${platform.status().addresses.gateway}/v1/embeddings`, {
           method: 'POST',
           headers: { authorization: `Bearer ${who}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'kept', input: ['hello', `about ${denied}`] }),
+          body: JSON.stringify({ model: 'kept', input: ['hello', `about ${deniedTerm}`] }),
         });
         expect(embedding.status).toBe(403);
       }
       await act.savePolicy(id, { status: 'archived' });
       const after = await act.readBinding(modelId);
       expect([after.json.state, after.json.binding]).toEqual(['applied', binding]);
-      expect((await say('kept', `about ${denied}`)).error?.code).toBe('policy_denied');
+      expect((await say('kept', `about ${deniedTerm}`)).error?.code).toBe('policy_denied');
       expect((await say('kept', 'hello')).status).toBe(200);
     },
   );
@@ -154,11 +154,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
     'no part of an answer reaches the client before the complete answer was checked',
     async () => {
       await guardedModel('whole');
-      upstream.play({ kind: 'answer', content: `harmless beginning, then ${denied}` });
+      upstream.play({ kind: 'answer', content: `harmless beginning, then ${deniedTerm}` });
       const refused = await say('whole', 'hello');
       expect([refused.status, refused.error?.code]).toEqual([403, 'policy_denied']);
       expect(refused.raw).not.toContain('harmless');
-      upstream.play({ kind: 'answer', content: `harmless beginning, then ${masked}` });
+      upstream.play({ kind: 'answer', content: `harmless beginning, then ${maskedTerm}` });
       expect((await say('whole', 'hello')).text).toBe(`harmless beginning, then ${replacement}`);
       upstream.play({ kind: 'answer', content: 'a harmless answer' });
     },
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
     async () => {
       const { id, modelId } = await guardedModel('forms');
       expect((await say('forms', 'hello', { stream: true })).complete).toBe(true);
-      upstream.play({ kind: 'answer', content: `first ${denied} last` });
+      upstream.play({ kind: 'answer', content: `first ${deniedTerm} last` });
       expect((await say('forms', 'hello', { stream: true })).complete).toBe(false);
       upstream.play({ kind: 'answer', content: 'a harmless answer' });
       const text = 'gateway-1.5.0-text-webhook-v1';
@@ -238,10 +238,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
       expect((await act.readPolicy(id)).policy.revision).toBe(2);
       const tested = await api.ended(await act.apply(modelId, id, 2));
       expect(tested).toMatchObject({ state: 'failed', error: { code: 'policy_tests_failed' } });
-      expect((await say('readiness', `about ${denied}`)).status).toBe(200);
+      expect((await say('readiness', `about ${deniedTerm}`)).status).toBe(200);
       // Tests belong to their revision: the earlier revision has none.
       expect((await act.applied(modelId, id, 1)).json.state).toBe('applied');
-      expect((await say('readiness', `about ${denied}`)).status).toBe(403);
+      expect((await say('readiness', `about ${deniedTerm}`)).status).toBe(403);
     },
   );
 
@@ -271,7 +271,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
       for (const replica of api.replicas) await replica.end();
       await pause(200);
       expect((await checkDirectly('alone')).status).toBe(200);
-      expect((await say('alone', `about ${denied}`)).status).toBe(403);
+      expect((await say('alone', `about ${deniedTerm}`)).status).toBe(403);
       expect((await say('alone', 'hello')).status).toBe(200);
       await api.startReplica(0);
     },

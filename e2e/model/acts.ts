@@ -35,7 +35,7 @@ export type Act =
   | { readonly do: 'remove_bundles' }
   | { readonly do: 'pause'; readonly ms: number };
 
-export const policies = ['guard', 'other'] as const;
+export const policyNames = ['guard', 'other'] as const;
 export const bindings = ['chat', 'mail', 'news'] as const;
 export const aliases = ['chat', 'mail', 'news', 'shared'] as const;
 
@@ -49,7 +49,7 @@ function act<D extends Act['do']>(
   return { weight, arbitrary: fc.record({ do: fc.constant(name), ...rest }) as unknown as fc.Arbitrary<Act> };
 }
 
-const policy = fc.constantFrom(...policies);
+const policy = fc.constantFrom(...policyNames);
 const binding = fc.constantFrom(...bindings);
 const gateway = fc.integer({ min: 0, max: 1 });
 const share = fc.constantFrom(0, 0.02, 0.1, 0.3);

@@ -1,10 +1,10 @@
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import { kinds } from '#resources/kinds';
+import type { Death } from '../../operator/testing/mortal-client.ts';
 import type { Act } from './acts.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { type ModelInstallation, startInstallation } from './installation.ts';
 import type { MemoryApi } from './memory-api.ts';
 import { unsettled } from './settled.ts';
-import type { Death } from './unreliable-client.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 /** Edits that make an operator perform each kind of write; each waits until the installation is settled. */
@@ -65,7 +65,7 @@ async function tell(death: Death | undefined) {
   return { broken, writes: first?.client.writes() ?? 0, end: describeEnd(installation.api) };
 }
 
-async function settle(time: VirtualTime, installation: Installation): Promise<readonly string[]> {
+async function settle(time: VirtualTime, installation: ModelInstallation): Promise<readonly string[]> {
   const end = time.clock.now() + 90_000;
   let left: readonly string[] = [];
   while (time.clock.now() < end) {

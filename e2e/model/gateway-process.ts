@@ -9,7 +9,7 @@ import { followRoutes } from '../../dataplane/gateway/routes/follow-routes.ts';
 import { createRoutePins, type RoutePins } from '../../dataplane/gateway/routes/pin-routes.ts';
 import { RouteTable } from '../../dataplane/gateway/routes/route-table.ts';
 import { watchReadiness } from '../../dataplane/gateway/routes/watch-readiness.ts';
-import { namespace } from './memory-api.ts';
+import { modelNamespace } from './memory-api.ts';
 import type { Nodes } from './nodes.ts';
 import { quietLogger } from './operator-process.ts';
 import { createUnreliableClient, type Network } from './unreliable-client.ts';
@@ -54,7 +54,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
   const { nodes, contradictions, observer } = options;
   const life = time.startLife(name);
   const bootId = randomUUID();
-  const table = new RouteTable(namespace);
+  const table = new RouteTable(modelNamespace);
 
   async function probe(target: { readonly addresses: readonly string[] }): Promise<ProbeOutcome> {
     await time.delay(5 + 20 * time.random());

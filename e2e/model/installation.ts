@@ -5,6 +5,7 @@ import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
+import type { Death } from '../../operator/testing/mortal-client.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type Act, aliases } from './acts.ts';
 import { type Contradictions, type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -12,11 +13,11 @@ import { createWatchman, type Watchman } from './invariants.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { createNodes, type Nodes } from './nodes.ts';
 import { type OperatorProcess, type Sabotage, startOperatorProcess } from './operator-process.ts';
-import { type Death, fineWeather, type Network } from './unreliable-client.ts';
+import { fineWeather, type Network } from './unreliable-client.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** Two operators, two gateways and the cluster around them. */
-export type Installation = {
+export type ModelInstallation = {
   readonly api: MemoryApi;
   readonly nodes: Nodes;
   readonly network: Network;
@@ -39,11 +40,11 @@ type InstallationOptions = {
   readonly sabotage?: Sabotage | undefined;
 };
 
-export function startInstallation(time: VirtualTime, options: InstallationOptions = {}): Installation {
+export function startInstallation(time: VirtualTime, options: InstallationOptions = {}): ModelInstallation {
   return new Simulation(time, options);
 }
 
-class Simulation implements Installation {
+class Simulation implements ModelInstallation {
   readonly api: MemoryApi;
   readonly nodes: Nodes;
   readonly network: Network;

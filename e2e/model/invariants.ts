@@ -9,7 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { isApplied } from '../../operator/applications/outcome-history.ts';
 import { readPrevious } from '../../operator/applications/previous-application.ts';
 import type { GatewayProcess, TrafficObserver } from './gateway-process.ts';
-import type { Change, MemoryApi, Request } from './memory-api.ts';
+import type { MemoryApi, RecordedChange, Request } from './memory-api.ts';
 import { maxStreamMs } from './operator-process.ts';
 
 export type Watchman = {
@@ -19,7 +19,7 @@ export type Watchman = {
   /** Checks a write before it is executed. */
   asked(writer: string, request: Request): void;
   /** Checks a change after it was made. */
-  changed(change: Change): void;
+  changed(change: RecordedChange): void;
   surprised(controller: string): void;
   readonly requests: () => number;
 };
@@ -61,7 +61,7 @@ export function createWatchman(world: World): Watchman {
     api.get(kinds.modelBinding, name) as Stored<ModelBinding> | undefined;
 
   /** After the newest leader has written an object, earlier leaders must not write it. */
-  function lookAtWriter({ kind, writer, before, after }: Change): void {
+  function lookAtWriter({ kind, writer, before, after }: RecordedChange): void {
     const subject = after ?? before;
     if (!world.isOperator(writer) || kind.kind === builtinKinds.lease.kind || subject === undefined) return;
     const epoch = leaders.lastIndexOf(writer);
@@ -72,12 +72,12 @@ export function createWatchman(world: World): Watchman {
     lastLeader.set(key, Math.max(epoch, newest));
   }
 
-  function lookAtLease({ after }: Change): void {
+  function lookAtLease({ after }: RecordedChange): void {
     const holder = (after as Lease | undefined)?.spec.holderIdentity?.split('_')[0];
     if (holder !== undefined && holder !== '' && leaders.at(-1) !== holder) leaders.push(holder);
   }
 
-  function lookAtBinding({ before, after }: Change): void {
+  function lookAtBinding({ before, after }: RecordedChange): void {
     const binding = after as Stored<ModelBinding> | undefined;
     const held = before as Stored<ModelBinding> | undefined;
     if (binding !== undefined) {
@@ -127,7 +127,7 @@ export function createWatchman(world: World): Watchman {
     }
   }
 
-  function lookAtRoute({ writer, before, after }: Change): void {
+  function lookAtRoute({ writer, before, after }: RecordedChange): void {
     const route = after as Stored<GatewayRoute> | undefined;
     if (route === undefined) return;
     const { spec } = route;
@@ -171,7 +171,7 @@ export function createWatchman(world: World): Watchman {
     return JSON.stringify([token, revision?.spec.policy.name, Number(guardrail.policyRevision), contentProfile]);
   }
 
-  function lookAtGeneration({ before, after }: Change): void {
+  function lookAtGeneration({ before, after }: RecordedChange): void {
     const generation = after as Stored<RuntimeWorkload> | undefined;
     if (generation?.status?.state === 'Ready') readyOnce.add(generation.metadata.uid);
     const gone = before as Stored<RuntimeWorkload> | undefined;
@@ -193,7 +193,7 @@ export function createWatchman(world: World): Watchman {
     }
   }
 
-  function lookAtRevision({ before, after }: Change): void {
+  function lookAtRevision({ before, after }: RecordedChange): void {
     const revision = after as Stored<PolicyRevision> | undefined;
     expect(before === undefined && revision !== undefined, 'a revision was changed or deleted');
     if (before !== undefined || revision === undefined) return;
@@ -208,14 +208,14 @@ export function createWatchman(world: World): Watchman {
     expect(!isTwice, `revision ${number} records a generation that is not newer than the recorded ones`);
   }
 
-  function lookAtPolicy({ before, after }: Change): void {
+  function lookAtPolicy({ before, after }: RecordedChange): void {
     const id = before?.metadata.labels?.['portcullis.dev/id'];
     if (after !== undefined || id === undefined) return;
     const serves = routes().some(({ spec }) => spec.guardrail.mode === 'Policy' && spec.guardrail.policyId === id);
     expect(!serves, `a policy was deleted while a route serves it`);
   }
 
-  const looks: Readonly<Record<string, (change: Change) => void>> = {
+  const looks: Readonly<Record<string, (change: RecordedChange) => void>> = {
     [builtinKinds.lease.kind]: lookAtLease,
     [kinds.modelBinding.kind]: lookAtBinding,
     [kinds.gatewayRoute.kind]: lookAtRoute,

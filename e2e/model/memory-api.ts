@@ -10,13 +10,13 @@ import { decideCreate, type WriteDecision, wholeSeconds } from '../../operator/f
 import { decideDelete } from '../../operator/folder-api/decide-delete.ts';
 import { decidePatch } from '../../operator/folder-api/decide-patch.ts';
 import { parseLabelSelector } from '../../operator/folder-api/label-selector.ts';
-import { decodeObject, encodeObject, type StoredObject } from '../../operator/folder-api/stored-object.ts';
+import { decodeStoredObject, encodeStoredObject, type StoredObject } from '../../operator/folder-api/stored-object.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-export const namespace = 'model';
+export const modelNamespace = 'model';
 
 /** One change, with the client that made it. */
-export type Change = {
+export type RecordedChange = {
   readonly kind: Kind;
   readonly writer: string;
   readonly version: number;
@@ -54,21 +54,21 @@ export type MemoryApi = {
   write(writer: string, request: Request): Stored<KubeObject> | undefined;
   version(): number;
   /** The first change of a kind after a version. */
-  after(kind: Kind, version: number, selection: Selection): Change | undefined;
+  after(kind: Kind, version: number, selection: Selection): RecordedChange | undefined;
   /** The oldest version from which changes can be read. */
   base(): number;
   /** Compacts all earlier changes. */
   compact(): void;
   /** Called immediately after every change. */
-  onChange(listener: (change: Change) => void): () => void;
+  onChange(listener: (change: RecordedChange) => void): () => void;
 };
 
 const collectWithinMs = 3_000;
 
 export function createMemoryApi(time: VirtualTime): MemoryApi {
   const tables = new Map<string, Map<string, StoredObject>>();
-  const changes: Change[] = [];
-  const listeners = new Set<(change: Change) => void>();
+  const changes: RecordedChange[] = [];
+  const listeners = new Set<(change: RecordedChange) => void>();
   let current = 1_000;
   let base = current;
 
@@ -94,12 +94,12 @@ export function createMemoryApi(time: VirtualTime): MemoryApi {
     if (decision.act === 'keep') return held === undefined ? undefined : decode(held);
     current += 1;
     const metadata = { ...decision.object.metadata, resourceVersion: String(current) };
-    const stored = encodeObject(kind, { ...decision.object, metadata });
+    const stored = encodeStoredObject(kind, { ...decision.object, metadata });
     const before = held === undefined ? undefined : decode(held);
     const after = decision.act === 'remove' ? undefined : decode(stored);
     if (after === undefined) tableOf(kind).delete(name);
     else tableOf(kind).set(name, stored);
-    const change: Change = { kind, writer, version: current, before, after };
+    const change: RecordedChange = { kind, writer, version: current, before, after };
     changes.push(change);
     for (const listener of [...listeners]) listener(change);
     time.schedule(time.random() * collectWithinMs, collect);
@@ -161,7 +161,7 @@ function tableKey(kind: Kind): string {
 }
 
 function decode(stored: StoredObject): Stored<KubeObject> {
-  return decodeObject(stored);
+  return decodeStoredObject(stored);
 }
 
 function selector({ labelSelector, fieldSelector }: Selection): (object: KubeObject) => boolean {
@@ -175,7 +175,7 @@ function decideOwn(request: Request, held: StoredObject | undefined, { clock }: 
   const now = clock.date();
   switch (request.verb) {
     case 'create':
-      return decideCreate({ kind, namespace, body: request.object, uid: randomUUID(), now }, held);
+      return decideCreate({ kind, namespace: modelNamespace, body: request.object, uid: randomUUID(), now }, held);
     case 'patch':
     case 'patchStatus': {
       const part = request.verb === 'patch' ? 'object' : 'status';
@@ -195,9 +195,9 @@ function decideBuiltin(request: Request, held: StoredObject | undefined, { clock
     if (uid !== held.metadata.uid || resourceVersion !== held.metadata.resourceVersion) {
       throw conflict(kind, request.name, 'Precondition failed');
     }
-    return { act: 'remove', object: decodeObject(held) };
+    return { act: 'remove', object: decodeStoredObject(held) };
   }
-  const before = decodeObject(held);
+  const before = decodeStoredObject(held);
   const patched = applyJsonPatch(before, request.operations) as typeof before;
   if (patched.metadata.uid !== before.metadata.uid) throw conflict(kind, request.name, 'another UID');
   if (patched.metadata.resourceVersion !== before.metadata.resourceVersion)
@@ -211,7 +211,13 @@ function createBuiltin(object: KubeObject, held: StoredObject | undefined, kind:
   const { name } = object.metadata;
   if (held !== undefined)
     throw new ApiRefusal('AlreadyExists', `${kind.plural} "${name}" already exists`, { kind, name });
-  const server: Metadata = { name, namespace, uid: randomUUID(), generation: 1, creationTimestamp: wholeSeconds(now) };
+  const server: Metadata = {
+    name,
+    namespace: modelNamespace,
+    uid: randomUUID(),
+    generation: 1,
+    creationTimestamp: wholeSeconds(now),
+  };
   const { status: _status, ...sent } = object;
   const made = { ...sent, metadata: { ...object.metadata, ...server } } as Stored<KubeObject>;
   return { act: 'put', object: { ...made, spec: made.spec } };

@@ -5,7 +5,7 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { workloadLabels } from '../../operator/workloads/resources/workload-labels.ts';
 import type { MemoryApi } from './memory-api.ts';
-import { namespace } from './memory-api.ts';
+import { modelNamespace } from './memory-api.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** Simulates controllers and nodes of a cluster: pods of Deployments become ready, and gateways have pods. */
@@ -35,11 +35,11 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
     const made = <O extends KubeObject>(kind: Kind, object: O) =>
       api.get(kind, object.metadata.name) ?? api.write('nodes', { verb: 'create', kind, object });
     const endpoints = Array.from({ length: ready }, (_, index) => {
-      const metadata = { name: `${stem}-${index}`, namespace, labels, ownerReferences: [owner] };
+      const metadata = { name: `${stem}-${index}`, namespace: modelNamespace, labels, ownerReferences: [owner] };
       const pod = made(builtinKinds.pod, { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } });
       return { addresses: ['10.0.0.1'], targetRef: { kind: 'Pod', uid: pod?.metadata.uid } };
     });
-    const metadata = { name: stem, namespace, labels, ownerReferences: [owner] };
+    const metadata = { name: stem, namespace: modelNamespace, labels, ownerReferences: [owner] };
     const kind = builtinKinds.endpointSlice;
     made(kind, { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata });
     const operations = [{ op: 'add', path: '/endpoints', value: endpoints }];
@@ -83,7 +83,7 @@ export function createNodes(time: VirtualTime, api: MemoryApi): Nodes {
       if (held === undefined) {
         const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
         const spec = { containers: [{ name: 'gateway', image: 'x' }] };
-        const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, labels }, spec };
+        const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: modelNamespace, labels }, spec };
         api.write('nodes', { verb: 'create', kind: builtinKinds.pod, object: pod });
       }
       const operations = [{ op: 'add', path: '/status', value: { phase: 'Running', containerStatuses } }];

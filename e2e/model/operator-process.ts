@@ -17,8 +17,9 @@ import { workloadTemplateSchema } from '../../operator/environment/workload-temp
 import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
 import type { ReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
 import { nothingServed } from '../../operator/served/ports.ts';
+import type { Death } from '../../operator/testing/mortal-client.ts';
 import { createDeployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
-import { createUnreliableClient, type Death, type Network, type UnreliableClient } from './unreliable-client.ts';
+import { createUnreliableClient, type Network, type UnreliableClient } from './unreliable-client.ts';
 import type { Life } from './virtual-time.ts';
 
 const build = 'portcullis:1';

@@ -2,9 +2,9 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { type Act, bindings, policies } from './acts.ts';
+import { type Act, bindings, policyNames } from './acts.ts';
 import { longestRequestMs } from './gateway-process.ts';
-import { type Installation, startInstallation } from './installation.ts';
+import { type ModelInstallation, startInstallation } from './installation.ts';
 import { maxStreamMs, progressDeadlineMs, type Sabotage } from './operator-process.ts';
 import { unsettled } from './settled.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
@@ -35,7 +35,7 @@ export async function runModel(
   acts: readonly Act[],
   options: {
     readonly sabotage?: Sabotage | undefined;
-    readonly onStart?: (installation: Installation, time: VirtualTime) => void;
+    readonly onStart?: (installation: ModelInstallation, time: VirtualTime) => void;
   } = {},
 ): Promise<ModelRun> {
   using time = startVirtualTime(seed);
@@ -63,7 +63,7 @@ export async function runModel(
 
 async function endWell(
   time: VirtualTime,
-  installation: Installation,
+  installation: ModelInstallation,
   writes: readonly string[],
 ): Promise<readonly string[]> {
   installation.calm();
@@ -83,7 +83,7 @@ async function endWell(
 /** Waits until the installation is settled and has a leader, or until the deadline. */
 async function settle(
   time: VirtualTime,
-  installation: Installation,
+  installation: ModelInstallation,
   missing: () => readonly string[],
 ): Promise<readonly string[]> {
   const end = time.clock.now() + settleMs;
@@ -98,14 +98,14 @@ async function settle(
 }
 
 /** Every policy exists and is not archived, and every binding has its own alias and requests a new application. */
-async function makeLastEdits(time: VirtualTime, installation: Installation): Promise<readonly string[]> {
+async function makeLastEdits(time: VirtualTime, installation: ModelInstallation): Promise<readonly string[]> {
   const { api } = installation;
   // A policy that is referenced is not deleted, and nothing is applied from it until then.
   if (api.list(kinds.guardrailPolicy).items.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) {
     for (const binding of bindings) await installation.perform({ do: 'unguard', binding });
     await time.advance(maxStreamMs);
   }
-  for (const policy of policies) {
+  for (const policy of policyNames) {
     await installation.perform({ do: 'archive_policy', policy, archived: false });
     await installation.perform({ do: 'save_policy', policy, term: 'last' });
   }
@@ -118,18 +118,18 @@ async function makeLastEdits(time: VirtualTime, installation: Installation): Pro
   return [];
 }
 
-function notRecorded({ api }: Installation): readonly string[] {
+function notRecorded({ api }: ModelInstallation): readonly string[] {
   return (api.list(kinds.guardrailPolicy).items as Stored<GuardrailPolicy>[])
     .filter(({ metadata, status }) => status?.observedGeneration !== metadata.generation)
     .map(({ metadata }) => `the policy ${metadata.name} is not recorded`);
 }
 
-function latest({ api }: Installation, name: string): number {
+function latest({ api }: ModelInstallation, name: string): number {
   const policy = api.get(kinds.guardrailPolicy, name) as Stored<GuardrailPolicy> | undefined;
   return policy?.status?.latestRevision?.number ?? 1;
 }
 
-function notApplied({ api }: Installation): readonly string[] {
+function notApplied({ api }: ModelInstallation): readonly string[] {
   return (api.list(kinds.modelBinding).items as Stored<ModelBinding>[]).flatMap(({ metadata, status }) => {
     const applied = status?.conditions?.find(({ type }) => type === 'Applied');
     const record = status?.applications?.[0];

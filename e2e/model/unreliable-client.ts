@@ -5,7 +5,8 @@ import { statusToError } from '#kube/client/status-object';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { ApiRefusal, statusOf } from '../../operator/folder-api/api-refusal.ts';
-import { type Change, type MemoryApi, namespace, type Request } from './memory-api.ts';
+import type { Death } from '../../operator/testing/mortal-client.ts';
+import { type MemoryApi, modelNamespace, type RecordedChange, type Request } from './memory-api.ts';
 import type { Life, VirtualTime } from './virtual-time.ts';
 
 /** Faults of the network between the processes and the API server; probabilities are per call. */
@@ -26,9 +27,6 @@ type Weather = {
 };
 
 export const fineWeather = { outageUntil: 0, loss: 0, refusals: 0, usualMs: 8, slow: 0, slowMs: 30_000, silence: 0 };
-
-/** When a process crashes: with its `write`-th write, before it is sent or after it was executed. */
-export type Death = { readonly write: number; readonly moment: 'before' | 'after' };
 
 export type UnreliableClient = KubeClient & {
   /** Number of requested writes, without events and leases. */
@@ -145,7 +143,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
   }
 
   return {
-    namespace,
+    namespace: modelNamespace,
     get: (kind, name) => call(() => api.get(kind, name)) as never,
     list: (kind: Kind, options: ListOptions = {}) => call(() => api.list(kind, options)) as never,
     create: (kind, object) => write({ verb: 'create', kind, object }),
@@ -157,7 +155,7 @@ export function createUnreliableClient(network: Network, life: Life, death?: Dea
   };
 }
 
-function eventOf<R extends KubeObject>({ before, after, version }: Change): WatchEvent<R> {
+function eventOf<R extends KubeObject>({ before, after, version }: RecordedChange): WatchEvent<R> {
   if (after !== undefined) return { type: before === undefined ? 'ADDED' : 'MODIFIED', object: after as Stored<R> };
   const metadata = { ...before?.metadata, resourceVersion: String(version) };
   return { type: 'DELETED', object: { ...before, metadata } as Stored<R> };

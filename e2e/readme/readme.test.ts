@@ -7,7 +7,7 @@ import { startFollowed } from '../support/start-followed.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { isPrinted, readBlocks, readCommands } from './read-blocks.ts';
-import { openShell, type Shell } from './shell.ts';
+import { type InteractiveShell, openShell } from './shell.ts';
 
 const text = readFileSync(join(root, 'README.md'), 'utf8');
 const blocks = readBlocks(text);
@@ -15,7 +15,7 @@ const consoles = blocks.filter(({ label }) => label.startsWith('console'));
 
 describe('the commands of README.md print the documented output', () => {
   const stack = new AsyncDisposableStack();
-  let shell: Shell;
+  let shell: InteractiveShell;
 
   beforeAll(async () => {
     const data = join(stack.use(temporaryFolder()).path, 'data');

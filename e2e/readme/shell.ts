@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
 /** A shell that runs one command after another, as a user would type them. */
-export type Shell = AsyncDisposable & {
+export type InteractiveShell = AsyncDisposable & {
   /** Everything that the command wrote, on either output, without the last line feed. */
   type(command: string): Promise<string>;
 };
 
-export function openShell(folder: string, environment: Readonly<Record<string, string | undefined>>): Shell {
+export function openShell(folder: string, environment: Readonly<Record<string, string | undefined>>): InteractiveShell {
   const child = spawn('bash', ['--noprofile', '--norc'], {
     cwd: folder,
     env: environment,

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-world.ts';
 
 /** A gateway process with the name of a pod on a simulated node; both end together. */
-export async function startGateway(world: ScaleWorld, name: string): Promise<AsyncDisposable> {
+export async function startScaleGateway(world: ScaleWorld, name: string): Promise<AsyncDisposable> {
   const { uid } = (await makePod(world, name)).metadata;
   const gateway = await startProcess({
     file: 'dataplane/gateway/main.ts',

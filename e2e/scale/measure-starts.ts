@@ -3,7 +3,7 @@ import { kinds } from '#resources/kinds';
 import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { atMost, published, type ScaleFigure } from './figures.ts';
-import { startGateway } from './gateway-pod.ts';
+import { startScaleGateway } from './gateway-pod.ts';
 import type { ScaleWorld } from './open-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 import { cpuSecondsOf, liveBytesOf, peakMiBOf } from './process-costs.ts';
@@ -21,7 +21,7 @@ export async function measureNewReplica(
 ): Promise<ScaleFigure> {
   const from = world.auditEnd();
   const report = () => world.client.get<GatewayReport>(kinds.gatewayReport, replica);
-  const gateway = await startGateway(world, replica);
+  const gateway = await startScaleGateway(world, replica);
   const ready = async () => (await report())?.spec.ready === true;
   await until('the new replica is ready', ready);
   await settled(operator);

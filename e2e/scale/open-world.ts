@@ -36,7 +36,7 @@ type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
   readonly server?: ApiServer;
 };
 
-export async function openWorld(options: ScaleOptions = {}): Promise<ScaleWorld> {
+export async function openScaleWorld(options: ScaleOptions = {}): Promise<ScaleWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-scale-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));

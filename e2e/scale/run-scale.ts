@@ -1,11 +1,11 @@
 import type { FigureSize } from '../support/figure.ts';
 import type { ScaleFigure } from './figures.ts';
-import { startGateway } from './gateway-pod.ts';
+import { startScaleGateway } from './gateway-pod.ts';
 import { measureCreation } from './measure-creation.ts';
 import { measureEditsInResync, measureSteadyEdits } from './measure-edits.ts';
 import { measureColdStarts, measureNewReplica } from './measure-starts.ts';
 import { measureSuccession } from './measure-succession.ts';
-import { openWorld } from './open-world.ts';
+import { openScaleWorld } from './open-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 
 type Plan = {
@@ -40,9 +40,9 @@ export async function runScale(size: FigureSize, say: (progress: string) => void
     figures.push(...found);
     for (const figure of found) say(`${judged(figure, size)} ${figure.what}: ${figure.value}`);
   }
-  await using world = await openWorld();
-  await using _first = await startGateway(world, 'gateway-0');
-  await using _second = await startGateway(world, 'gateway-1');
+  await using world = await openScaleWorld();
+  await using _first = await startScaleGateway(world, 'gateway-0');
+  await using _second = await startScaleGateway(world, 'gateway-1');
   let operator = await startOperator(world, 'operator-0');
   try {
     add(...(await measureCreation(world, operator, plan, say)));

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { until } from '../support/until.ts';
-import type { Look } from './judge-slopes.ts';
+import type { ProcessSample } from './judge-slopes.ts';
 import type { SaidLevel } from './say-level.ts';
 
 /**
  * A monitored process. It logs its own level; a process without a log that accepts no environment variables, such as a
  * runtime, is measured from outside, where uncollected garbage counts too (e2e/isolation collects it).
  */
-export type Followed = { readonly name: string; readonly pid: number; readonly log: string | undefined };
+export type MonitoredProcess = { readonly name: string; readonly pid: number; readonly log: string | undefined };
 
 const said = /^collected (.*)$/gm;
 
 /** Triggers a garbage collection of a process and reads its level. */
-export async function lookAt({ name, pid, log }: Followed, at: number): Promise<Look> {
+export async function lookAt({ name, pid, log }: MonitoredProcess, at: number): Promise<ProcessSample> {
   if (log === undefined) {
     const held = { live: 0, timers: 0, listeners: 0 };
     return { at, ...held, resident: residentOf(pid), descriptors: linksOf(pid).length, sockets: socketsOf(pid) };

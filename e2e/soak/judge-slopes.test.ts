@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { judgeSlopes, type Look, type Measure } from './judge-slopes.ts';
+import { judgeSlopes, type Measure, type ProcessSample } from './judge-slopes.ts';
 
 const level = { live: 40e6, resident: 120e6, descriptors: 40, sockets: 12, timers: 9, listeners: 8 };
 
 /** One sample every 2 s; `change` modifies each measure of the sample. */
-function looksOf(change: (at: number) => Partial<Record<Measure, number>>, count = 12): readonly Look[] {
+function looksOf(change: (at: number) => Partial<Record<Measure, number>>, count = 12): readonly ProcessSample[] {
   return Array.from({ length: count }, (_, index) => ({ at: index * 2, ...level, ...change(index * 2) }));
 }
 
-const failing = (looks: readonly Look[], allowed = {}): readonly string[] =>
+const failing = (looks: readonly ProcessSample[], allowed = {}): readonly string[] =>
   judgeSlopes(looks, allowed)
     .filter(({ holds }) => !holds)
     .map(({ measure }) => measure);

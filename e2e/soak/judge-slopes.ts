@@ -12,7 +12,7 @@ export type Measure = keyof typeof bounds;
 const measures = Object.keys(bounds) as readonly Measure[];
 
 /** One sample of a process, `at` seconds after the first. */
-export type Look = Readonly<Record<Measure, number>> & { readonly at: number };
+export type ProcessSample = Readonly<Record<Measure, number>> & { readonly at: number };
 
 export type Growth = {
   readonly measure: Measure;
@@ -27,7 +27,10 @@ export type Growth = {
  * Growth of each measure over a soak: the median of the slopes between any two samples (Theil-Sen), which a few
  * outliers do not affect. `allowed` is intended, bounded growth of a process.
  */
-export function judgeSlopes(looks: readonly Look[], allowed: Partial<Record<Measure, number>> = {}): readonly Growth[] {
+export function judgeSlopes(
+  looks: readonly ProcessSample[],
+  allowed: Partial<Record<Measure, number>> = {},
+): readonly Growth[] {
   if (looks.length < 5) throw new RangeError('a slope needs at least five samples');
   const seconds = (looks.at(-1)?.at ?? 0) - (looks[0]?.at ?? 0);
   return measures.map((measure) => {

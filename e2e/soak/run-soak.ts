@@ -15,8 +15,8 @@ import { startLoad } from '../support/load.ts';
 import { bindingCondition, bindingOf, policyOf } from '../support/resources.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
-import { type Followed, lookAt } from './follow-process.ts';
-import { type Growth, judgeSlopes, type Look } from './judge-slopes.ts';
+import { lookAt, type MonitoredProcess } from './follow-process.ts';
+import { type Growth, judgeSlopes, type ProcessSample } from './judge-slopes.ts';
 
 type SoakOptions = {
   readonly warmUpSeconds: number;
@@ -84,7 +84,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     await pause(options.warmUpSeconds * 1_000);
     const followed = await followedOf(platform);
     const [changesBefore, watchesBefore] = [await newestChange(platform), await endedWatches(platform)];
-    const looks = new Map<string, Look[]>(followed.map(({ name }) => [name, []]));
+    const looks = new Map<string, ProcessSample[]>(followed.map(({ name }) => [name, []]));
     const begun = performance.now();
     while (performance.now() - begun < options.seconds * 1_000) {
       for (const one of followed) {
@@ -223,7 +223,7 @@ function startEdits({ client }: Platform) {
 }
 
 /** Operator, gateway, echo provider, and the runtime that checks the traffic, which the edits do not replace. */
-async function followedOf({ data, status, client, pidOf }: Platform): Promise<readonly Followed[]> {
+async function followedOf({ data, status, client, pidOf }: Platform): Promise<readonly MonitoredProcess[]> {
   const logs = join(data, 'logs');
   const supervised = status().processes.map(({ name, pid }) => ({ name, pid, log: join(logs, `${name}.log`) }));
   const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'guarded-echo');
@@ -241,7 +241,7 @@ function environmentOf(pid: number): string {
   }
 }
 
-async function restartsOf(platform: Platform, followed: readonly Followed[]): Promise<number> {
+async function restartsOf(platform: Platform, followed: readonly MonitoredProcess[]): Promise<number> {
   const now = await followedOf(platform);
   return followed.filter(({ name, pid }) => now.find((one) => one.name === name)?.pid !== pid).length;
 }
@@ -266,6 +266,6 @@ async function endedWatches({ status }: Platform): Promise<number> {
   );
 }
 
-function lineOf({ live, resident, descriptors, timers }: Look): string {
+function lineOf({ live, resident, descriptors, timers }: ProcessSample): string {
   return `${(live / 2 ** 20).toFixed(1)}/${Math.round(resident / 2 ** 20)}/${descriptors}/${timers}`;
 }

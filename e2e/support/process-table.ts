@@ -42,7 +42,7 @@ export function familyOf(pid: number): readonly ProcessEntry[] {
 }
 
 /** Memory of a process in bytes. Proportional memory divides shared pages, so that it can be summed over processes. */
-export function memoryOf(pid: number): { readonly resident: number; readonly proportional: number } {
+export function processMemory(pid: number): { readonly resident: number; readonly proportional: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
   return { resident: kilobytes('Rss') * 1_024, proportional: kilobytes('Pss') * 1_024 };

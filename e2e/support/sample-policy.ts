@@ -3,8 +3,8 @@ import type { Definition, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 
 /** Words that the sample policies deny and mask; no other text contains them. */
-export const denied = 'forbidden-portal';
-export const masked = 'private-harbour';
+export const deniedTerm = 'forbidden-portal';
+export const maskedTerm = 'private-harbour';
 export const replacement = '[cleaned]';
 
 function stopList(id: string, term: string, action: 'deny' | 'mask') {
@@ -20,7 +20,7 @@ function stopList(id: string, term: string, action: 'deny' | 'mask') {
 function section(deadlineMs: number): Section {
   return {
     deadlineMs,
-    baseline: [stopList('denied', denied, 'deny'), stopList('masked', masked, 'mask')],
+    baseline: [stopList('denied', deniedTerm, 'deny'), stopList('masked', maskedTerm, 'mask')],
     additional: [],
   };
 }

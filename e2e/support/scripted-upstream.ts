@@ -44,10 +44,10 @@ export function contentFrame(content: string, finish: string | null = null): str
   return `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices })}\n\n`;
 }
 
-export const doneFrame = 'data: [DONE]\n\n';
+export const scriptedDoneFrame = 'data: [DONE]\n\n';
 
 /** A whole answer. */
-export function completion(content: string): string {
+export function completionBody(content: string): string {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
   return JSON.stringify({ ...base, object: 'chat.completion', choices });
 }
@@ -66,10 +66,10 @@ function pieces(text: string, length: number): readonly string[] {
 function playScript(script: UpstreamScript, request: SeenRequest, response: ServerResponse): unknown {
   switch (script.kind) {
     case 'answer': {
-      if (!wantsStream(request)) return answers(completion(script.content))(response, request);
+      if (!wantsStream(request)) return answers(completionBody(script.content))(response, request);
       const { content, frameLength = 8, frameDelayMs: delayMs = 0 } = script;
       const frames = [...pieces(content, frameLength).map((piece) => contentFrame(piece)), contentFrame('', 'stop')];
-      return streams([...frames, doneFrame], 'end', { contentType: eventStream, delayMs })(response, request);
+      return streams([...frames, scriptedDoneFrame], 'end', { contentType: eventStream, delayMs })(response, request);
     }
     case 'live':
       return playLive(script, response);
@@ -94,7 +94,7 @@ async function playLive(script: UpstreamScript & { kind: 'live' }, response: Ser
     response.write(contentFrame(script.piece(index)));
     await pause(script.everyMs);
   }
-  response.end(contentFrame('', 'stop') + doneFrame);
+  response.end(contentFrame('', 'stop') + scriptedDoneFrame);
 }
 
 export async function startScriptedUpstream(first: UpstreamScript): Promise<ScriptedUpstream> {

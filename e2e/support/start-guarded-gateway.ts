@@ -16,7 +16,7 @@ import { type CheckProxy, startCheckProxy } from './check-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
-import { startRuntime } from './start-runtime.ts';
+import { startTestRuntime } from './start-runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 
@@ -131,7 +131,7 @@ export async function startGuardedGateway(options: GuardedGatewayOptions = {}): 
 
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'a healthy answer' }));
   const bundleFile = file('bundle.json', canonicalBytes(bundle));
-  const startAnother = () => startRuntime(bundleFile, runtimeTokenFile);
+  const startAnother = () => startTestRuntime(bundleFile, runtimeTokenFile);
   const runtime = stack.use(await startAnother());
   const proxy = stack.use(await startCheckProxy(runtime.url));
   const api = stack.use(await startResources(folder, apiTokenFile));

@@ -2,7 +2,7 @@ import { type RunningProcess, startProcess } from './start-process.ts';
 import { until } from './until.ts';
 
 /** Starts a runtime on existing files and waits until it is ready. */
-export async function startRuntime(bundleFile: string, tokenFile: string): Promise<RunningProcess> {
+export async function startTestRuntime(bundleFile: string, tokenFile: string): Promise<RunningProcess> {
   const runtime = await startProcess({
     file: 'runtime/main.ts',
     environment: {

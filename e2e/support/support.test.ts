@@ -4,7 +4,7 @@ import { chatCall } from './chat-call.ts';
 import { startCheckProxy } from './check-proxy.ts';
 import { startLoad } from './load.ts';
 import { sampleBundle } from './sample-policy.ts';
-import { contentFrame, doneFrame, startScriptedUpstream, wantsStream } from './scripted-upstream.ts';
+import { contentFrame, scriptedDoneFrame, startScriptedUpstream, wantsStream } from './scripted-upstream.ts';
 import { DeadlineError, until } from './until.ts';
 
 const call = { key: 'key', model: 'any', content: 'Hello.' };
@@ -32,7 +32,7 @@ describe('the scripted provider of the tests', () => {
     });
     upstream.play({ kind: 'reset' });
     expect((await chatCall({ ...call, url: upstream.url, stream: true })).status).toBeUndefined();
-    upstream.play({ kind: 'frames', frames: [contentFrame('all'), doneFrame], end: 'end' });
+    upstream.play({ kind: 'frames', frames: [contentFrame('all'), scriptedDoneFrame], end: 'end' });
     expect(await chatCall({ ...call, url: upstream.url, stream: true })).toMatchObject({ complete: true, text: 'all' });
   });
 });

@@ -7,7 +7,7 @@ import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
-import { silent } from '../../hack/cluster/progress.ts';
+import { silentProgress } from '../../hack/cluster/progress.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer } from '../kube/open-api-server.ts';
 import { openSharedApiServer } from '../kube/shared-api-server.ts';
@@ -51,7 +51,7 @@ test.skipIf(missingApiServer !== undefined)(
     const command = documentedCommand(client.namespace);
     expect(command).toContain('kubectl');
     const { kubeconfigFile } = server.controlPlane;
-    const { kubectl: program } = await buildPrograms(['kubectl'], silent);
+    const { kubectl: program } = await buildPrograms(['kubectl'], silentProgress);
     await promisify(execFile)('sh', ['-ec', command], {
       env: { PATH: `${join(program, '..')}:${process.env.PATH}`, KUBECONFIG: kubeconfigFile, HOME: folder.path },
     });

@@ -5,10 +5,10 @@ import { pageRules } from './page-rules.ts';
 import { reachRules } from './reach-rules.ts';
 import { shapeRules } from './shape-rules.ts';
 import { textRules } from './text-rules.ts';
-import type { Rule } from './tree.ts';
+import type { BoundaryRule } from './tree.ts';
 
 /** Everything that is proved about the layout of this checkout (ARCHITECTURE.md). */
-export const allRules: readonly Rule[] = [
+export const allRules: readonly BoundaryRule[] = [
   ...importRules,
   ...folderRules,
   ...layerRules,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isInside, moduleOf } from './modules.ts';
-import { type Finding, type Rule, type Tree, targetOf } from './tree.ts';
+import { type BoundaryFinding, type BoundaryRule, importTarget, type Tree } from './tree.ts';
 
 /** Each pair of folders of one module that one imports from the other, with the file that does so first. */
 function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: string; path: string }> {
@@ -9,7 +9,7 @@ function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: stri
     const own = moduleOf(source.path);
     if (own === undefined || source.isTest) continue;
     for (const found of source.imports) {
-      const target = targetOf(source.path, found.specifier);
+      const target = importTarget(source.path, found.specifier);
       if (target.kind !== 'file' || found.asUrl || !isInside(target.path, own.folder)) continue;
       const [from, to] = [posix.dirname(source.path), posix.dirname(target.path)];
       if (from !== to && !edges.has(`${from} ${to}`)) edges.set(`${from} ${to}`, { from, to, path: source.path });
@@ -18,11 +18,11 @@ function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: stri
   return edges;
 }
 
-const oneWay: Rule = {
+const oneWay: BoundaryRule = {
   name: 'two folders of a module do not import each other',
   check: (tree) => {
     const edges = folderImports(tree);
-    return [...edges.values()].flatMap(({ from, to, path }): readonly Finding[] => {
+    return [...edges.values()].flatMap(({ from, to, path }): readonly BoundaryFinding[] => {
       const back = edges.get(`${to} ${from}`);
       if (back === undefined || from > to) return [];
       return [{ path, message: `imports from ${to}, and ${back.path} imports from ${from}: keep one direction` }];
@@ -44,7 +44,7 @@ function markImported(tree: Tree, path: string, name: string, imported: Map<stri
   if (names.has(name)) return;
   imported.set(path, names.add(name));
   for (const found of tree.sources.get(path)?.imports ?? []) {
-    const target = targetOf(path, found.specifier);
+    const target = importTarget(path, found.specifier);
     if (found.passedOn && target.kind === 'file') markImported(tree, target.path, name, imported);
   }
 }
@@ -53,7 +53,7 @@ function importedNames(tree: Tree): ReadonlyMap<string, ReadonlySet<string>> {
   const imported = new Map<string, Set<string>>();
   for (const source of tree.sources.values()) {
     for (const found of source.imports) {
-      const target = targetOf(source.path, found.specifier);
+      const target = importTarget(source.path, found.specifier);
       if (found.asUrl || found.passedOn || target.kind !== 'file') continue;
       for (const name of found.names) markImported(tree, target.path, name, imported);
     }
@@ -61,7 +61,7 @@ function importedNames(tree: Tree): ReadonlyMap<string, ReadonlySet<string>> {
   return imported;
 }
 
-const usedExports: Rule = {
+const usedExports: BoundaryRule = {
   name: 'every exported name is imported somewhere',
   check: (tree) => {
     const imported = importedNames(tree);
@@ -74,4 +74,25 @@ const usedExports: Rule = {
   },
 };
 
-export const folderRules: readonly Rule[] = [oneWay, usedExports];
+/** Names that files of one kind export by convention: a tool or a person looks for them there. */
+const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings']);
+
+const oneMeaning: BoundaryRule = {
+  name: 'no name is exported by two files',
+  check: (tree) => {
+    const owners = new Map<string, string>();
+    const findings: BoundaryFinding[] = [];
+    for (const { path, exports, imports } of tree.sources.values()) {
+      const passedOn = new Set(imports.flatMap(({ names }) => names));
+      for (const name of new Set(exports.map((one) => one.name))) {
+        if (conventions.has(name) || passedOn.has(name)) continue;
+        const owner = owners.get(name);
+        if (owner !== undefined) findings.push({ path, message: `${owner} exports ${name}, too: name what differs` });
+        owners.set(name, path);
+      }
+    }
+    return findings;
+  },
+};
+
+export const folderRules: readonly BoundaryRule[] = [oneWay, usedExports, oneMeaning];

@@ -1,18 +1,21 @@
 import { freeFolders, isInside, moduleOf, modules, proofFolder } from './modules.ts';
-import { type Finding, type Rule, type Source, type Tree, targetOf } from './tree.ts';
+import { type BoundaryFinding, type BoundaryRule, importTarget, type SourceFile, type Tree } from './tree.ts';
 
-function eachImport(tree: Tree, visit: (source: Source, target: ReturnType<typeof targetOf>, at: string) => Finding[]) {
+function eachImport(
+  tree: Tree,
+  visit: (source: SourceFile, target: ReturnType<typeof importTarget>, at: string) => BoundaryFinding[],
+) {
   return [...tree.sources.values()].flatMap((source) =>
     source.imports
       .filter((found) => !found.asUrl)
       .flatMap((found) =>
-        visit(source, targetOf(source.path, found.specifier), `line ${found.line}: '${found.specifier}'`),
+        visit(source, importTarget(source.path, found.specifier), `line ${found.line}: '${found.specifier}'`),
       ),
   );
 }
 
 /** Relative imports carry their extension and lead to a file; aliases carry none and lead to one too. */
-const resolution: Rule = {
+const resolution: BoundaryRule = {
   name: 'every relative or aliased import leads to a file',
   check: (tree) => {
     const known = (path: string): boolean => tree.texts.has(path);
@@ -26,7 +29,7 @@ const resolution: Rule = {
 };
 
 /** Libraries import the modules that modules.ts lists, services import libraries, and no module imports a service. */
-const direction: Rule = {
+const direction: BoundaryRule = {
   name: 'a module imports only the modules that it may know',
   check: (tree) =>
     eachImport(tree, (source, target, at) => {
@@ -43,7 +46,7 @@ const direction: Rule = {
 };
 
 /** A folder of sources that no module claims would escape every other rule. */
-const membership: Rule = {
+const membership: BoundaryRule = {
   name: 'every source belongs to a module',
   check: (tree) =>
     [...tree.sources.keys()]
@@ -53,7 +56,7 @@ const membership: Rule = {
 };
 
 /** Libraries do not know proof code, and no source reaches into tests. */
-const proofs: Rule = {
+const proofs: BoundaryRule = {
   name: 'no source imports tests, fakes or test data',
   check: (tree) =>
     eachImport(tree, (source, target, at) => {
@@ -64,14 +67,14 @@ const proofs: Rule = {
 };
 
 /** A bundle is validated in a process of its own: no file imports its entry point. */
-const judgement: Rule = {
+const judgement: BoundaryRule = {
   name: 'runtime/judge.ts is a child process only',
   check: (tree) =>
     [...tree.sources.values()].flatMap((source) =>
       source.imports
         .filter((found) => !found.asUrl && !source.isTest)
         .filter((found) => {
-          const target = targetOf(source.path, found.specifier);
+          const target = importTarget(source.path, found.specifier);
           return target.kind === 'file' && target.path === 'runtime/judge.ts';
         })
         .map((found) => ({
@@ -94,7 +97,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   '@openfga/sdk': ['libraries/relations/adapters/openfga'],
 };
 
-const homes: Rule = {
+const homes: BoundaryRule = {
   name: 'a package with a home is imported there only',
   check: (tree) =>
     eachImport(tree, (source, target, at) => {
@@ -108,7 +111,7 @@ const homes: Rule = {
 const services = modules.filter((module) => module.kind === 'service').map((module) => module.folder);
 
 /** A wrong entry in the module table itself: a module that may import a service. */
-const table: Rule = {
+const table: BoundaryRule = {
   name: 'the module table lists no service as a dependency',
   check: () =>
     modules.flatMap((module) =>
@@ -118,4 +121,12 @@ const table: Rule = {
     ),
 };
 
-export const importRules: readonly Rule[] = [resolution, direction, membership, proofs, judgement, homes, table];
+export const importRules: readonly BoundaryRule[] = [
+  resolution,
+  direction,
+  membership,
+  proofs,
+  judgement,
+  homes,
+  table,
+];

@@ -1,6 +1,13 @@
 import { posix } from 'node:path';
 import { isInside, moduleOf } from './modules.ts';
-import { type Finding, type Rule, type Source, type Target, type Tree, targetOf } from './tree.ts';
+import {
+  type BoundaryFinding,
+  type BoundaryRule,
+  type ImportTarget,
+  importTarget,
+  type SourceFile,
+  type Tree,
+} from './tree.ts';
 
 /**
  * Folders and files with pure rules and types. They import only Node's data modules, schemas and each other, and no
@@ -38,11 +45,16 @@ function impuritiesOf(tree: Tree, path: string, way: readonly string[] = []): re
   const own = [...source.code.matchAll(impure)].map((match) => `uses ${match[0]}${through}: take it as an argument`);
   const imported = source.imports
     .filter((found) => !found.typeOnly && !found.asUrl)
-    .flatMap((found) => impuritiesBehind(tree, targetOf(path, found.specifier), [...way, path], through));
+    .flatMap((found) => impuritiesBehind(tree, importTarget(path, found.specifier), [...way, path], through));
   return [...own, ...imported];
 }
 
-function impuritiesBehind(tree: Tree, target: Target, way: readonly string[], through: string): readonly string[] {
+function impuritiesBehind(
+  tree: Tree,
+  target: ImportTarget,
+  way: readonly string[],
+  through: string,
+): readonly string[] {
   switch (target.kind) {
     case 'node':
       return pureNodeModules.has(target.name) ? [] : [`imports node:${target.name}${through}`];
@@ -54,7 +66,7 @@ function impuritiesBehind(tree: Tree, target: Target, way: readonly string[], th
   }
 }
 
-const domain: Rule = {
+const domain: BoundaryRule = {
   name: 'domain files are free of framework, driver, clock, logger, random and environment',
   check: (tree) =>
     [...tree.sources.values()]
@@ -82,12 +94,12 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   domain: ['adapters', 'http', 'main'],
 };
 
-function layerFindings(tree: Tree, source: Source): readonly Finding[] {
+function layerFindings(tree: Tree, source: SourceFile): readonly BoundaryFinding[] {
   const layer = layerOf(source.path);
   const own = moduleOf(source.path);
   if (layer === undefined || own === undefined || own.kind !== 'service' || source.isTest) return [];
   return source.imports.flatMap((found) => {
-    const target = targetOf(source.path, found.specifier);
+    const target = importTarget(source.path, found.specifier);
     if (target.kind !== 'file' || !isInside(target.path, own.folder) || !tree.sources.has(target.path)) return [];
     const other = layerOf(target.path);
     if (other === undefined || !forbidden[layer]?.includes(other)) return [];
@@ -95,20 +107,20 @@ function layerFindings(tree: Tree, source: Source): readonly Finding[] {
   });
 }
 
-const layers: Rule = {
+const layers: BoundaryRule = {
   name: 'inside of a service imports point from the edge to the domain',
   check: (tree) => [...tree.sources.values()].flatMap((source) => layerFindings(tree, source)),
 };
 
 /** An adapter implements one port and does not import other adapters. */
-const siblings: Rule = {
+const siblings: BoundaryRule = {
   name: 'an adapter does not import another adapter',
   check: (tree) =>
     [...tree.sources.values()].flatMap((source) => {
       const home = /^(.*\/adapters\/[^/]+)\//.exec(source.path)?.[1];
       if (home === undefined || source.isTest) return [];
       return source.imports.flatMap((found) => {
-        const target = targetOf(source.path, found.specifier);
+        const target = importTarget(source.path, found.specifier);
         if (target.kind !== 'file' || !/\/adapters\//.test(target.path) || isInside(target.path, home)) return [];
         return [{ path: source.path, message: `line ${found.line}: ${target.path} is another adapter` }];
       });
@@ -116,7 +128,7 @@ const siblings: Rule = {
 };
 
 /** Entry points start and stop a service: they import only its configuration, its composition root and the kit. */
-const entries: Rule = {
+const entries: BoundaryRule = {
   name: 'main.ts knows configuration, composition root and kit only',
   check: (tree) =>
     [...tree.sources.values()]
@@ -124,7 +136,7 @@ const entries: Rule = {
       .filter((source) => !isInside(source.path, 'cli'))
       .flatMap((source) =>
         source.imports.flatMap((found) => {
-          const target = targetOf(source.path, found.specifier);
+          const target = importTarget(source.path, found.specifier);
           const beside = target.kind === 'file' && posix.dirname(target.path) === posix.dirname(source.path);
           if (target.kind === 'node' || beside) return [];
           if (target.kind === 'file' && isInside(target.path, 'libraries/kit')) return [];
@@ -133,4 +145,4 @@ const entries: Rule = {
       ),
 };
 
-export const layerRules: readonly Rule[] = [domain, layers, siblings, entries];
+export const layerRules: readonly BoundaryRule[] = [domain, layers, siblings, entries];

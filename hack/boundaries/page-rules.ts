@@ -1,4 +1,4 @@
-import type { Rule } from './tree.ts';
+import type { BoundaryRule } from './tree.ts';
 
 /** A path of at least two segments in backticks, such as `operator/main.ts` or `libraries/kit/`. */
 const quotedPath = /`((?:[\w.-]+\/)+[\w.-]*)`/g;
@@ -18,7 +18,7 @@ const roots = [
   'runtime',
 ];
 
-const architecturePaths: Rule = {
+const architecturePaths: BoundaryRule = {
   name: 'every path in ARCHITECTURE.md exists',
   check: (tree) => {
     const text = tree.texts.get('ARCHITECTURE.md') ?? '';
@@ -31,4 +31,4 @@ const architecturePaths: Rule = {
   },
 };
 
-export const pageRules: readonly Rule[] = [architecturePaths];
+export const pageRules: readonly BoundaryRule[] = [architecturePaths];

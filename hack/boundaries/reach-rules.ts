@@ -1,5 +1,5 @@
 import { isInside } from './modules.ts';
-import { type Rule, type Tree, targetOf } from './tree.ts';
+import { type BoundaryRule, importTarget, type Tree } from './tree.ts';
 
 /** Packages and folders that an entry point must not import, directly or indirectly. */
 type Fence = {
@@ -45,7 +45,7 @@ function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packa
   for (const path of files.keys()) {
     for (const found of tree.sources.get(path)?.imports ?? []) {
       if (found.typeOnly || found.asUrl) continue;
-      const target = targetOf(path, found.specifier);
+      const target = importTarget(path, found.specifier);
       if (target.kind === 'package' && !packages.has(target.name)) packages.set(target.name, path);
       if (target.kind === 'file' && !files.has(target.path)) files.set(target.path, path);
     }
@@ -53,7 +53,7 @@ function reachOf(tree: Tree, entry: string): { files: Map<string, string>; packa
   return { files, packages };
 }
 
-const reach: Rule = {
+const reach: BoundaryRule = {
   name: 'no entry point reaches a forbidden package or folder',
   check: (tree) =>
     fences.flatMap((fence) =>
@@ -73,4 +73,4 @@ const reach: Rule = {
     ),
 };
 
-export const reachRules: readonly Rule[] = [reach];
+export const reachRules: readonly BoundaryRule[] = [reach];

@@ -1,17 +1,17 @@
 import { posix } from 'node:path';
 import { isInside } from './modules.ts';
-import type { Finding, Rule, Source, Tree } from './tree.ts';
+import type { BoundaryFinding, BoundaryRule, SourceFile, Tree } from './tree.ts';
 
 const forbiddenNames = new Set(['utils', 'util', 'helpers', 'common', 'core', 'shared', 'misc', 'lib', 'manager']);
 
-const names: Rule = {
+const names: BoundaryRule = {
   name: 'folders and files are named for their content, in kebab-case',
   check: (tree) =>
     [...tree.sources.keys()].flatMap((path) => {
       const parts = path.split('/');
       const file = parts.at(-1) ?? '';
       const vague = parts.find((part) => forbiddenNames.has(part.replace(/(\.test)?\.ts$/, '')));
-      const findings: Finding[] = [];
+      const findings: BoundaryFinding[] = [];
       if (vague !== undefined) findings.push({ path, message: `'${vague}' is too vague: name the concept` });
       if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?\.ts$/.test(file)) {
         findings.push({ path, message: 'write file names in kebab-case' });
@@ -22,7 +22,7 @@ const names: Rule = {
 
 const mayHaveBarrels = ['libraries/kit', 'libraries/contracts', 'libraries/resources'];
 
-function onlyPassesOn(source: Source): boolean {
+function onlyPassesOn(source: SourceFile): boolean {
   const rest = source.code
     .replace(/\bexport\s+(type\s+)?(\*(\s+as\s+\w+)?|\{[^}]*\})\s*from\s*(['"]).*?\4\s*;?/gs, '')
     .replace(/\bimport\b[^;]*;/g, '')
@@ -30,7 +30,7 @@ function onlyPassesOn(source: Source): boolean {
   return /\bexport\b/.test(source.code) && rest.trim() === '';
 }
 
-const barrels: Rule = {
+const barrels: BoundaryRule = {
   name: 'no barrel files outside of kit, contracts and resources',
   check: (tree) =>
     [...tree.sources.values()]
@@ -42,11 +42,11 @@ const barrels: Rule = {
 const hardBudget = 400;
 const entryBudget = 40;
 
-function linesOf(source: Source): number {
+function linesOf(source: SourceFile): number {
   return source.text.trimEnd().split('\n').length;
 }
 
-const budgets: Rule = {
+const budgets: BoundaryRule = {
   name: 'files stay within their budget of lines',
   check: (tree: Tree) =>
     [...tree.sources.values()].flatMap((source) => {
@@ -64,4 +64,4 @@ const budgets: Rule = {
     }),
 };
 
-export const shapeRules: readonly Rule[] = [names, barrels, budgets];
+export const shapeRules: readonly BoundaryRule[] = [names, barrels, budgets];

@@ -1,23 +1,23 @@
 import { posix } from 'node:path';
 import { isInside } from './modules.ts';
 import { lineOf } from './scan-source.ts';
-import type { Finding, Rule, Source, Tree } from './tree.ts';
+import type { BoundaryFinding, BoundaryRule, SourceFile, Tree } from './tree.ts';
 
-function matches(source: Source, pattern: RegExp, message: string, text = source.code): readonly Finding[] {
+function matches(source: SourceFile, pattern: RegExp, message: string, text = source.code): readonly BoundaryFinding[] {
   return [...text.matchAll(pattern)].map((match) => ({
     path: source.path,
     message: `line ${lineOf(text, match.index)}: ${message}`,
   }));
 }
 
-function rule(name: string, applies: (source: Source) => boolean, pattern: RegExp, message: string): Rule {
+function rule(name: string, applies: (source: SourceFile) => boolean, pattern: RegExp, message: string): BoundaryRule {
   return {
     name,
     check: (tree) => [...tree.sources.values()].filter(applies).flatMap((source) => matches(source, pattern, message)),
   };
 }
 
-const inside = (source: Source, ...folders: readonly string[]): boolean =>
+const inside = (source: SourceFile, ...folders: readonly string[]): boolean =>
   folders.some((folder) => isInside(source.path, folder));
 
 const environment = rule(
@@ -56,7 +56,7 @@ const exits = rule(
 );
 
 /** Words that mark unfinished work, in comments and in code. */
-const unfinished: Rule = {
+const unfinished: BoundaryRule = {
   name: 'no file has a mark of unfinished work',
   check: (tree) =>
     [...tree.sources.values()]
@@ -87,13 +87,13 @@ const places: readonly { readonly pattern: RegExp; readonly message: string }[] 
   },
 ];
 
-function placeFindings(path: string, text: string): readonly Finding[] {
+function placeFindings(path: string, text: string): readonly BoundaryFinding[] {
   return places.flatMap(({ pattern, message }) =>
     [...text.matchAll(pattern)].map((match) => ({ path, message: `line ${lineOf(text, match.index)}: ${message}` })),
   );
 }
 
-const machines: Rule = {
+const machines: BoundaryRule = {
   name: 'no file names a machine or a registry host',
   check: (tree: Tree) => [...tree.texts].flatMap(([path, text]) => placeFindings(path, text)),
 };
@@ -113,7 +113,7 @@ const absentTexts: readonly { readonly pattern: RegExp; readonly named: string }
 /** A licence, test data and generated tables of the contract number their own parts. */
 const numbersItself = /^LICENSE$|^examples\/|\.tsv$|(^|\/)testdata\/|^docs\/reference\/requirements\.md$/;
 
-const citations: Rule = {
+const citations: BoundaryRule = {
   name: 'no text cites a text that is not in the repository',
   check: ({ texts, sources }) =>
     [...texts]
@@ -128,7 +128,7 @@ const citations: Rule = {
       ),
 };
 
-export const textRules: readonly Rule[] = [
+export const textRules: readonly BoundaryRule[] = [
   environment,
   output,
   untyped,

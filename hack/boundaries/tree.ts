@@ -4,7 +4,7 @@ import { listFiles } from './list-files.ts';
 import { type Scan, scanSource } from './scan-source.ts';
 
 /** A TypeScript file of the tree. */
-export type Source = Scan & {
+export type SourceFile = Scan & {
   readonly path: string;
   readonly text: string;
   readonly isTest: boolean;
@@ -13,13 +13,13 @@ export type Source = Scan & {
 /** The files of a checkout as the rules see them; text files only. */
 export type Tree = {
   readonly texts: ReadonlyMap<string, string>;
-  readonly sources: ReadonlyMap<string, Source>;
+  readonly sources: ReadonlyMap<string, SourceFile>;
 };
 
 /** What a rule found: one sentence that names the file and says what to do. */
-export type Finding = { readonly path: string; readonly message: string };
+export type BoundaryFinding = { readonly path: string; readonly message: string };
 
-export type Rule = { readonly name: string; readonly check: (tree: Tree) => readonly Finding[] };
+export type BoundaryRule = { readonly name: string; readonly check: (tree: Tree) => readonly BoundaryFinding[] };
 
 /** Code that only tests other code: tests, test suites of ports, fakes, test data. */
 export function isProof(path: string): boolean {
@@ -28,7 +28,7 @@ export function isProof(path: string): boolean {
 
 export function treeOf(files: Readonly<Record<string, string>>): Tree {
   const texts = new Map(Object.entries(files));
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, SourceFile>();
   for (const [path, text] of texts) {
     if (!path.endsWith('.ts')) continue;
     sources.set(path, { ...scanSource(text), path, text, isTest: isProof(path) });
@@ -55,13 +55,13 @@ const aliases: Readonly<Record<string, string>> = {
   '#api/': 'libraries/api/',
 };
 
-export type Target =
+export type ImportTarget =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'node'; readonly name: string }
   | { readonly kind: 'package'; readonly name: string };
 
 /** Target of an import: a file of the tree, a module of Node, or a package. */
-export function targetOf(from: string, specifier: string): Target {
+export function importTarget(from: string, specifier: string): ImportTarget {
   if (specifier.startsWith('.')) {
     return { kind: 'file', path: posix.normalize(posix.join(posix.dirname(from), specifier)) };
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { posix } from 'node:path';
 import { isInside } from '../boundaries/modules.ts';
-import { type Source, type Tree, targetOf } from '../boundaries/tree.ts';
+import { importTarget, type SourceFile, type Tree } from '../boundaries/tree.ts';
 
 /** Paths of the files that differ from the merge base with main, or from HEAD on main itself. */
 export function changedFiles(root: string): readonly string[] {
@@ -29,9 +29,9 @@ function names(value: string, path: string): boolean {
 }
 
 /** The files that a source imports, starts, or reads by a path in a string. */
-function dependencies(tree: Tree, source: Source, changed: readonly string[]): readonly string[] {
+function dependencies(tree: Tree, source: SourceFile, changed: readonly string[]): readonly string[] {
   const imported = source.imports.flatMap(({ specifier }) => {
-    const target = targetOf(source.path, specifier);
+    const target = importTarget(source.path, specifier);
     return target.kind === 'file' ? [target.path] : [];
   });
   const started = source.strings.flatMap(({ value }) => {

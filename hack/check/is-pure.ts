@@ -1,4 +1,4 @@
-import { type Tree, targetOf } from '../boundaries/tree.ts';
+import { importTarget, type Tree } from '../boundaries/tree.ts';
 
 /** Node modules without side effects on the process that loads them. */
 const nodeModules = new Set([
@@ -38,7 +38,7 @@ export function isPure(tree: Tree, path: string): boolean {
     if (globalState.test(source.code)) return false;
     for (const { specifier, typeOnly, asUrl } of source.imports) {
       if (typeOnly) continue;
-      const target = targetOf(file, specifier);
+      const target = importTarget(file, specifier);
       // A source that is named by its address is started as a process or as a worker.
       if (asUrl && specifier.endsWith('.ts')) return false;
       if (asUrl) continue;

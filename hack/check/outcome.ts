@@ -2,7 +2,7 @@
 export type Skip = { readonly test: string; readonly reason: string };
 
 /** What one step of the check found. */
-export type Outcome = {
+export type StepOutcome = {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: readonly Skip[];
@@ -11,11 +11,11 @@ export type Outcome = {
 };
 
 /** A step that is one check. */
-export function single(passed: boolean): Outcome {
+export function single(passed: boolean): StepOutcome {
   return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: [], proved: [] };
 }
 
-export function addUp(outcomes: readonly Outcome[]): Outcome {
+export function sumOutcomes(outcomes: readonly StepOutcome[]): StepOutcome {
   return {
     passed: outcomes.reduce((sum, outcome) => sum + outcome.passed, 0),
     failed: outcomes.reduce((sum, outcome) => sum + outcome.failed, 0),
@@ -25,7 +25,7 @@ export function addUp(outcomes: readonly Outcome[]): Outcome {
 }
 
 /** The last line of every check: counts over all of its steps. */
-export function summaryLine(outcome: Outcome): string {
+export function summaryLine(outcome: StepOutcome): string {
   return `${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped.length} skipped`;
 }
 

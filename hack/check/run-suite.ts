@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { BaseSequencer, createVitest, type TestCase, type TestModule, type TestSpecification } from 'vitest/node';
 import { longFiles } from './list-suites.ts';
-import type { Outcome, Skip } from './outcome.ts';
+import type { Skip, StepOutcome } from './outcome.ts';
 
 type SuiteOptions = {
   readonly root: string;
@@ -34,7 +34,7 @@ function errorsOutsideOfTests(module: TestModule): number {
   return suites.reduce((sum, suite) => sum + suite.errors().length, module.errors().length);
 }
 
-function collect(modules: readonly TestModule[], unhandled: number): Outcome {
+function collect(modules: readonly TestModule[], unhandled: number): StepOutcome {
   const skipped: Skip[] = [];
   const proved: string[] = [];
   let passed = 0;
@@ -79,7 +79,7 @@ class LongFilesFirst extends BaseSequencer {
  * Runs test files and counts the results. A file that does not load and an error outside of every test count as
  * one failure each.
  */
-export async function runSuite(options: SuiteOptions): Promise<Outcome> {
+export async function runSuite(options: SuiteOptions): Promise<StepOutcome> {
   const vitest = await createVitest('test', {
     root: options.root,
     watch: false,

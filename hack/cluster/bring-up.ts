@@ -5,7 +5,7 @@ import { dockerRuns } from './kind/docker.ts';
 import { startKind } from './kind/start-kind.ts';
 import { holdLock } from './lock.ts';
 import { isAtWork } from './process/process-identity.ts';
-import type { Progress } from './progress.ts';
+import type { ProgressReporter } from './progress.ts';
 import { type ClusterRecord, readRecord, type WholeRecord } from './record.ts';
 import { type ClusterState, clusterState } from './status.ts';
 import { removeAbandoned, takeDown } from './take-down.ts';
@@ -28,7 +28,7 @@ type WantedCluster = {
   readonly apiServerFlags?: readonly string[];
 };
 
-async function startNew(wanted: WantedCluster, progress: Progress): Promise<void> {
+async function startNew(wanted: WantedCluster, progress: ProgressReporter): Promise<void> {
   const { name, node, controllers = false, pretendedNodes = 0, audit, port, apiServerFlags = [] } = wanted;
   progress.say(`Starting the cluster ${name} ...`);
   if (node === 'none') {
@@ -56,7 +56,7 @@ function hasSpace(record: WholeRecord): boolean {
 }
 
 /** Stopped components are restarted; a node whose machine was rebooted cannot be reused. */
-async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: Progress): Promise<void> {
+async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: ProgressReporter): Promise<void> {
   if (record.owner !== null) {
     throw new ClusterError('usage', `${record.name} belongs to a test that runs: choose another name.`);
   }
@@ -83,7 +83,7 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
  * Starts a persistent cluster unless it runs, and waits until it serves. @throws ClusterError with a remedy; nothing of
  * a new cluster remains then
  */
-export async function bringUp(wanted: WantedCluster, progress: Progress): Promise<ClusterState> {
+export async function bringUp(wanted: WantedCluster, progress: ProgressReporter): Promise<ClusterState> {
   using _lock = await holdLock(`cluster-${wanted.name}`);
   await removeAbandoned();
   const record = readRecord(wanted.name);

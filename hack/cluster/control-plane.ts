@@ -13,9 +13,9 @@ import { kubectlOk } from './kubectl.ts';
 import { clusterFolder, kubeconfigOfCluster } from './places.ts';
 import { pretendedNodes as makeNodes } from './pretended/kwok.ts';
 import type { Component } from './process/component.ts';
-import { markOf } from './process/process-identity.ts';
+import { processMark } from './process/process-identity.ts';
 import { startStage } from './process/start-stage.ts';
-import { type Progress, silent } from './progress.ts';
+import { type ProgressReporter, silentProgress } from './progress.ts';
 import { type ControlPlaneRecord, writeRecord } from './record.ts';
 import { removeAbandoned, startOrRemove, takeDown } from './take-down.ts';
 
@@ -36,7 +36,7 @@ export type ControlPlaneOptions = {
   readonly lasting?: boolean;
   /** The process that owns it instead of this one; `removeAbandoned` ends it after that process has exited. */
   readonly ownerPid?: number;
-  readonly progress?: Progress;
+  readonly progress?: ProgressReporter;
 };
 
 /** A running control plane. Disposing it ends its processes and removes everything that it wrote. */
@@ -83,9 +83,9 @@ function programsFor(pretendedNodes: number) {
   return pretendedNodes > 0 ? ([...always, 'kube-scheduler', 'kwok'] as const) : always;
 }
 
-async function recordFor(options: ControlPlaneOptions, progress: Progress): Promise<ControlPlaneRecord> {
+async function recordFor(options: ControlPlaneOptions, progress: ProgressReporter): Promise<ControlPlaneRecord> {
   const { audit = false, lasting = false, pretendedNodes = 0 } = options;
-  const owner = lasting ? undefined : markOf(options.ownerPid ?? process.pid);
+  const owner = lasting ? undefined : processMark(options.ownerPid ?? process.pid);
   return {
     size: 'control-plane',
     name: options.name ?? `test-${randomBytes(6).toString('hex')}`,
@@ -101,7 +101,7 @@ async function recordFor(options: ControlPlaneOptions, progress: Progress): Prom
 }
 
 /** Starts the stopped components of a recorded control plane, one after another. */
-export async function startRecorded(record: ControlPlaneRecord, progress: Progress): Promise<void> {
+export async function startRecorded(record: ControlPlaneRecord, progress: ProgressReporter): Promise<void> {
   await endStrays(record);
   const { name } = record;
   writeKubeconfig(kubeconfigOfCluster(name), { name, url: urlOf(record), user: 'admin' }, identitiesOf(record).admin);
@@ -159,7 +159,7 @@ export function openControlPlane(record: ControlPlaneRecord): ControlPlane {
  * @throws ClusterError when a program is missing or does not start
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const progress = options.progress ?? silent;
+  const progress = options.progress ?? silentProgress;
   await removeAbandoned();
   const record = await recordFor(options, progress);
   writeRecord(record);

@@ -1,8 +1,8 @@
 import { hasProcessTable, processTable } from '../../e2e/support/process-table.ts';
 import { until } from '../../e2e/support/until.ts';
-import { componentsOf } from './components-of.ts';
+import { clusterComponents } from './components-of.ts';
 import { clusterFolder } from './places.ts';
-import { isRunning, markOf } from './process/process-identity.ts';
+import { isSameProcessRunning, processMark } from './process/process-identity.ts';
 import type { ControlPlaneRecord, WholeRecord } from './record.ts';
 
 /**
@@ -14,12 +14,12 @@ export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promi
   if (!hasProcessTable) return;
   const folder = `${clusterFolder(record.name)}/`;
   const programs = Object.values(record.programs).filter((program) => program !== '');
-  const known = new Set(componentsOf(record).map((one) => one.running()?.pid));
+  const known = new Set(clusterComponents(record).map((one) => one.running()?.pid));
   const strays = processTable().filter(
     ({ pid, command }) =>
       !known.has(pid) && command.includes(folder) && programs.some((program) => command.startsWith(`${program} `)),
   );
-  const marks = strays.flatMap(({ pid }) => markOf(pid) ?? []);
+  const marks = strays.flatMap(({ pid }) => processMark(pid) ?? []);
   for (const { pid } of marks) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -27,5 +27,5 @@ export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promi
       // The process ended meanwhile.
     }
   }
-  await until('the end of programs without a note', () => !marks.some(isRunning), { everyMs: 10 });
+  await until('the end of programs without a note', () => !marks.some(isSameProcessRunning), { everyMs: 10 });
 }

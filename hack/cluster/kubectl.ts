@@ -1,10 +1,10 @@
 import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
 import { buildPrograms } from './build/build-programs.ts';
-import { silent } from './progress.ts';
+import { silentProgress } from './progress.ts';
 
 /** Runs kubectl of the version of the cluster. @param input its standard input */
 export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<ProgramEnd> {
-  const programs = await buildPrograms(['kubectl'], silent);
+  const programs = await buildPrograms(['kubectl'], silentProgress);
   return runToEnd(programs.kubectl, [`--kubeconfig=${kubeconfig}`, ...args], { input });
 }
 

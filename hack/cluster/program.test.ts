@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { clusterFolder } from './places.ts';
-import { runCommandLine } from './program.ts';
+import { runClusterCommandLine } from './program.ts';
 
 describe('the command line of local clusters', () => {
   test('an option that npm consumed is reported', async () => {
     using error = vi.spyOn(console, 'error').mockImplementation(() => {});
-    expect(await runCommandLine(['up'], { npm_config_control_plane: 'true' })).toBe(2);
+    expect(await runClusterCommandLine(['up'], { npm_config_control_plane: 'true' })).toBe(2);
     expect(error.mock.calls.flat().join()).toContain("write 'npm run cluster -- up --control-plane");
   });
 });

@@ -5,10 +5,10 @@ import { addDown } from './commands/down.ts';
 import { addKubeconfig } from './commands/kubeconfig.ts';
 import { addLoad } from './commands/load.ts';
 import { addSelftest } from './commands/selftest.ts';
-import { addStatus } from './commands/status.ts';
-import { addUp } from './commands/up.ts';
+import { addClusterStatus } from './commands/status.ts';
+import { addClusterUp } from './commands/up.ts';
 
-const commands = [addUp, addDown, addStatus, addKubeconfig, addLoad, addBuild, addSelftest];
+const commands = [addClusterUp, addDown, addClusterStatus, addKubeconfig, addLoad, addBuild, addSelftest];
 
 function createProgram(): Command {
   const program = new Command('npm run cluster --')
@@ -31,7 +31,7 @@ function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** Runs one command line. @returns the exit code of the process */
-export async function runCommandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+export async function runClusterCommandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const swallowed = swallowedOption(environment);
   if (swallowed !== undefined) {
     console.error(`npm consumed --${swallowed}: write 'npm run cluster -- ${args.join(' ')} --${swallowed} ...'.`);

@@ -1,18 +1,18 @@
 /** Reports the present step and its duration. */
-export type Progress = {
+export type ProgressReporter = {
   /** Runs one step under its title; the title stays, followed by how long it took. */
   readonly step: <T>(title: string, run: () => Promise<T>) => Promise<T>;
   readonly say: (sentence: string) => void;
 };
 
 /** For tests and programs: says nothing. */
-export const silent: Progress = { step: async (_title, run) => run(), say: () => {} };
+export const silentProgress: ProgressReporter = { step: async (_title, run) => run(), say: () => {} };
 
 const everyMs = 1_000;
 const plainEverySeconds = 15;
 
 /** Writes to a terminal or a log. A step that lasts shows its seconds, on a terminal each, in a log now and then. */
-export function progressOn(stream: NodeJS.WriteStream): Progress {
+export function progressOn(stream: NodeJS.WriteStream): ProgressReporter {
   const seconds = (begin: number): string => ((performance.now() - begin) / 1_000).toFixed(1);
   return {
     say: (sentence) => void stream.write(`${sentence}\n`),

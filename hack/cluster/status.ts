@@ -1,5 +1,5 @@
 import { lastLines } from '#kit/process/child-log';
-import { componentsOf } from './components-of.ts';
+import { clusterComponents } from './components-of.ts';
 import { urlOf } from './control-plane/components.ts';
 import { kindNode, kindUrlOf } from './kind/kind-cluster.ts';
 import { kubectl } from './kubectl.ts';
@@ -70,7 +70,7 @@ async function isReadyByKubectl(name: string): Promise<boolean> {
 
 async function factsOf(record: ClusterRecord): Promise<Facts> {
   if (record.size === 'kind') return kindFacts(record);
-  const components = await Promise.all(componentsOf(record).map(stateOf));
+  const components = await Promise.all(clusterComponents(record).map(stateOf));
   if (record.size === 'control-plane') {
     return { url: urlOf(record), nodeAddress: null, machineAddress: null, components };
   }

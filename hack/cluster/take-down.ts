@@ -6,12 +6,12 @@ import { endStrays } from './end-strays.ts';
 import { endKind } from './kind/kind-cluster.ts';
 import { cacheFolder, clusterFolder } from './places.ts';
 import { isAtWork } from './process/process-identity.ts';
-import { type Progress, silent } from './progress.ts';
+import { type ProgressReporter, silentProgress } from './progress.ts';
 import { type ClusterRecord, type ControlPlaneRecord, clusterNames, readRecord, type WholeRecord } from './record.ts';
 import { controlGroupOf, spaceOf, wholeStages } from './whole/components.ts';
 import { removeControlGroup } from './whole/control-groups.ts';
 
-async function endControlPlane(record: ControlPlaneRecord, progress: Progress): Promise<void> {
+async function endControlPlane(record: ControlPlaneRecord, progress: ProgressReporter): Promise<void> {
   // What holds no state of its own needs no grace, and the data go in any case.
   for (const one of controlPlaneComponents(record).toReversed()) {
     if (one.running() !== undefined) await progress.step(`ending ${one.name}`, () => one.stop(0));
@@ -19,7 +19,7 @@ async function endControlPlane(record: ControlPlaneRecord, progress: Progress): 
 }
 
 /** The kernel ends all processes in the namespace, including the containers. */
-async function endWhole(record: WholeRecord, progress: Progress): Promise<void> {
+async function endWhole(record: WholeRecord, progress: ProgressReporter): Promise<void> {
   const space = spaceOf(record);
   await progress.step('ending every process and container', async () => {
     await space.component.stop(0);
@@ -29,7 +29,7 @@ async function endWhole(record: WholeRecord, progress: Progress): Promise<void> 
   await progress.step('removing control groups', () => removeControlGroup(controlGroupOf(record)));
 }
 
-async function endProcesses(record: ClusterRecord, progress: Progress): Promise<void> {
+async function endProcesses(record: ClusterRecord, progress: ProgressReporter): Promise<void> {
   switch (record.size) {
     case 'control-plane':
       await endControlPlane(record, progress);
@@ -43,7 +43,7 @@ async function endProcesses(record: ClusterRecord, progress: Progress): Promise<
 }
 
 /** Ends every process of a cluster and removes its files. Idempotent. */
-export async function takeDown(name: string, progress: Progress = silent): Promise<void> {
+export async function takeDown(name: string, progress: ProgressReporter = silentProgress): Promise<void> {
   const record = readRecord(name);
   if (record !== undefined) await endProcesses(record, progress);
   rmSync(clusterFolder(name), { recursive: true, force: true, maxRetries: 5 });

@@ -61,7 +61,7 @@ export type ApiRequest<Service, Caller> = {
  * - `body`: media type, declared size, then the bytes within size and time; that it is JSON is left to the operation
  * - `idempotency_key`: exactly one header of the right form
  */
-export type Gate = 'identity' | 'query' | 'path' | 'body' | 'idempotency_key';
+export type GateName = 'identity' | 'query' | 'path' | 'body' | 'idempotency_key';
 
 /** A parameter as OpenAPI describes it, and the function that reads its value. */
 export type Parameter<Code extends string> = {
@@ -92,7 +92,7 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   readonly summary: string;
   readonly description: string;
   /** In the order of their evaluation. Only an operation with `public` may leave out `identity`. */
-  readonly gates: readonly Gate[];
+  readonly gates: readonly GateName[];
   readonly public?: true;
   readonly parameters: readonly Parameter<Code>[];
   /** Name of the schema of the body. */

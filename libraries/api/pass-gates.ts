@@ -8,7 +8,7 @@ import {
   type ApiTable,
   type Authorizer,
   failure,
-  type Gate,
+  type GateName,
   type Parameter,
 } from './operation.ts';
 
@@ -32,7 +32,7 @@ export async function passGates<Service, Caller, Code extends string>(
 ): Promise<Provided<Caller> | ApiError<Code>> {
   const { faults } = table;
   const { incoming } = arrival;
-  const ask: Record<Gate, () => Promise<Provided<Caller> | ApiError<Code>> | Provided<Caller> | ApiError<Code>> = {
+  const ask: Record<GateName, () => Promise<Provided<Caller> | ApiError<Code>> | Provided<Caller> | ApiError<Code>> = {
     identity: async () => {
       const found = await authorizer.authorize(incoming.rawHeaders);
       return found.kind === 'error' ? found : { caller: found.caller };

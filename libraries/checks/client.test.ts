@@ -5,16 +5,16 @@ import { contextHeaders } from '#contracts/profiles';
 import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckClient, createCheckClient } from './client.ts';
-import { said, targetOf, testToken } from './testing/check-fixture.ts';
+import { checkTargetOf, said, testToken } from './testing/check-fixture.ts';
 import {
   answerWith,
-  type Behaviour,
   denyResult,
-  errorBody,
   passResult,
+  type RuntimeBehaviour,
   rawAnswer,
   requestMask,
   type ScriptedRuntime,
+  scriptedError,
   startScriptedRuntime,
 } from './testing/scripted-runtime.ts';
 
@@ -34,17 +34,17 @@ afterEach(async () => {
 });
 
 const hello = [said('hello')];
-const check = (messages = hello) => client.check(targetOf([runtime.origin]), 'request', messages);
-const reset: Behaviour = (socket) => socket.resetAndDestroy();
+const check = (messages = hello) => client.check(checkTargetOf([runtime.origin]), 'request', messages);
+const reset: RuntimeBehaviour = (socket) => socket.resetAndDestroy();
 
 describe('requests of a check', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],
     'context headers of a check come from the target alone, and are the same for both attempts',
     async () => {
-      runtime.behave(answerWith(503, errorBody('overloaded')));
-      second.behave(answerWith(503, errorBody('overloaded')));
-      const target = { ...targetOf([runtime.origin, second.origin]) };
+      runtime.behave(answerWith(503, scriptedError('overloaded')));
+      second.behave(answerWith(503, scriptedError('overloaded')));
+      const target = { ...checkTargetOf([runtime.origin, second.origin]) };
       const messages = [{ ...said('hello'), name: 'x', [contextHeaders.policyId]: 'weaker' }];
       const outcome = client.check(target, 'request', messages);
       Object.assign(target, { policyId: 'weaker', digest: 'cd'.repeat(32) });
@@ -68,7 +68,7 @@ describe('requests of a check', () => {
   );
 
   test('a check of the response stage sends choices and the given mode', async () => {
-    await client.check(targetOf([runtime.origin]), 'response', hello, { mode: 'sse-reject' });
+    await client.check(checkTargetOf([runtime.origin]), 'response', hello, { mode: 'sse-reject' });
     expect(runtime.received[0]).toMatchObject({ path: '/response' });
     expect(runtime.received[0]?.headers[contextHeaders.responseMode]).toBe('sse-reject');
     expect(runtime.received[0]?.body).toBe('{"body":{"choices":[{"message":{"role":"user","content":"hello"}}]}}');
@@ -81,7 +81,7 @@ describe('requests of a check', () => {
       const content = 'ж'.repeat(100);
       const size = Buffer.byteLength(JSON.stringify({ body: { messages: [said(content)] } }));
       const send = (maxBodyBytes: number) =>
-        client.check(targetOf([runtime.origin], { maxBodyBytes }), 'request', [said(content)]);
+        client.check(checkTargetOf([runtime.origin], { maxBodyBytes }), 'request', [said(content)]);
       expect(await send(size)).toEqual({ kind: 'pass' });
       expect(runtime.received).toHaveLength(1);
       expect(await send(size - 1)).toMatchObject({ kind: 'failed', code: 'body_too_large' });
@@ -109,7 +109,9 @@ describe('requests of a check', () => {
       },
     };
     await using tokenless = createCheckClient({ tokenFile });
-    expect(await tokenless.check(targetOf([runtime.origin]), 'request', hello)).toMatchObject({ code: 'no_token' });
+    expect(await tokenless.check(checkTargetOf([runtime.origin]), 'request', hello)).toMatchObject({
+      code: 'no_token',
+    });
     expect(runtime.received).toHaveLength(0);
   });
 });
@@ -120,7 +122,7 @@ describe('a runtime that does not respond correctly', () => {
     'a check of a suspended or slow runtime ends with a timeout',
     async () => {
       runtime.behave(() => undefined);
-      const slow = targetOf([runtime.origin], { deadlineMs: 250 });
+      const slow = checkTargetOf([runtime.origin], { deadlineMs: 250 });
       expect(await client.check(slow, 'request', hello)).toMatchObject({ kind: 'failed', code: 'timeout' });
       runtime.behave((socket) => setTimeout(() => socket.write(rawAnswer(200, JSON.stringify(passResult))), 1_000));
       expect(await client.check(slow, 'request', hello)).toMatchObject({ kind: 'failed', code: 'timeout' });
@@ -152,17 +154,17 @@ describe('a runtime that does not respond correctly', () => {
         [201, passResult, 'unexpected_status'],
         [204, '', 'unexpected_status'],
         [403, denyResult, 'unexpected_status'],
-        [400, errorBody('invalid_json'), 'invalid_json'],
-        [401, errorBody('unauthenticated'), 'unauthenticated'],
-        [403, errorBody('untrusted_context'), 'untrusted_context'],
-        [422, errorBody('message_limit'), 'message_limit'],
-        [503, errorBody('policy_unavailable'), 'policy_unavailable'],
-        [503, errorBody('stage_timeout'), 'stage_timeout'],
-        [503, errorBody('invalid_replacement'), 'invalid_replacement'],
-        [503, errorBody('output_too_large'), 'output_too_large'],
-        [400, errorBody('policy_unavailable'), 'unexpected_status'],
-        [503, errorBody('toString'), 'unexpected_status'],
-        [503, { ...errorBody('internal'), extra: 1 }, 'unexpected_status'],
+        [400, scriptedError('invalid_json'), 'invalid_json'],
+        [401, scriptedError('unauthenticated'), 'unauthenticated'],
+        [403, scriptedError('untrusted_context'), 'untrusted_context'],
+        [422, scriptedError('message_limit'), 'message_limit'],
+        [503, scriptedError('policy_unavailable'), 'policy_unavailable'],
+        [503, scriptedError('stage_timeout'), 'stage_timeout'],
+        [503, scriptedError('invalid_replacement'), 'invalid_replacement'],
+        [503, scriptedError('output_too_large'), 'output_too_large'],
+        [400, scriptedError('policy_unavailable'), 'unexpected_status'],
+        [503, scriptedError('toString'), 'unexpected_status'],
+        [503, { ...scriptedError('internal'), extra: 1 }, 'unexpected_status'],
         [503, '<html>', 'unexpected_status'],
       ];
       for (const [at, [status, body, code]] of cases.entries()) {
@@ -194,11 +196,11 @@ describe('a runtime that does not respond correctly', () => {
         runtime.origin.replace('http:', 'https:'),
       ];
       for (const origin of nowhere) {
-        const outcome = await client.check(targetOf([origin], { deadlineMs: 2_000 }), 'request', hello);
+        const outcome = await client.check(checkTargetOf([origin], { deadlineMs: 2_000 }), 'request', hello);
         expect(outcome, origin).toMatchObject({ kind: 'failed' });
         expect(outcome).not.toMatchObject({ code: 'aborted' });
       }
-      const breaks: readonly Behaviour[] = [
+      const breaks: readonly RuntimeBehaviour[] = [
         reset,
         (socket) => socket.end(),
         (socket) => socket.write(whole.slice(0, 40), () => socket.resetAndDestroy()),
@@ -209,7 +211,10 @@ describe('a runtime that does not respond correctly', () => {
         runtime.behave(broken);
         expect(await check(), `break ${at}`).toMatchObject({ kind: 'failed', code: 'network' });
       }
-      expect(await client.check(targetOf([]), 'request', hello)).toMatchObject({ kind: 'failed', code: 'no_address' });
+      expect(await client.check(checkTargetOf([]), 'request', hello)).toMatchObject({
+        kind: 'failed',
+        code: 'no_address',
+      });
     },
   );
 
@@ -233,7 +238,7 @@ describe('a runtime that does not respond correctly', () => {
       runtime.behave(
         answerWith(200, body, { 'content-length': String(Buffer.byteLength(body) + 1), connection: 'close' }),
       );
-      expect(await client.check(targetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)).toMatchObject({
+      expect(await client.check(checkTargetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)).toMatchObject({
         kind: 'failed',
       });
     },
@@ -246,7 +251,7 @@ describe('a runtime that does not respond correctly', () => {
     expect(await check()).toMatchObject({ kind: 'failed', code: 'network' });
     runtime.behave(answerWith(200, `${JSON.stringify(passResult)}${' '.repeat(100_000)}`));
     expect(await check()).toMatchObject({ kind: 'failed', code: 'invalid_answer' });
-    const endless: Behaviour = (socket) => {
+    const endless: RuntimeBehaviour = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
       const more = () => {
         while (socket.writable && socket.write(`1000\r\n${' '.repeat(4_096)}\r\n`));
@@ -263,10 +268,10 @@ describe('a runtime that does not respond correctly', () => {
 });
 
 describe('the second attempt of a check', () => {
-  const both = () => targetOf([runtime.origin, second.origin]);
+  const both = () => checkTargetOf([runtime.origin, second.origin]);
 
   test('a check that an overloaded process refused is retried once on the other process', async () => {
-    const overloaded = answerWith(503, errorBody('overloaded'));
+    const overloaded = answerWith(503, scriptedError('overloaded'));
     for (const [busy, free] of [
       [runtime, second],
       [second, runtime],
@@ -281,8 +286,8 @@ describe('the second attempt of a check', () => {
   });
 
   test('a check ends with overloaded after two calls when two processes are overloaded, and after one call when there is only one process', async () => {
-    runtime.behave(answerWith(503, errorBody('overloaded')));
-    second.behave(answerWith(503, errorBody('overloaded')));
+    runtime.behave(answerWith(503, scriptedError('overloaded')));
+    second.behave(answerWith(503, scriptedError('overloaded')));
     expect(await client.check(both(), 'request', hello)).toMatchObject({ kind: 'failed', code: 'overloaded' });
     expect([runtime.received.length, second.received.length]).toEqual([1, 1]);
     expect(await check()).toMatchObject({ kind: 'failed', code: 'overloaded' });
@@ -299,7 +304,7 @@ describe('the second attempt of a check', () => {
     expect(await client.check(both(), 'request', hello)).toEqual({ kind: 'pass' });
 
     const before = runtime.received.length + second.received.length;
-    const middle: Behaviour = (socket) =>
+    const middle: RuntimeBehaviour = (socket) =>
       socket.write(rawAnswer(200, JSON.stringify(passResult)).slice(0, -1), () => socket.resetAndDestroy());
     runtime.behave(middle);
     second.behave(middle);
@@ -333,7 +338,7 @@ describe('the second attempt of a check', () => {
   test('both attempts of a check share one deadline', async () => {
     runtime.behave(() => undefined);
     second.behave(() => undefined);
-    const late = targetOf([runtime.origin, second.origin], { deadlineMs: 1 });
+    const late = checkTargetOf([runtime.origin, second.origin], { deadlineMs: 1 });
     expect(await client.check(late, 'request', hello)).toMatchObject({ code: 'timeout' });
     expect(runtime.received.length + second.received.length).toBe(1);
   });
@@ -354,13 +359,15 @@ describe('limits of the check client', () => {
       });
       if (answers.length === 3) for (const answer of answers.splice(0)) answer();
     });
-    const target = targetOf([runtime.origin]);
+    const target = checkTargetOf([runtime.origin]);
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => narrow.check(target, 'request', hello)));
     expect(outcomes).toEqual(Array.from({ length: 12 }, () => ({ kind: 'pass' })));
     expect(most).toBe(3);
     runtime.behave(() => undefined);
     const frozen = await Promise.all(
-      Array.from({ length: 5 }, () => narrow.check(targetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello)),
+      Array.from({ length: 5 }, () =>
+        narrow.check(checkTargetOf([runtime.origin], { deadlineMs: 1 }), 'request', hello),
+      ),
     );
     expect(frozen.map((outcome) => outcome.kind === 'failed' && outcome.code)).toEqual(Array(5).fill('timeout'));
   });
@@ -371,25 +378,25 @@ describe('limits of the check client', () => {
       socket.on('close', () => runtime.received.push({ path: 'closed', headers: {}, body: '', place: 0 }));
       given.abort();
     });
-    const outcome = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
+    const outcome = await client.check(checkTargetOf([runtime.origin]), 'request', hello, { signal: given.signal });
     expect(outcome).toMatchObject({ kind: 'failed', code: 'aborted' });
     await until('the call is closed', () => runtime.received.some(({ path }) => path === 'closed'));
-    const dead = await client.check(targetOf([runtime.origin]), 'request', hello, { signal: given.signal });
+    const dead = await client.check(checkTargetOf([runtime.origin]), 'request', hello, { signal: given.signal });
     expect(dead).toMatchObject({ kind: 'failed', code: 'aborted' });
   });
 });
 
 describe('a probe of a runtime', () => {
   test('a probe of a runtime sends no message and succeeds only with message_limit', async () => {
-    const target = targetOf([runtime.origin]);
-    runtime.behave(answerWith(422, errorBody('message_limit')));
+    const target = checkTargetOf([runtime.origin]);
+    runtime.behave(answerWith(422, scriptedError('message_limit')));
     expect(await client.probe(target)).toEqual({ ok: true });
     expect(runtime.received[0]?.body).toBe('{"body":{"messages":[]}}');
     for (const [behaviour, code] of [
       [answerWith(200, passResult), 'invalid_answer'],
-      [answerWith(422, errorBody('invalid_payload')), 'invalid_payload'],
-      [answerWith(401, errorBody('unauthenticated')), 'unauthenticated'],
-      [answerWith(503, errorBody('policy_unavailable')), 'policy_unavailable'],
+      [answerWith(422, scriptedError('invalid_payload')), 'invalid_payload'],
+      [answerWith(401, scriptedError('unauthenticated')), 'unauthenticated'],
+      [answerWith(503, scriptedError('policy_unavailable')), 'policy_unavailable'],
       [answerWith(422, 'message_limit'), 'unexpected_status'],
       [reset, 'network'],
       [() => undefined, 'timeout'],
@@ -397,6 +404,6 @@ describe('a probe of a runtime', () => {
       runtime.behave(behaviour);
       expect(await client.probe(target)).toMatchObject({ ok: false, code });
     }
-    expect(await client.probe(targetOf([]))).toMatchObject({ ok: false, code: 'no_address' });
+    expect(await client.probe(checkTargetOf([]))).toMatchObject({ ok: false, code: 'no_address' });
   });
 });

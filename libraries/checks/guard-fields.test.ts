@@ -2,17 +2,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckClient, createCheckClient } from './client.ts';
 import { guardEach, guardFields } from './guard-fields.ts';
-import { said, targetOf, testToken } from './testing/check-fixture.ts';
+import { checkTargetOf, said, testToken } from './testing/check-fixture.ts';
 import { createIndexingCaller } from './testing/indexing-caller.ts';
 import {
   answerWith,
-  type Behaviour,
   denyResult,
-  errorBody,
   passResult,
+  type RuntimeBehaviour,
   rawAnswer,
   requestMask,
   type ScriptedRuntime,
+  scriptedError,
   startScriptedRuntime,
 } from './testing/scripted-runtime.ts';
 
@@ -23,7 +23,7 @@ let caller: ReturnType<typeof createIndexingCaller>;
 beforeEach(async () => {
   client = createCheckClient({ tokenFile: testToken, slackMs: 100 });
   runtime = await startScriptedRuntime(answerWith(200, passResult));
-  caller = createIndexingCaller(client, targetOf([runtime.origin]));
+  caller = createIndexingCaller(client, checkTargetOf([runtime.origin]));
 });
 afterEach(async () => {
   await runtime[Symbol.asyncDispose]();
@@ -37,7 +37,7 @@ const letter = {
   texts: { title: 'Invoice', body: 'pay ivan@example.com today' },
 };
 /** Masks as a runtime does: every e-mail address of every message. */
-const masking: Behaviour = (socket, { body }) => {
+const masking: RuntimeBehaviour = (socket, { body }) => {
   const { messages } = JSON.parse(body).body;
   const masked = messages.map((message: { role: string; content: string }) => ({
     ...message,
@@ -66,7 +66,7 @@ verifies(
       ['10', 'ten'],
       ['2', 'two c@d.example'],
     ]);
-    const outcome = guardFields(client, targetOf([runtime.origin]), 'request', fields);
+    const outcome = guardFields(client, checkTargetOf([runtime.origin]), 'request', fields);
     fields.set('late', 'added while the check runs');
     fields.delete('body');
     expect(await outcome).toEqual({
@@ -108,10 +108,10 @@ verifies(
   ],
   'a service stores and indexes nothing until a check gives a pass or a valid mask',
   async () => {
-    const faults: readonly Behaviour[] = [
+    const faults: readonly RuntimeBehaviour[] = [
       answerWith(200, denyResult),
       answerWith(500, passResult),
-      answerWith(503, errorBody('stage_timeout')),
+      answerWith(503, scriptedError('stage_timeout')),
       answerWith(307, passResult, { location: runtime.origin }),
       answerWith(200, { action: { reason: 'unknown' } }),
       answerWith(200, requestMask(said('Invoice'))),
@@ -155,7 +155,7 @@ verifies(
     const documents = new Map(
       Array.from({ length: 10 }, (_, at): [string, Map<string, string>] => [`d${at}`, new Map([['t', `text ${at}`]])]),
     );
-    const target = targetOf([runtime.origin]);
+    const target = checkTargetOf([runtime.origin]);
     const outcomes = await guardEach(client, target, 'request', documents, { concurrency: 2 });
     expect([...outcomes].map(([name, { kind }]) => `${name} ${kind}`)).toEqual(
       Array.from({ length: 10 }, (_, at) => `d${at} ${at === 3 ? 'deny' : 'pass'}`),
@@ -166,7 +166,7 @@ verifies(
 );
 
 test('a check without any text is a failure, not a pass', async () => {
-  const outcome = await guardFields(client, targetOf([runtime.origin]), 'request', new Map());
+  const outcome = await guardFields(client, checkTargetOf([runtime.origin]), 'request', new Map());
   expect(outcome).toMatchObject({ kind: 'failed', code: 'message_limit' });
   expect(runtime.received).toHaveLength(0);
 });

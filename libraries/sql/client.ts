@@ -9,7 +9,7 @@ export type DriverQuery = Promise<unknown> & {
 };
 
 /** One connection to the server, opened by its first statement and never reopened. */
-export type Client = {
+export type SqlClient = {
   /** Creates statements and fragments; an awaited statement must go through `execute`. */
   readonly raw: postgres.Sql;
   /** Whether the connection is closed or discarded: it accepts no more statements. */
@@ -26,7 +26,7 @@ export type Client = {
  * outside of it, unsent data stays in a buffer, and a late write throws an uncaught error. A lost client is therefore
  * never used again (docs/decisions/0011).
  */
-export function openClient(url: string, options: postgres.Options<Record<string, never>>): Client {
+export function openClient(url: string, options: postgres.Options<Record<string, never>>): SqlClient {
   let lost = false;
   const raw = postgres(url, {
     ...options,

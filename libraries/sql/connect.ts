@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type postgres from 'postgres';
 import { ConfigError } from '#kit/env/config-error';
-import { type Client, openClient } from './client.ts';
+import { openClient, type SqlClient } from './client.ts';
 import { Pool } from './pool.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
@@ -65,7 +65,7 @@ export function connectSql(options: ConnectOptions): Database {
   const settings = driverSettings(options, statementTimeoutMs);
   const answerMs = statementTimeoutMs + slackMs;
   // Read here because the driver swallows an error of its password function.
-  const open = (): Client => openClient(url, { ...settings, password: options.password?.() });
+  const open = (): SqlClient => openClient(url, { ...settings, password: options.password?.() });
   const pool = new Pool({ open, max: options.max ?? 10, waitMs: answerMs });
   return {
     // This client only creates statements and never connects.
@@ -90,7 +90,7 @@ function driverSettings(options: ConnectOptions, statementTimeoutMs: number): po
   };
 }
 
-function sqlOver(pool: Pool, maker: Client, answerMs: number): Sql {
+function sqlOver(pool: Pool, maker: SqlClient, answerMs: number): Sql {
   const send: Send = (query, done) => {
     let settled = false;
     done(() => {

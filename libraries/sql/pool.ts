@@ -1,8 +1,8 @@
-import type { Client } from './client.ts';
+import type { SqlClient } from './client.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 
 type PoolOptions = {
-  readonly open: () => Client;
+  readonly open: () => SqlClient;
   readonly max: number;
   /** Longest wait for a connection, milliseconds. */
   readonly waitMs: number;
@@ -11,9 +11,9 @@ type PoolOptions = {
 /** At most `max` connections, given to callers in the order of their requests. */
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #all = new Set<Client>();
-  readonly #idle: Client[] = [];
-  readonly #waiting = new Set<(look: () => Client | undefined) => void>();
+  readonly #all = new Set<SqlClient>();
+  readonly #idle: SqlClient[] = [];
+  readonly #waiting = new Set<(look: () => SqlClient | undefined) => void>();
   #ended = false;
 
   constructor(options: PoolOptions) {
@@ -21,12 +21,12 @@ export class Pool {
   }
 
   /** @throws SqlUnavailableError on timeout, after the end of the pool, or if the password cannot be read */
-  async take(): Promise<Client> {
+  async take(): Promise<SqlClient> {
     return this.#ready() ?? (await this.#next());
   }
 
   /** Returns a connection to the pool, even a lost one. */
-  give(client: Client): void {
+  give(client: SqlClient): void {
     if (client.isLost()) this.#all.delete(client);
     else this.#idle.push(client);
     const [next] = this.#waiting;
@@ -41,7 +41,7 @@ export class Pool {
   }
 
   /** An idle connection, or a new one within the limit. */
-  #ready(): Client | undefined {
+  #ready(): SqlClient | undefined {
     if (this.#ended) refuse('ENDED');
     for (let client = this.#idle.pop(); client !== undefined; client = this.#idle.pop()) {
       if (!client.isLost()) return client;
@@ -54,13 +54,13 @@ export class Pool {
   }
 
   /** Queues a request; one that finds no connection keeps its position. */
-  #next(): Promise<Client> {
+  #next(): Promise<SqlClient> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(look);
       };
-      const look = (ready: () => Client | undefined): void => {
+      const look = (ready: () => SqlClient | undefined): void => {
         try {
           const client = ready();
           if (client === undefined) return;

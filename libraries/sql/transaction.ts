@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import type { Client } from './client.ts';
+import type { SqlClient } from './client.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 
@@ -20,7 +20,7 @@ type TransactionBounds = {
 
 /** Runs a callback in one transaction on a client that the caller owns. */
 export async function runTransaction<T>(
-  client: Client,
+  client: SqlClient,
   mode: TransactionMode,
   bounds: TransactionBounds,
   run: (sql: TransactionSql) => Promise<T>,
@@ -60,13 +60,13 @@ async function attempt<T>(scope: Scope, mode: TransactionMode, run: (sql: Transa
 
 class Scope {
   readonly sql: TransactionSql;
-  readonly #client: Client;
+  readonly #client: SqlClient;
   /** The first failure that no savepoint rolled back: the transaction must not commit. */
   failure: unknown;
   isOver = false;
   #savepoints = 0;
 
-  constructor(client: Client, answerMs: number) {
+  constructor(client: SqlClient, answerMs: number) {
     this.#client = client;
     this.sql = statementsOver(client.raw, this.#send, answerMs, { savepoint: this.#savepoint });
   }

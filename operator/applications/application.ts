@@ -77,7 +77,7 @@ export function outcomeOf(
 }
 
 /** Whether a record is an outcome of this application: same token and content. */
-export function answers(record: ApplicationRecord, application: Application): boolean {
+export function isOutcomeOf(record: ApplicationRecord, application: Application): boolean {
   const { token, content } = application;
   if (record.operationId !== token || record.contentProfile !== content.contentProfile) return false;
   if (content.mode === 'None') return record.policyRevision === undefined && record.policyId === undefined;

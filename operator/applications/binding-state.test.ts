@@ -6,7 +6,7 @@ import { aspectsOf } from '../controllers/model-binding/conditions.ts';
 import type { Snapshot } from '../controllers/model-binding/snapshot.ts';
 import { makeStatus } from '../controllers/model-binding/status.ts';
 import type { PassResult, Settlement } from '../controllers/model-binding/steps.ts';
-import { replicaOf, routeOf, snapshotOf } from '../controllers/model-binding/testing/snapshots.ts';
+import { replicaOf, routeViewOf, snapshotOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { bindingObject } from '../testing/objects.ts';
 
 const message = 'the reason';
@@ -22,7 +22,7 @@ type Case = {
 /** A binding with the conditions of a pass that ended in this way. */
 function settled({ result, snapshot = {}, spec = {}, rest = {} }: Case): Stored<ModelBinding> {
   const object = bindingObject('chat', spec);
-  const s = snapshotOf({ route: routeOf(), ...snapshot }, { spec: object.spec });
+  const s = snapshotOf({ route: routeViewOf(), ...snapshot }, { spec: object.spec });
   const settlement = { result, ...rest };
   const server = { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
   return {
@@ -38,7 +38,7 @@ const rows: readonly (readonly [string, Case, ConditionState])[] = [
   ['applied without a guardrail', { result: { kind: 'applied' }, spec: unguarded }, 'unbound'],
   [
     'applied, with a disabled provider',
-    { result: { kind: 'applied' }, snapshot: { route: routeOf({}, { state: 'Disabled' }) } },
+    { result: { kind: 'applied' }, snapshot: { route: routeViewOf({}, { state: 'Disabled' }) } },
     'disabled',
   ],
   ['starting', { result: { kind: 'starting', message } }, 'pending'],

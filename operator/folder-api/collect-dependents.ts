@@ -6,7 +6,7 @@ import { ApiRefusal, notFound } from './api-refusal.ts';
 import type { WriteDecision } from './decide-create.ts';
 import { decideDelete } from './decide-delete.ts';
 import type { ResourceStore } from './resource-store.ts';
-import { decodeObject, type StoredObject } from './stored-object.ts';
+import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 type Owner = NonNullable<Metadata['ownerReferences']>[number];
 
@@ -68,7 +68,7 @@ async function collect(store: ResourceStore, { kind, name }: StoredObject, clock
     if (current === undefined) throw notFound(kind, name);
     if (left.length === owners.length) return { act: 'keep' };
     if (left.length === 0) return decideDelete({ kind, name, options: {}, now: clock.date() }, current);
-    const object: Stored<Resource> = decodeObject(current);
+    const object: Stored<Resource> = decodeStoredObject(current);
     return { act: 'put', object: { ...object, metadata: { ...object.metadata, ownerReferences: left } } };
   });
 }

@@ -15,7 +15,7 @@ import { compareVersions } from '#kube/watch/compare-versions';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { type DataDirectory, makeDataDirectory } from './testing/open-folder.ts';
+import { type FolderApiData, makeDataDirectory } from './testing/open-folder.ts';
 
 const script = fileURLToPath(new URL('./testing/serve-folder.ts', import.meta.url));
 const rounds = 30;
@@ -51,7 +51,7 @@ test('an acknowledged write survives a kill of the process at any time', async (
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 
 /** A process that is killed with its scope, and exits if this one dies. */
-async function serve(data: DataDirectory): Promise<Life> {
+async function serve(data: FolderApiData): Promise<Life> {
   const child = spawn(process.execPath, [script, data.resources, data.token], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, PORTCULLIS_EXIT_WITH_STDIN: '1' },
@@ -145,7 +145,7 @@ function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged,
 }
 
 /** Other files of the folder after a start, which removes leftovers. */
-async function leftovers(data: DataDirectory): Promise<readonly string[]> {
+async function leftovers(data: FolderApiData): Promise<readonly string[]> {
   const files = await readdir(join(data.resources, policies.plural));
   return files.filter((file) => !file.endsWith('.json'));
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Kind } from '#resources/kinds';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { type WriteDecision, wholeSeconds } from './decide-create.ts';
-import { decodeObject, type StoredObject } from './stored-object.ts';
+import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /** DeleteOptions of meta/v1, as far as they are served. */
 const deleteOptionsSchema = z.looseObject({
@@ -37,7 +37,7 @@ export function decideDelete(input: DeleteInput, current: StoredObject | undefin
   if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
     throw failed(kind, name, 'ResourceVersion', resourceVersion, current.metadata.resourceVersion);
   }
-  const object = decodeObject(current);
+  const object = decodeStoredObject(current);
   if ((current.metadata.finalizers ?? []).length === 0) return { act: 'remove', object };
   if (current.metadata.deletionTimestamp !== undefined) return { act: 'keep' };
   const { labels, annotations, finalizers, ownerReferences, ...server } = object.metadata;

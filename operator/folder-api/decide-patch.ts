@@ -4,7 +4,7 @@ import type { Resource, Stored } from '#resources/metadata';
 import { ApiRefusal, conflict, notFound } from './api-refusal.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { bodyObject, clientMetadata, modified, type WriteDecision } from './decide-create.ts';
-import { decodeObject, type StoredObject } from './stored-object.ts';
+import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 import { validateObject } from './validate-object.ts';
 
 type PatchInput = {
@@ -22,7 +22,7 @@ type PatchInput = {
 export function decidePatch(input: PatchInput, current: StoredObject | undefined): WriteDecision {
   const { kind, name, part } = input;
   if (current === undefined) throw notFound(kind, name);
-  const before = decodeObject(current);
+  const before = decodeStoredObject(current);
   const patched = bodyObject(applyJsonPatch(before, input.patch));
   assertSameObject(kind, before, patched);
   const next = part === 'status' ? withStatus(before, patched['status']) : withoutStatus(before, patched);

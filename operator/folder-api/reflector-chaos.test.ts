@@ -10,7 +10,7 @@ import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
 import { until } from '../../e2e/support/until.ts';
-import { type DataDirectory, makeDataDirectory, openFolder, silent } from './testing/open-folder.ts';
+import { type FolderApiData, makeDataDirectory, openFolder, silentLogger } from './testing/open-folder.ts';
 
 const kind = kinds.gatewayReport;
 const restarts = 5;
@@ -90,14 +90,14 @@ test('a reflector replaces a frozen connection', async () => {
 });
 
 /** A reflector through the proxy that records every violation of its obligations. */
-function startCopy(data: DataDirectory, proxy: FaultyProxy) {
+function startCopy(data: FolderApiData, proxy: FaultyProxy) {
   const client = createClient({ url: proxy.url, tokenFile: openTokenFile(data.token), namespace: 'default' });
   const delivered = new Map<string, string>();
   const faults: string[] = [];
   const reflector = startReflector<GatewayReport>({
     client: { list: client.list, watch: (one, watch) => client.watch(one, { ...watch, timeoutSeconds: 1 }) },
     kind,
-    logger: silent,
+    logger: silentLogger,
     backoff: { next: () => 10 + Math.random() * 20, reset: () => {} },
     onChange(name, current, previous) {
       if (previous?.metadata.resourceVersion !== delivered.get(name)) faults.push(`${name}: unknown previous`);

@@ -11,7 +11,7 @@ import { kinds } from '#resources/kinds';
 import { decideCreate, type WriteDecision } from './decide-create.ts';
 import { type ObjectFiles, openObjectFiles } from './object-files.ts';
 import { openResourceStore } from './resource-store.ts';
-import { type DataDirectory, makeDataDirectory, openFolder } from './testing/open-folder.ts';
+import { type FolderApiData, makeDataDirectory, openFolder } from './testing/open-folder.ts';
 
 const policies = kinds.guardrailPolicy;
 
@@ -222,7 +222,7 @@ async function names(folder: Awaited<ReturnType<typeof openFolder>>): Promise<re
   return (await listAll(folder.client, policies)).items.map((item) => item.metadata.name);
 }
 
-async function snapshot(data: DataDirectory): Promise<ReadonlyMap<string, string>> {
+async function snapshot(data: FolderApiData): Promise<ReadonlyMap<string, string>> {
   const files = await readdir(data.resources, { recursive: true, withFileTypes: true });
   const entries = files
     .filter((file) => file.isFile())

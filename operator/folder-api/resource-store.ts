@@ -6,7 +6,7 @@ import { ApiRefusal } from './api-refusal.ts';
 import type { WriteDecision } from './decide-create.ts';
 import { type Change, createHistory, type History } from './history.ts';
 import type { ObjectFiles } from './object-files.ts';
-import { encodeObject, type StoredObject } from './stored-object.ts';
+import { encodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /** Version of an empty store; above 1, so that a client can name a version that is certainly too old. */
 const firstVersion = 1_000;
@@ -115,7 +115,10 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
       reserved = next + reservation;
     }
     next += 1;
-    const encoded = encodeObject(kind, { ...object, metadata: { ...object.metadata, resourceVersion: String(next) } });
+    const encoded = encodeStoredObject(kind, {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(next) },
+    });
     if (encoded.bytes.length <= maxObjectBytes) return encoded;
     throw new ApiRefusal('RequestEntityTooLarge', `an object is at most ${maxObjectBytes} bytes of JSON`, {
       kind,

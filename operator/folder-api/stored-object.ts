@@ -12,12 +12,12 @@ export type StoredObject = {
 };
 
 /** A new copy of the object. */
-export function decodeObject(stored: StoredObject): Stored<Resource> {
+export function decodeStoredObject(stored: StoredObject): Stored<Resource> {
   return JSON.parse(stored.bytes.toString('utf8'));
 }
 
 /** The stored form of an object whose metadata is complete. */
-export function encodeObject(kind: Kind, object: Stored<Resource>): StoredObject {
+export function encodeStoredObject(kind: Kind, object: Stored<Resource>): StoredObject {
   return {
     kind,
     name: object.metadata.name,

@@ -12,7 +12,7 @@ import { appliedHashAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../../e2e/support/until.ts';
-import { type DataDirectory, makeDataDirectory, openFolder } from './testing/open-folder.ts';
+import { type FolderApiData, makeDataDirectory, openFolder } from './testing/open-folder.ts';
 import type { FolderReport } from './watched-folder.ts';
 
 const policies = kinds.guardrailPolicy;
@@ -20,7 +20,7 @@ const absent = { throwIfNoEntry: false } as const;
 const bindings = kinds.modelBinding;
 
 type Setup = AsyncDisposable & {
-  readonly data: DataDirectory;
+  readonly data: FolderApiData;
   readonly client: KubeClient;
   /** Writes a file atomically. */
   write(file: string, text: string): Promise<void>;
@@ -29,7 +29,7 @@ type Setup = AsyncDisposable & {
   applied(...files: readonly string[]): Promise<FolderReport>;
 };
 
-async function setUp(files: Record<string, string> = {}, clockOf?: (data: DataDirectory) => Clock): Promise<Setup> {
+async function setUp(files: Record<string, string> = {}, clockOf?: (data: FolderApiData) => Clock): Promise<Setup> {
   const data = await makeDataDirectory();
   const clock = clockOf?.(data);
   await mkdir(data.apply);
@@ -234,7 +234,7 @@ test('an object under deletion is created again once it is gone', async () => {
 test('a watched file that is still being written is not read', async () => {
   let isWritten = false;
   /** The fake clock stands still between two writes, however long a busy machine takes. */
-  const clockOf = (data: DataDirectory): Clock => ({
+  const clockOf = (data: FolderApiData): Clock => ({
     now: systemClock.now,
     date: () => (isWritten ? undefined : statSync(join(data.apply, 'a.yaml'), absent)?.mtime) ?? systemClock.date(),
   });

@@ -2,12 +2,12 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { samplePolicy } from '#kube/testing/sample-resources';
 import { apiVersion, kinds } from '#resources/kinds';
-import { type DataDirectory, makeDataDirectory, type OpenFolder, openFolder } from './testing/open-folder.ts';
+import { type FolderApiData, makeDataDirectory, type OpenFolder, openFolder } from './testing/open-folder.ts';
 
 const collection = `/apis/${apiVersion}/namespaces/default/guardrailpolicies`;
 const patchType = 'application/json-patch+json';
 
-let data: DataDirectory;
+let data: FolderApiData;
 let folder: OpenFolder;
 
 beforeAll(async () => {

@@ -28,9 +28,9 @@ import {
   managementDocumentPath,
 } from './http/openapi-documents.ts';
 import { createModelReader } from './models/read-model.ts';
-import { createAdmin } from './monitoring/admin.ts';
+import { createManagementAdmin } from './monitoring/admin.ts';
 import { createManagementMetrics, type ManagementMetrics } from './monitoring/metrics.ts';
-import { createReadiness } from './monitoring/readiness.ts';
+import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
 import { RecordsUnavailableError } from './operations/ports.ts';
@@ -106,7 +106,7 @@ export async function createManagementService(
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
   parts.use(startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }));
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
-  const readiness = createReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
+  const readiness = createManagementReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
   const management: Management = {
     client,
     caches,
@@ -119,7 +119,7 @@ export async function createManagementService(
   };
   await caches.synced;
   const admin = parts.use(
-    await listen({ ...server, ...config.adminListen, fetch: createAdmin(metrics, readiness).fetch }),
+    await listen({ ...server, ...config.adminListen, fetch: createManagementAdmin(metrics, readiness).fetch }),
   );
   const api = createManagementApi(management, { authorizer, metrics, logger });
   const onHandlerError = (): void => logger.error('handler_failed', {});

@@ -8,8 +8,8 @@ import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {
   applyFirst,
-  createPolicy,
   createSkippingClock,
+  createTestPolicy,
   editBinding,
   editPolicy,
   startTestOperator,
@@ -101,7 +101,7 @@ async function outcomesOf(platform: TestOperator): Promise<readonly (string | un
 test.concurrent('a revision that appears after the progress deadline is applied', async () => {
   await using platform = await startTestOperator({ config: { progressDeadlineMs: 1_000 } });
   const replica = await startFakeReplica(platform, 'gateway-1');
-  await createPolicy(platform, 'guard');
+  await createTestPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat', { guardrail: guardedBy(2) }));
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyRevisionUnknown');
   await platform.restart({ progressDeadlineMs: 600_000 });

@@ -177,7 +177,7 @@ export async function editPolicy(
 }
 
 /** Creates a policy and waits for its first revision. */
-export async function createPolicy(
+export async function createTestPolicy(
   platform: TestOperator,
   name: string,
   change: Partial<GuardrailPolicy['spec']> = {},

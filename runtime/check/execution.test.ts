@@ -17,9 +17,9 @@ import {
   stopList,
 } from '../testing/build-bundle.ts';
 import { allow, completion, deny } from '../testing/provider-answers.ts';
-import { type Answer, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
+import { type RuntimeResponse, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 
-const outcome = ({ status, json }: Answer): object => ({ status, code: json.code ?? json.action?.['reason'] });
+const outcome = ({ status, json }: RuntimeResponse): object => ({ status, code: json.code ?? json.action?.['reason'] });
 const pass = { status: 200, code: 'policy_pass' };
 const denied = { status: 200, code: 'policy_denied' };
 const failed = (code: string): object => ({ status: 503, code });
@@ -169,7 +169,7 @@ describe('overlapping replacements', () => {
       ];
       await using same = await startRuntime(bundleOf(rules('#', '#')));
       await using different = await startRuntime(bundleOf(rules('#', '*')));
-      const contentOf = (answer: Answer): unknown => answer.json.action?.['body'];
+      const contentOf = (answer: RuntimeResponse): unknown => answer.json.action?.['body'];
       const one = (content: string): object => ({ messages: [{ role: 'user', content }] });
       expect(contentOf(await same.check('request', ['-abcde-']))).toEqual(one('-#-'));
       expect(contentOf(await same.check('request', ['abcxyz']))).toEqual(one('##'));

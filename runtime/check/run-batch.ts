@@ -1,13 +1,13 @@
 import type { CheckedText } from '../rules/checked-text.ts';
 import type { CompiledRule, Unit } from '../rules/compiled-section.ts';
 import { type Failed, failed } from '../rules/decision.ts';
-import type { Finding } from '../rules/read-batch.ts';
+import type { BatchFinding } from '../rules/read-batch.ts';
 import { type CheckClock, isPastDeadline, look, mustYield, yieldToEventLoop } from './check-clock.ts';
 
-const none: readonly Finding[] = [];
+const none: readonly BatchFinding[] = [];
 
 /** Findings of the engine passes of a batch, in no order. */
-type Found = readonly Finding[] | Failed;
+type Found = readonly BatchFinding[] | Failed;
 
 type Batch = {
   readonly rules: readonly CompiledRule[];
@@ -17,7 +17,7 @@ type Batch = {
 };
 
 /** A running batch. */
-type Progress = { next: number; findings: Finding[] | undefined };
+type Progress = { next: number; findings: BatchFinding[] | undefined };
 
 /**
  * Runs the engine passes of one batch over all messages. A pass that fails, or takes longer than a rule in it may, is an
@@ -55,8 +55,8 @@ function runInSlice({ rules, units, texts, time }: Batch, progress: Progress): F
   return isPastDeadline(time) ? failed('stage_timeout') : (progress.findings ?? none);
 }
 
-function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] {
-  let findings: Finding[] | undefined;
+function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly BatchFinding[] {
+  let findings: BatchFinding[] | undefined;
   for (let index = 0; index < texts.length; index += 1) {
     const text = texts[index];
     if (text === undefined) continue;
@@ -73,7 +73,7 @@ function runUnit(unit: Unit, texts: readonly CheckedText[]): readonly Finding[] 
   return findings ?? none;
 }
 
-function overdue(rules: readonly CompiledRule[], unit: Unit, tookMs: number): readonly Finding[] {
+function overdue(rules: readonly CompiledRule[], unit: Unit, tookMs: number): readonly BatchFinding[] {
   return unit.places
     .filter((place) => tookMs > (rules[place]?.timeoutMs ?? 0))
     .map((place) => ({ place, kind: 'error', code: 'rule_timeout' }));

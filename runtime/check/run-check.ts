@@ -2,7 +2,7 @@ import type { CheckMessage } from '#contracts/checks';
 import { type CheckedText, checkedText } from '../rules/checked-text.ts';
 import type { CompiledSection, Question, SectionStep } from '../rules/compiled-section.ts';
 import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
-import { type Finding, readBatch } from '../rules/read-batch.ts';
+import { type BatchFinding, readBatch } from '../rules/read-batch.ts';
 import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
 import { askRule } from './ask-rule.ts';
 import { type CheckClock, isPastDeadline, look, mustYield, startCheckClock, yieldToEventLoop } from './check-clock.ts';
@@ -70,7 +70,7 @@ function judgeBatch(run: Run, batch: Extract<SectionStep, { kind: 'batch' }>): S
 function judgeFound(
   run: Run,
   batch: Extract<SectionStep, { kind: 'batch' }>,
-  found: readonly Finding[] | Failed,
+  found: readonly BatchFinding[] | Failed,
 ): Stop {
   if ('code' in found) return found;
   if (found.length === 0) {
@@ -80,7 +80,11 @@ function judgeFound(
   return judgeFindings(run, batch, found);
 }
 
-function judgeFindings(run: Run, batch: Extract<SectionStep, { kind: 'batch' }>, findings: readonly Finding[]): Stop {
+function judgeFindings(
+  run: Run,
+  batch: Extract<SectionStep, { kind: 'batch' }>,
+  findings: readonly BatchFinding[],
+): Stop {
   const reading = readBatch(run.section.rules, findings, batch.to);
   startObservers(run, batch.observers, reading.reached);
   for (const { rule, error } of reading.counted) {

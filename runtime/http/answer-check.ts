@@ -11,12 +11,12 @@ import { type CheckAnswer, checkAnswer } from './check-answer.ts';
 import { sendError, sendMeasured } from './error-answer.ts';
 import { headerGates, readCheckHeaders } from './header-gates.ts';
 import { firstRefusal, type PendingCheck } from './pending-check.ts';
-import type { RequestContext, RuntimeService, ServedBundle } from './runtime-service.ts';
+import type { HttpExchange, RuntimeService, ServedBundle } from './runtime-service.ts';
 
 /** The longest that a body may take, milliseconds, where the deadline of the stage is not shorter. */
 const bodyMs = 1_000;
 
-type RunningCheck = RequestContext & {
+type RunningCheck = HttpExchange & {
   readonly service: RuntimeService;
   readonly check: PendingCheck;
   /** When the headers had arrived: the stage clock starts with the request. */
@@ -36,7 +36,7 @@ type Ending =
  */
 export async function answerCheck(
   stage: Stage,
-  { incoming, outgoing }: RequestContext,
+  { incoming, outgoing }: HttpExchange,
   service: RuntimeService,
 ): Promise<void> {
   const startedAt = service.clock.now();

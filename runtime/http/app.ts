@@ -7,7 +7,7 @@ import { drainRefused } from '#kit/http/read-body';
 import { traceIdOf } from '#kit/http/trace-context';
 import { checkEndpoints, endpoints } from './endpoints.ts';
 import { sendError } from './error-answer.ts';
-import type { Endpoint, RequestContext, RuntimeService } from './runtime-service.ts';
+import type { Endpoint, HttpExchange, RuntimeService } from './runtime-service.ts';
 
 type Bindings = { Bindings: HttpBindings };
 
@@ -15,7 +15,7 @@ type Bindings = { Bindings: HttpBindings };
  * The routes of the runtime and nothing else (`guardrail:endpoints:*`): another path is 404, another method 405, in the
  * error body of the runtime. Endpoints write to Node's answer themselves, on its raw header list.
  */
-export function createApp(service: RuntimeService): Hono<Bindings> {
+export function createRuntimeApp(service: RuntimeService): Hono<Bindings> {
   const app = new Hono<Bindings>();
   for (const endpoint of endpoints) {
     app.on([...endpoint.methods], endpoint.path, async (context) => {
@@ -44,7 +44,7 @@ export function createDirectChecks(service: RuntimeService): DirectHandler {
   };
 }
 
-async function answerDirectly(endpoint: Endpoint, request: RequestContext, service: RuntimeService): Promise<void> {
+async function answerDirectly(endpoint: Endpoint, request: HttpExchange, service: RuntimeService): Promise<void> {
   try {
     await endpoint.answer(request, service);
   } catch (error) {
@@ -62,7 +62,7 @@ function refuse(context: Context<Bindings>, code: CheckErrorCode, endpoint?: End
   return RESPONSE_ALREADY_SENT;
 }
 
-function refuseRequest({ incoming, outgoing }: RequestContext, code: CheckErrorCode, endpoint?: Endpoint): void {
+function refuseRequest({ incoming, outgoing }: HttpExchange, code: CheckErrorCode, endpoint?: Endpoint): void {
   drainRefused(incoming, outgoing);
   sendError(outgoing, code, {
     traceId: traceIdOf(incoming.headers['traceparent']),

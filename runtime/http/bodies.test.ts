@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, masking, regex, stopList } from '../testing/build-bundle.ts';
-import { type Answer, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
+import { type RuntimeResponse, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 
 let runtime: TestRuntime;
 const limits = { maxBodyBytes: 131_072, maxMessages: 64, maxMatches: 256, maxConcurrency: 32, queueSize: 0 } as const;
@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(async () => runtime[Symbol.asyncDispose]());
 
-const post = (path: string, value: unknown): Promise<Answer> => runtime.post(path, JSON.stringify(value));
-const request = (value: unknown): Promise<Answer> => post('/request', value);
-const response = (value: unknown): Promise<Answer> => post('/response', value);
+const post = (path: string, value: unknown): Promise<RuntimeResponse> => runtime.post(path, JSON.stringify(value));
+const request = (value: unknown): Promise<RuntimeResponse> => post('/request', value);
+const response = (value: unknown): Promise<RuntimeResponse> => post('/response', value);
 const hello = { role: 'user', content: 'hello' };
 const messages = (...items: unknown[]) => ({ body: { messages: items } });
 const choices = (...items: unknown[]) => ({ body: { choices: items.map((message) => ({ message })) } });
@@ -23,11 +23,11 @@ const hellos = (count: number) => Array.from({ length: count }, () => hello);
 const extended = (base: object, names: readonly string[], value: unknown = 'x'): object[] =>
   names.map((name) => ({ ...base, [name]: value }));
 
-function expectInvalid(answer: Answer, code = 'invalid_payload'): void {
+function expectInvalid(answer: RuntimeResponse, code = 'invalid_payload'): void {
   expect({ status: answer.status, code: answer.json.code }).toEqual({ status: 422, code });
   expect(answer.json.action).toBeUndefined();
 }
-function expectPass({ status, text }: Answer): void {
+function expectPass({ status, text }: RuntimeResponse): void {
   expect({ status, text }).toEqual({ status: 200, text: '{"action":{"reason":"policy_pass"}}' });
 }
 

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { bundleOf, masking, regex, stopList } from '../testing/build-bundle.ts';
 import { rawRequest } from '../testing/raw-request.ts';
-import { checkBody, startRuntime } from '../testing/start-runtime.ts';
+import { checkText, startRuntime } from '../testing/start-runtime.ts';
 
 /** A host in upper case is read by the framework, so that its request takes the longer way. */
 const hosts = { direct: 'runtime.example', framework: 'RUNTIME.example' } as const;
 
 const rules = [stopList('words', ['bomb']), masking(regex('digits', '\\d{4}'), '[number]')];
-const body = (content: string): string => checkBody('request', [content]);
+const body = (content: string): string => checkText('request', [content]);
 
 const cases: readonly [string, string, string, Readonly<Record<string, string>>][] = [
   ['a pass', '/request', body('hello'), {}],
   ['a mask', '/request', body('call 1234'), {}],
   ['a deny', '/request', body('a bomb'), {}],
-  ['a response', '/response', checkBody('response', ['call 1234']), {}],
+  ['a response', '/response', checkText('response', ['call 1234']), {}],
   ['a wrong token', '/request', body('hello'), { authorization: 'Bearer wrong' }],
   ['no policy of the bundle', '/request', body('hello'), { 'x-ap-gr-policy-id': 'other' }],
   ['another media type', '/request', body('hello'), { 'content-type': 'text/plain' }],

@@ -4,12 +4,12 @@ import { contentProfiles } from '#contracts/profiles';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundle, bundleOf, masking, policy, section, stopList } from '../testing/build-bundle.ts';
 import {
-  type Answer,
   type HeaderChanges,
   providerKey,
-  serviceToken,
+  type RuntimeResponse,
   startRuntime,
   type TestRuntime,
+  testServiceToken,
 } from '../testing/start-runtime.ts';
 
 const stages = ['request', 'response'] as const;
@@ -28,9 +28,12 @@ afterAll(async () => {
   await several[Symbol.asyncDispose]();
 });
 
-const check = (changes: HeaderChanges, stage: (typeof stages)[number] = 'request', on = runtime): Promise<Answer> =>
-  on.check(stage, ['hello'], changes);
-const outcome = ({ status, json }: Answer): object => ({ status, code: json.code, action: json.action });
+const check = (
+  changes: HeaderChanges,
+  stage: (typeof stages)[number] = 'request',
+  on = runtime,
+): Promise<RuntimeResponse> => on.check(stage, ['hello'], changes);
+const outcome = ({ status, json }: RuntimeResponse): object => ({ status, code: json.code, action: json.action });
 const refused = (status: number, code: string): object => ({ status, code, action: undefined });
 const pass = { status: 200, code: undefined, action: { reason: 'policy_pass' } };
 
@@ -68,7 +71,14 @@ describe('the service token', () => {
         scope: 'guardrail:admin',
         ...times,
       });
-      for (const other of [user, management, providerKey, 'wrong', `${serviceToken}x`, serviceToken.slice(0, -1)]) {
+      for (const other of [
+        user,
+        management,
+        providerKey,
+        'wrong',
+        `${testServiceToken}x`,
+        testServiceToken.slice(0, -1),
+      ]) {
         for (const stage of stages) {
           expect(outcome(await check({ authorization: `Bearer ${other}` }, stage))).toEqual(
             refused(401, 'unauthenticated'),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkErrors } from '#contracts/checks';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, masking, stopList } from '../testing/build-bundle.ts';
-import { serviceToken, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
+import { startRuntime, type TestRuntime, testServiceToken } from '../testing/start-runtime.ts';
 
 let runtime: TestRuntime;
 beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('GET /docs', () => {
         (
           await runtime.check('request', ['hello'], {
             ...fromDocs,
-            authorization: `Bearer ${serviceToken}`,
+            authorization: `Bearer ${testServiceToken}`,
             'x-ap-gr-policy-id': undefined,
           })
         ).status,
@@ -251,7 +251,7 @@ describe('GET /metrics', () => {
     'GET /metrics is text for the holder of the token, without context headers',
     async () => {
       await runtime.check('request', ['hello']);
-      const answer = await runtime.get('/metrics', { authorization: `Bearer ${serviceToken}` });
+      const answer = await runtime.get('/metrics', { authorization: `Bearer ${testServiceToken}` });
       expect(answer.status).toBe(200);
       expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
       expect(answer.text).toMatch(
@@ -266,7 +266,7 @@ describe('GET /metrics', () => {
     'GET /metrics does not grow with texts, messages or callers, and nothing of them is kept',
     async () => {
       const series = async (): Promise<number> => {
-        const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${serviceToken}` });
+        const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${testServiceToken}` });
         return exposition.split('\n').filter((line) => line.startsWith('portcullis_')).length;
       };
       const round = async (seed: string): Promise<void> => {
@@ -282,10 +282,10 @@ describe('GET /metrics', () => {
       const before = await series();
       for (let index = 0; index < 20; index += 1) await round(`marker-${index}`);
       expect(await series()).toBe(before);
-      const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${serviceToken}` });
+      const { text: exposition } = await runtime.get('/metrics', { authorization: `Bearer ${testServiceToken}` });
       expect(exposition).not.toContain('marker');
       expect(runtime.log()).not.toContain('marker');
-      expect(runtime.log()).not.toContain(serviceToken);
+      expect(runtime.log()).not.toContain(testServiceToken);
     },
   );
 });

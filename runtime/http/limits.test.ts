@@ -5,18 +5,18 @@ import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, detector, masking, providersAt, regex, stopList } from '../testing/build-bundle.ts';
 import { allow } from '../testing/provider-answers.ts';
-import { type Answer, checkBody, startRuntime } from '../testing/start-runtime.ts';
+import { checkText, type RuntimeResponse, startRuntime } from '../testing/start-runtime.ts';
 
 const stages = ['request', 'response'] as const;
-const outcome = ({ status, json }: Answer): object => ({ status, code: json.code ?? json.action?.['reason'] });
+const outcome = ({ status, json }: RuntimeResponse): object => ({ status, code: json.code ?? json.action?.['reason'] });
 const pass = { status: 200, code: 'policy_pass' };
 
 /** A check body of exactly this many bytes. */
 function bodyOf(stage: (typeof stages)[number], bytes: number, letter = 'a'): string {
-  const frame = Buffer.byteLength(checkBody(stage, ['']));
+  const frame = Buffer.byteLength(checkText(stage, ['']));
   const length = Math.floor((bytes - frame) / Buffer.byteLength(letter));
   const padding = bytes - frame - length * Buffer.byteLength(letter);
-  return checkBody(stage, [letter.repeat(length) + ' '.repeat(padding)]);
+  return checkText(stage, [letter.repeat(length) + ' '.repeat(padding)]);
 }
 
 describe('maxBodyBytes', () => {
@@ -38,7 +38,7 @@ describe('maxBodyBytes', () => {
           expect(outcome(await runtime.post(`/${stage}`, bodyOf(stage, maxBodyBytes)))).toEqual(pass);
           const over = await runtime.post(`/${stage}`, bodyOf(stage, maxBodyBytes + 1));
           expect(outcome(over)).toEqual({ status: 413, code: 'body_too_large' });
-          const spaces = `${' '.repeat(maxBodyBytes)}${checkBody(stage, ['x'])}`;
+          const spaces = `${' '.repeat(maxBodyBytes)}${checkText(stage, ['x'])}`;
           expect(outcome(await runtime.post(`/${stage}`, spaces))).toEqual({ status: 413, code: 'body_too_large' });
         }
       }
@@ -52,8 +52,8 @@ describe('maxBodyBytes', () => {
       const limits = { ...defaultBundleLimits, maxBodyBytes: 1_024 };
       await using runtime = await startRuntime(bundleOf([stopList('words', ['forbidden'])], [], { limits }));
       for (const stage of stages) {
-        const frame = Buffer.byteLength(checkBody(stage, ['']));
-        const escaped = checkBody(stage, ['']).replace(
+        const frame = Buffer.byteLength(checkText(stage, ['']));
+        const escaped = checkText(stage, ['']).replace(
           '"content":""',
           `"content":"${'\\u0041'.repeat(Math.floor((1_024 - frame) / 6))}"`,
         );
@@ -94,7 +94,7 @@ describe('maxMessages', () => {
             code: 'message_limit',
           });
           expect(outcome(await runtime.check(stage, []))).toEqual({ status: 422, code: 'message_limit' });
-          const wrong = checkBody(stage, contents(maxMessages + 1)).replace('"role"', '"rol"');
+          const wrong = checkText(stage, contents(maxMessages + 1)).replace('"role"', '"rol"');
           expect(outcome(await runtime.post(`/${stage}`, wrong))).toEqual({ status: 422, code: 'invalid_payload' });
         }
       }

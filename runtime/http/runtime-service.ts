@@ -39,12 +39,12 @@ export type RuntimeService = {
 };
 
 /** One HTTP request with the response of Node that answers it. */
-export type RequestContext = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
+export type HttpExchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
 /** One endpoint of the interface: its path, its methods and its handler. */
 export type Endpoint = {
   readonly path: string;
   readonly methods: readonly string[];
   /** Sends the whole answer, errors too, unless the caller is gone. */
-  readonly answer: (exchange: RequestContext, service: RuntimeService) => void | Promise<void>;
+  readonly answer: (exchange: HttpExchange, service: RuntimeService) => void | Promise<void>;
 };

@@ -1,7 +1,7 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { type FaultAnswer, type Listening, listen } from '#kit/http/listen';
 import { traceIdOf } from '#kit/http/trace-context';
-import { createApp, createDirectChecks } from './app.ts';
+import { createDirectChecks, createRuntimeApp } from './app.ts';
 import { errorBody } from './error-answer.ts';
 import type { RuntimeService } from './runtime-service.ts';
 
@@ -23,7 +23,7 @@ export function serve(
   address: { readonly host: string; readonly port: number },
   service: RuntimeService,
 ): Promise<Listening> {
-  const app = createApp(service);
+  const app = createRuntimeApp(service);
   return listen({
     fetch: (request, env) => app.fetch(request, env),
     direct: createDirectChecks(service),

@@ -7,7 +7,7 @@ import { contextHeaders } from '#contracts/profiles';
 import { compileBundle } from '../bundle/compile-bundle.ts';
 import { parseBundle } from '../bundle/parse-bundle.ts';
 import { bundle, bundleOf, masking, policy, quiet, regex, section, stopList } from '../testing/build-bundle.ts';
-import { type Answer, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
+import { type RuntimeResponse, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 
 // Every row of docs/matching.md is a test: the page is the data.
 const page = join(import.meta.dirname, '../../docs/matching.md');
@@ -115,10 +115,10 @@ afterAll(() => runtime[Symbol.asyncDispose]());
 const underPolicy = (id: string): Readonly<Record<string, string>> => ({ [contextHeaders.policyId]: id });
 
 /** The outcome of a request in the words of the page. */
-function outcomeOf({ status, json }: Answer): string {
+function outcomeOf({ status, json }: RuntimeResponse): string {
   if (status !== 200) return String(json.code);
   const reason = String(json.action?.['reason']);
-  const messages: Answer['json'] = json.action?.['body']?.['messages'] ?? {};
+  const messages: RuntimeResponse['json'] = json.action?.['body']?.['messages'] ?? {};
   const contents = Object.keys(messages).map((at) => String(messages[at]?.['content']));
   return { policy_pass: '-', policy_denied: 'denied' }[reason] ?? contents.join('\n');
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CompiledRule } from './compiled-section.ts';
 import { denied, failed } from './decision.ts';
-import { type BatchReading, type Finding, readBatch } from './read-batch.ts';
+import { type BatchFinding, type BatchReading, readBatch } from './read-batch.ts';
 
 type Kind = 'deny' | 'mask';
 
@@ -11,11 +11,11 @@ function rule(id: string, mode: CompiledRule['mode'], kind: Kind): CompiledRule 
   return { policyId: 'p', stage: 'request', id, kind: 'regex', mode, timeoutMs: 10, effect };
 }
 
-const match = (place: number, text = 0): Finding => ({ place, kind: 'match', text });
-const error = (place: number): Finding => ({ place, kind: 'error', code: 'engine_failure' });
+const match = (place: number, text = 0): BatchFinding => ({ place, kind: 'match', text });
+const error = (place: number): BatchFinding => ({ place, kind: 'error', code: 'engine_failure' });
 
 /** The same by running one rule after another, as the contract says it. */
-function strictly(rules: readonly CompiledRule[], findings: readonly Finding[]): Omit<BatchReading, 'reached'> {
+function strictly(rules: readonly CompiledRule[], findings: readonly BatchFinding[]): Omit<BatchReading, 'reached'> {
   const counted: { rule: CompiledRule; error?: 'engine_failure' }[] = [];
   const masked: { place: number; text: number }[] = [];
   for (const [place, current] of rules.entries()) {

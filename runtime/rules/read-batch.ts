@@ -3,7 +3,7 @@ import type { CompiledRule } from './compiled-section.ts';
 import { type Denied, denied, type Failed, failed } from './decision.ts';
 
 /** A finding of an engine pass: the rule at `place` matches in message number `text`, or could not be judged. */
-export type Finding =
+export type BatchFinding =
   | { readonly place: number; readonly kind: 'match'; readonly text: number }
   | { readonly place: number; readonly kind: 'error'; readonly code: CheckFailureCode };
 
@@ -25,7 +25,7 @@ export type BatchReading = {
  * the first enforced rule that denies or fails ends the check, and nothing after it has fired, failed or been counted.
  * A rule that failed anywhere has failed, also if it matches elsewhere.
  */
-export function readBatch(rules: readonly CompiledRule[], findings: readonly Finding[], to: number): BatchReading {
+export function readBatch(rules: readonly CompiledRule[], findings: readonly BatchFinding[], to: number): BatchReading {
   const sorted = [...findings].sort(inOrder);
   const counted: Counted[] = [];
   const masked: { place: number; text: number }[] = [];
@@ -50,7 +50,7 @@ export function readBatch(rules: readonly CompiledRule[], findings: readonly Fin
 }
 
 /** By place; an error before the matches of its rule; matches by message. */
-function inOrder(left: Finding, right: Finding): number {
+function inOrder(left: BatchFinding, right: BatchFinding): number {
   if (left.place !== right.place) return left.place - right.place;
   if (left.kind === 'error') return right.kind === 'error' ? 0 : -1;
   return right.kind === 'error' ? 1 : left.text - right.text;

@@ -9,10 +9,10 @@ import { contextHeaders } from '#contracts/profiles';
 import { createLogger } from '#kit/log/logger';
 import { createRuntime, type RuntimeOverrides } from '../service.ts';
 
-export const serviceToken = 'service-token-of-the-tests';
+export const testServiceToken = 'service-token-of-the-tests';
 export const providerKey = 'provider-key-of-the-tests';
 
-export type Answer = {
+export type RuntimeResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -33,10 +33,10 @@ export type TestRuntime = AsyncDisposable & {
   /** The headers of a good check of the first policy, changed. */
   readonly headers: (changes?: HeaderChanges) => string[];
   /** Checks contents, each as one message or answer variant of a user. */
-  readonly check: (stage: Stage, contents: readonly string[], changes?: HeaderChanges) => Promise<Answer>;
+  readonly check: (stage: Stage, contents: readonly string[], changes?: HeaderChanges) => Promise<RuntimeResponse>;
   /** Posts any body with the headers of a good check, changed. */
-  readonly post: (path: string, body: string | Buffer, changes?: HeaderChanges) => Promise<Answer>;
-  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+  readonly post: (path: string, body: string | Buffer, changes?: HeaderChanges) => Promise<RuntimeResponse>;
+  readonly get: (path: string, headers?: Readonly<Record<string, string>>) => Promise<RuntimeResponse>;
   /** The value of a series of /metrics whose line begins with the name and holds all labels; 0 without one. */
   readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
 };
@@ -49,7 +49,7 @@ export async function startRuntime(
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-runtime-'));
   const lines: string[] = [];
   writeFileSync(join(folder, 'bundle.json'), options.text ?? JSON.stringify(bundle));
-  writeFileSync(join(folder, 'token'), `${serviceToken}\n`);
+  writeFileSync(join(folder, 'token'), `${testServiceToken}\n`);
   writeFileSync(join(folder, 'provider.key'), `${providerKey}\n`);
   const logger = createLogger({
     service: 'runtime',
@@ -66,7 +66,7 @@ export async function startRuntime(
     { logger, refusalMs: 0, idleMs: 0, ...options },
   );
   const agent = new Agent({ connections: 300 });
-  const client = createClient(runtime.url, agent, bundle);
+  const client = createRuntimeClient(runtime.url, agent, bundle);
   async function dispose(): Promise<void> {
     await runtime[Symbol.asyncDispose]();
     await agent.destroy();
@@ -82,7 +82,7 @@ export async function startRuntime(
 }
 
 /** Calls a runtime at a URL as a client of the first policy of a bundle would. */
-export function createClient(
+export function createRuntimeClient(
   url: string,
   agent: Agent,
   bundle: Bundle,
@@ -90,24 +90,29 @@ export function createClient(
   const digest = digestOf(bundle);
   const headers = (changes: HeaderChanges = {}): string[] => flatten({ ...goodHeaders(bundle, digest), ...changes });
 
-  async function send(method: 'GET' | 'POST', path: string, list: string[], body?: string | Buffer): Promise<Answer> {
+  async function send(
+    method: 'GET' | 'POST',
+    path: string,
+    list: string[],
+    body?: string | Buffer,
+  ): Promise<RuntimeResponse> {
     const answer = await request(`${url}${path}`, { dispatcher: agent, method, headers: list, body: body ?? null });
     const text = await answer.body.text();
     return { status: answer.statusCode, headers: answer.headers, text, json: parsed(text) };
   }
 
-  async function get(path: string, list: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  async function get(path: string, list: Readonly<Record<string, string>> = {}): Promise<RuntimeResponse> {
     return send('GET', path, flatten(list));
   }
 
   return {
     digest,
     headers,
-    check: (stage, contents, changes) => send('POST', `/${stage}`, headers(changes), checkBody(stage, contents)),
+    check: (stage, contents, changes) => send('POST', `/${stage}`, headers(changes), checkText(stage, contents)),
     post: (path, body, changes) => send('POST', path, headers(changes), body),
     get,
     async metric(name, labels = {}) {
-      const { text } = await get('/metrics', { authorization: `Bearer ${serviceToken}` });
+      const { text } = await get('/metrics', { authorization: `Bearer ${testServiceToken}` });
       const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const line = text
         .split('\n')
@@ -118,7 +123,7 @@ export function createClient(
 }
 
 /** The body of a check with one message of a user, or answer variant of an assistant, per content. */
-export function checkBody(stage: Stage, contents: readonly string[]): string {
+export function checkText(stage: Stage, contents: readonly string[]): string {
   return stage === 'request'
     ? JSON.stringify({ body: { messages: contents.map((content) => ({ role: 'user', content })) } })
     : JSON.stringify({ body: { choices: contents.map((content) => ({ message: { role: 'assistant', content } })) } });
@@ -127,7 +132,7 @@ export function checkBody(stage: Stage, contents: readonly string[]): string {
 export function goodHeaders(bundle: Bundle, digest: string): HeaderChanges {
   const [policy] = bundle.policies;
   return {
-    authorization: `Bearer ${serviceToken}`,
+    authorization: `Bearer ${testServiceToken}`,
     'content-type': 'application/json',
     [contextHeaders.policyId]: policy?.id,
     [contextHeaders.policyRevision]: policy?.revision,

@@ -9,7 +9,7 @@ import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
 
 type StatusOptions = ResourceCommandOptions & OutputOptions;
 
-export function addStatus(program: Command, source: ResourceSource): void {
+export function addInstallationStatus(program: Command, source: ResourceSource): void {
   const command = program
     .command('status')
     .description('show the leader, the gateway replicas, the bindings and the workloads');

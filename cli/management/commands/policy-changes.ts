@@ -13,10 +13,10 @@ import { formatOf, type OutputOptions, withOutput, writeResult } from '../../out
 import type { ManagementClient } from '../client.ts';
 import { finishOperation } from '../finish-operation.ts';
 import { type IdempotencyOption, keyOf, withIdempotencyKey } from '../idempotency-option.ts';
-import { type ManagementOptions, openManagement, withManagementOptions } from '../management-options.ts';
+import { type ManagementCommandOptions, openManagement, withManagementOptions } from '../management-options.ts';
 import { resolvePolicy } from '../resolve-policy.ts';
 
-type ChangeOptions = ManagementOptions & OutputOptions & WaitOption & IdempotencyOption;
+type ChangeOptions = ManagementCommandOptions & OutputOptions & WaitOption & IdempotencyOption;
 type FileOptions = ChangeOptions & { readonly filename: string };
 
 const which = 'id or name of the policy';

@@ -4,12 +4,12 @@ import { wholeNumber } from '../../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../../output/format.ts';
 import { parseRevisionNumber } from '../../revisions/revision-number.ts';
 import type { ManagementClient, PolicyList, RevisionList } from '../client.ts';
-import { type ManagementOptions, openManagement, withManagementOptions } from '../management-options.ts';
+import { type ManagementCommandOptions, openManagement, withManagementOptions } from '../management-options.ts';
 import { resolvePolicy } from '../resolve-policy.ts';
-import { policyTable, policyText } from '../texts.ts';
+import { describePolicy, policyTable } from '../texts.ts';
 import { allPolicies, allRevisions } from '../walk-pages.ts';
 
-type ReadOptions = ManagementOptions & OutputOptions;
+type ReadOptions = ManagementCommandOptions & OutputOptions;
 type ListOptions = ReadOptions & { readonly limit?: number; readonly cursor?: string };
 type HistoryOptions = ReadOptions & { readonly limit?: number; readonly before?: number };
 
@@ -62,7 +62,7 @@ async function policiesOf(client: ManagementClient, { limit, cursor }: ListOptio
 async function get(word: string, options: ReadOptions): Promise<void> {
   const { client } = openManagement(options);
   const { value } = await client.getPolicy(await resolvePolicy(client, word));
-  writeResult(formatOf(options), value, () => policyText(value));
+  writeResult(formatOf(options), value, () => describePolicy(value));
 }
 
 async function history(word: string, options: HistoryOptions): Promise<void> {
@@ -92,5 +92,5 @@ async function revisionsOf(
 async function revision(word: string, number: number, options: ReadOptions): Promise<void> {
   const { client } = openManagement(options);
   const found = await client.getRevision(await resolvePolicy(client, word), number);
-  writeResult(formatOf(options), found, () => policyText(found));
+  writeResult(formatOf(options), found, () => describePolicy(found));
 }

@@ -1,6 +1,6 @@
 import type { CheckMessage } from '#contracts/checks';
 
-export type ByteRange = { readonly start: number; readonly end: number };
+export type BodyRange = { readonly start: number; readonly end: number };
 
 /**
  * The place of one check message's text in the body: nowhere, one JSON string, or several parts of a list, of which the
@@ -8,8 +8,8 @@ export type ByteRange = { readonly start: number; readonly end: number };
  */
 export type TextPlace =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'string'; readonly string: ByteRange }
-  | { readonly kind: 'parts'; readonly string: ByteRange; readonly others: readonly ByteRange[] };
+  | { readonly kind: 'string'; readonly string: BodyRange }
+  | { readonly kind: 'parts'; readonly string: BodyRange; readonly others: readonly BodyRange[] };
 
 /** One message of a check and its place in the body (`client:prepare:position-table`). */
 export type CheckUnit = CheckMessage & { readonly place: TextPlace };

@@ -1,5 +1,5 @@
 import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
-import type { ByteRange } from './check-unit.ts';
+import type { BodyRange } from './check-unit.ts';
 import { isDisguised } from './fold-key.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
@@ -8,7 +8,7 @@ export type Envelope = {
   readonly root: JsonNode & { readonly kind: 'object' };
   readonly alias: string;
   /** Place of the model's name, quotes included. */
-  readonly model: ByteRange;
+  readonly model: BodyRange;
 };
 
 /**

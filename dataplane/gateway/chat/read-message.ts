@@ -1,5 +1,5 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
-import type { ByteRange, CheckUnit, TextPlace } from './check-unit.ts';
+import type { BodyRange, CheckUnit, TextPlace } from './check-unit.ts';
 import { findForeignKey, messageKeys, partContentKeys, partKeys } from './known-keys.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
@@ -12,7 +12,7 @@ type MessageRules = {
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
 type Text = { readonly content: string; readonly place: TextPlace };
-type Part = { readonly string: ByteRange; readonly text: string; readonly index: number };
+type Part = { readonly string: BodyRange; readonly text: string; readonly index: number };
 
 const attachmentTypes: ReadonlySet<string> = new Set(['image_url', 'input_audio', 'file']);
 const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;

@@ -1,10 +1,10 @@
 import { type Edit, splice } from '#kit/json/splice';
-import type { ByteRange, CheckUnit } from './check-unit.ts';
+import type { BodyRange, CheckUnit } from './check-unit.ts';
 
 const nothing = new Uint8Array(0);
 
 /** Replaces the alias by the provider's name of the model. */
-export function renameModel(model: ByteRange, upstreamModel: string): Edit {
+export function renameModel(model: BodyRange, upstreamModel: string): Edit {
   return { ...model, replacement: jsonString(upstreamModel) };
 }
 

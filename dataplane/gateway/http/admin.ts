@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Metrics } from '#kit/metrics/metrics';
 
 /** Health and metrics of the process, on an address of their own. */
-export function createAdmin(metrics: Metrics, isReady: () => boolean): Hono {
+export function createGatewayAdmin(metrics: Metrics, isReady: () => boolean): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
   app.get('/readyz', (context) => (isReady() ? context.text('ok\n') : context.text('not ready\n', 503)));

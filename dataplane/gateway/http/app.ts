@@ -9,7 +9,7 @@ import { createEmbedding } from './create-embedding.ts';
 import { errorAnswer } from './errors.ts';
 import { listModels } from './list-models.ts';
 import type { Gateway } from './request-context.ts';
-import { type GatewayOperation, runOperation, sendError } from './run-operation.ts';
+import { type GatewayOperation, runOperation, sendClientError } from './run-operation.ts';
 
 type Env = { Bindings: HttpBindings };
 
@@ -21,7 +21,7 @@ const models: GatewayOperation = { name: 'models', run: listModels };
 const maxPathBytes = 8_192;
 
 /** The routes for clients of models. Answers go to Node's own response, because only that one reports back-pressure. */
-export function createApp(gateway: Gateway): Hono<Env> {
+export function createGatewayApp(gateway: Gateway): Hono<Env> {
   const app = new Hono<Env>();
   const serve = (operation: GatewayOperation) => async (context: Context<Env>) => {
     await runOperation(gateway, operation, context.env.incoming, context.env.outgoing);
@@ -30,7 +30,7 @@ export function createApp(gateway: Gateway): Hono<Env> {
   const refuse = (code: 'not_found' | 'method_not_allowed' | 'path_too_long') => (context: Context<Env>) => {
     const { incoming, outgoing } = context.env;
     drainRefused(incoming, outgoing);
-    sendError(outgoing, plainError(code));
+    sendClientError(outgoing, plainError(code));
     return RESPONSE_ALREADY_SENT;
   };
   app.use(async (context, next) => {

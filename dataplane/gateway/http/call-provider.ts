@@ -4,12 +4,12 @@ import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
-import { failed, type OperationResult, type RequestContext } from './request-context.ts';
+import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 
 /** The largest answer that is read whole, bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
-type ErrorReply = OperationResult & { readonly kind: 'error' };
+type ErrorReply = ClientResponse & { readonly kind: 'error' };
 type Answer = UpstreamAnswer & { readonly kind: 'answer' };
 
 const bodyFaults = {
@@ -31,11 +31,11 @@ export async function callProvider(
   const { upstream } = context.gateway;
   const headers = forwardedHeaders(context.incoming.rawHeaders);
   const answer = await upstream.call({ ...call, endpoint, credential, headers }, context.life.signal);
-  if (answer.kind !== 'answer') return failed(plainError('upstream_unreachable'));
+  if (answer.kind !== 'answer') return errorResponse(plainError('upstream_unreachable'));
   if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) return answer;
   abandonBody(answer.body);
-  if (answer.status === 200) return failed(plainError('upstream_invalid'));
-  const error = failed(plainError(mapUpstreamStatus(answer.status)));
+  if (answer.status === 200) return errorResponse(plainError('upstream_invalid'));
+  const error = errorResponse(plainError(mapUpstreamStatus(answer.status)));
   return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };
 }
 
@@ -50,7 +50,7 @@ export async function askProvider(
   const taken = context.unsent.use(context.gateway.answers.open());
   const hold = (bytes: number): boolean => taken.take(bytes);
   const body = await readWholeBody(answer.body, { limit: maxAnswerBytes, hold }, context.life.signal);
-  return body.ok ? { kind: 'whole', bytes: body.bytes } : failed(plainError(bodyFaults[body.fault]));
+  return body.ok ? { kind: 'whole', bytes: body.bytes } : errorResponse(plainError(bodyFaults[body.fault]));
 }
 
 function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {

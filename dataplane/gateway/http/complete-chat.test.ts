@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { completion } from '../../../e2e/support/scripted-upstream.ts';
+import { completionBody } from '../../../e2e/support/scripted-upstream.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { clientKey } from '../testing/start-gateway.ts';
-import { denied, runtimeToken, says, startWorld, type World, words } from '../testing/start-world.ts';
+import { blockedError, runtimeToken, says, startWorld, type World, words } from '../testing/start-world.ts';
 import { maxAnswerBytes } from './call-provider.ts';
 
 let world: World;
@@ -41,7 +41,7 @@ describe('input', () => {
       const answer = await world.chat(says(`a ${words.deniedInput}`));
       expect(answer.status).toBe(403);
       expect(answer.headers.get('x-should-retry')).toBe('false');
-      expect(await answer.json()).toEqual(denied);
+      expect(await answer.json()).toEqual(blockedError);
       expect(world.upstream.seen).toEqual([]);
       expect(world.checks.seen.length).toBe(before + 1);
     },
@@ -50,7 +50,7 @@ describe('input', () => {
   verifies(['gateway:input:deny-stream'], 'a streamed request that is denied is stopped before the model', async () => {
     const answer = await world.chat({ ...says(words.deniedInput), stream: true });
     expect(answer.status).toBe(403);
-    expect(await answer.json()).toEqual(denied);
+    expect(await answer.json()).toEqual(blockedError);
     expect(world.upstream.seen).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ describe('output', () => {
     const answer = await world.chat(says('hi'));
     expect(answer.status).toBe(403);
     expect(answer.headers.get('x-should-retry')).toBe('false');
-    expect(await answer.json()).toEqual(denied);
+    expect(await answer.json()).toEqual(blockedError);
   });
 
   verifies(
@@ -198,7 +198,10 @@ describe('output', () => {
   );
 
   test('content and refusal of an answer are judged in one check', async () => {
-    const body = completion('fine').replace('"content":"fine"', `"content":"fine","refusal":"a ${words.deniedOutput}"`);
+    const body = completionBody('fine').replace(
+      '"content":"fine"',
+      `"content":"fine","refusal":"a ${words.deniedOutput}"`,
+    );
     world.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
     expect((await world.chat(says('hi'))).status).toBe(403);
     expect(JSON.parse(lastCheck().body)).toEqual({
@@ -213,7 +216,7 @@ describe('output', () => {
     'text in reasoning and tool arguments of an answer is not judged',
     async () => {
       const extra = `"content":"fine","reasoning_content":"${words.deniedOutput}","tool_calls":[{"id":"${words.deniedOutput}"}]`;
-      const body = completion('fine').replace('"content":"fine"', extra);
+      const body = completionBody('fine').replace('"content":"fine"', extra);
       world.upstream.play({ kind: 'raw', body, contentType: 'application/json; charset=utf-8' });
       const answer = await world.chat(says('hi'));
       expect(await answer.text()).toBe(body);
@@ -227,7 +230,7 @@ describe('output', () => {
     async () => {
       world.upstream.play({ kind: 'answer', content: `${words.observed} answer` });
       const answer = await world.chat(says(`${words.observed} question`));
-      expect(await answer.text()).toBe(completion(`${words.observed} answer`));
+      expect(await answer.text()).toBe(completionBody(`${words.observed} answer`));
       expect(sentToModel()).toEqual({ model: 'upstream-model', ...says(`${words.observed} question`) });
       const streamed = await world.chat({ ...says('x'), stream: true });
       const frames = await streamed.text();
@@ -363,7 +366,7 @@ describe('a provider that fails', () => {
 
   test('a provider answer with another media type, another shape or a broken connection is an upstream error', async () => {
     const codeOf = async (): Promise<string> => (await errorOf(await world.chat(says('hi')))).code;
-    world.upstream.play({ kind: 'raw', body: completion('fine'), contentType: 'text/html' });
+    world.upstream.play({ kind: 'raw', body: completionBody('fine'), contentType: 'text/html' });
     expect(await codeOf()).toBe('upstream_invalid');
     world.upstream.play({ kind: 'raw', body: '{"choices":[]}', contentType: 'application/json' });
     expect(await codeOf()).toBe('upstream_invalid');

@@ -7,27 +7,27 @@ import { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { type AdmittedRequest, admitRequest, refused } from './admit-request.ts';
+import { type AdmittedRequest, admitRequest, refusalResponse } from './admit-request.ts';
 import { askProvider } from './call-provider.ts';
-import { failed, type OperationResult, type RequestContext } from './request-context.ts';
+import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 import { streamChat } from './stream-chat.ts';
 
 const path = '/chat/completions';
 
 /** POST /v1/chat/completions: input check, provider, output check. */
-export async function completeChat(context: RequestContext): Promise<OperationResult> {
+export async function completeChat(context: RequestContext): Promise<ClientResponse> {
   const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;
   const { guardrail } = admitted.route.spec;
   if (guardrail.mode === 'None') return completeUnguarded(context, admitted);
   const chat = readChatRequest(admitted.envelope.root, rulesOf(admitted.route));
-  if (!chat.ok) return refused(chat.refusal);
+  if (!chat.ok) return refusalResponse(chat.refusal);
   const { gateway, life } = context;
   const { checks } = gateway;
   const { signal } = life;
   const { spec } = admitted.route;
   const input = await guardInput(checks, checkTarget(spec, guardrail, 'request'), [chat.value.units], signal);
-  if (input.kind === 'stop') return failed(input.error, 'request');
+  if (input.kind === 'stop') return errorResponse(input.error, 'request');
   const body = forwardedBody(admitted, input.kind === 'mask' ? input.edits : []);
   const target = checkTarget(spec, guardrail, 'response');
   const masked = input.kind === 'mask';
@@ -36,11 +36,11 @@ export async function completeChat(context: RequestContext): Promise<OperationRe
   if (answer.kind === 'error') return answer;
   const { structured } = chat.value;
   const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured }, signal);
-  if (output.kind === 'stop') return failed(output.error, output.stage);
+  if (output.kind === 'stop') return errorResponse(output.error, output.stage);
   return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
 }
 
-async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<OperationResult> {
+async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<ClientResponse> {
   const body = forwardedBody(admitted, []);
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
     return streamChat(context, admitted.route, { path, body, masked: false, target: undefined });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { clientKey } from '../testing/start-gateway.ts';
-import { denied, startWorld, type World, words } from '../testing/start-world.ts';
+import { blockedError, startWorld, type World, words } from '../testing/start-world.ts';
 
 let world: World;
 const vectors = '{"object":"list","data":[{"index":0,"embedding":[0.5]}]}';
@@ -23,7 +23,7 @@ const sent = (): unknown => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null
 test('every input of an embeddings request is judged, and one deny refuses the request', async () => {
   const answer = await embed(['fine', `a ${words.deniedInput}`]);
   expect(answer.status).toBe(403);
-  expect(await answer.json()).toEqual(denied);
+  expect(await answer.json()).toEqual(blockedError);
   expect(world.upstream.seen).toEqual([]);
 });
 

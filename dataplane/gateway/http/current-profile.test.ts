@@ -3,8 +3,8 @@ import { sectionSchema } from '#contracts/policy';
 import { startCheckProxy } from '../../../e2e/support/check-proxy.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
-import { section, startPolicy } from '../testing/start-policy.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { policySection, startPolicy } from '../testing/start-policy.ts';
 import { runtimeToken, says, startWorld, type World } from '../testing/start-world.ts';
 import { contentOf, eventsOf } from '../testing/stream-script.ts';
 
@@ -75,8 +75,8 @@ describe('the streaming window', () => {
         expect(bytes).toBeLessThanOrEqual(1_280);
       }
       for (const member of ['windowBytes', 'overlapBytes', 'window', 'overlap']) {
-        expect(sectionSchema.safeParse(section()).success).toBe(true);
-        expect(sectionSchema.safeParse({ ...section(), [member]: 2_048 }).success).toBe(false);
+        expect(sectionSchema.safeParse(policySection()).success).toBe(true);
+        expect(sectionSchema.safeParse({ ...policySection(), [member]: 2_048 }).success).toBe(false);
       }
     },
   );
@@ -85,11 +85,11 @@ describe('the streaming window', () => {
 /** The sizes of the windows in which one long answer is judged, bytes of UTF-8. */
 async function windowsUnder(maxBodyBytes: number): Promise<readonly number[]> {
   await using stack = new AsyncDisposableStack();
-  const sections = { request: section(), response: section() };
+  const sections = { request: policySection(), response: policySection() };
   const policy = stack.use(await startPolicy(world.folder, runtimeToken, sections, { limits: { maxBodyBytes } }));
   const checks = stack.use(await startCheckProxy(policy.runtime.url));
   const alias = `window-${maxBodyBytes}`;
-  const guard = guardOf({ ...policy.pin, addresses: [checks.url] }, undefined, { maxBodyBytes });
+  const guard = routeGuard({ ...policy.pin, addresses: [checks.url] }, undefined, { maxBodyBytes });
   world.gateway.routes.put(storedRoute(alias, routeSpec(alias, `${world.upstream.url}/v1`, guard)));
   world.upstream.play({ kind: 'answer', content: 'word '.repeat(1_000), frameLength: 5 });
   await until('the route is taken', async () => {

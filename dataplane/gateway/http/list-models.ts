@@ -1,7 +1,7 @@
-import type { OperationResult, RequestContext } from './request-context.ts';
+import type { ClientResponse, RequestContext } from './request-context.ts';
 
 /** GET /v1/models: the aliases that this replica serves. */
-export function listModels({ gateway }: RequestContext): OperationResult {
+export function listModels({ gateway }: RequestContext): ClientResponse {
   const data = gateway.table
     .state()
     .taken.filter(({ spec }) => gateway.table.lookup(spec.alias).kind === 'route')

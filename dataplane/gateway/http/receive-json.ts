@@ -18,7 +18,7 @@ type ReceivedBody =
  * Receives a JSON body after its gates: media type, no encoding, size. A refused body is drained.
  * Rejects with the reason of the signal when the request is interrupted.
  */
-export async function receiveJson(context: RequestContext): Promise<ReceivedBody> {
+export async function receiveRequestJson(context: RequestContext): Promise<ReceivedBody> {
   const { incoming, outgoing, gateway, held, life } = context;
   const refuse = (code: ClientErrorCode): ReceivedBody => {
     drainRefused(incoming, outgoing);

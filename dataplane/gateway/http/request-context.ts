@@ -38,7 +38,7 @@ export type Gateway = {
 type DecisionStage = 'none' | 'request' | 'response';
 
 /** The result of an operation. A `streamed` answer has been sent already. */
-export type OperationResult =
+export type ClientResponse =
   | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
   | {
@@ -62,9 +62,9 @@ export type RequestContext = {
   pin?: RoutePin;
 };
 
-export function failed(
+export function errorResponse(
   error: ClientError,
   stage: DecisionStage = 'none',
-): OperationResult & { readonly kind: 'error' } {
+): ClientResponse & { readonly kind: 'error' } {
   return { kind: 'error', error, stage };
 }

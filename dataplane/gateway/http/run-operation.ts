@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
-import type { OperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
+import type { GatewayOperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
 import { errorAnswer } from './errors.ts';
-import { failed, type Gateway, type OperationResult, type RequestContext } from './request-context.ts';
+import { type ClientResponse, errorResponse, type Gateway, type RequestContext } from './request-context.ts';
 
 export type GatewayOperation = {
-  readonly name: OperationName;
-  readonly run: (context: RequestContext) => Promise<OperationResult> | OperationResult;
+  readonly name: GatewayOperationName;
+  readonly run: (context: RequestContext) => Promise<ClientResponse> | ClientResponse;
 };
 
 /** Runs one operation: authentication, answer, metrics and log line. */
@@ -46,11 +46,11 @@ function boundUnread(outgoing: ServerResponse, ms: number): void {
 }
 
 /** @returns undefined when the client has disconnected */
-async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<OperationResult | undefined> {
+async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<ClientResponse | undefined> {
   const { gateway, incoming, outgoing } = context;
   if (!gateway.keys.admits(incoming.rawHeaders)) {
     drainRefused(incoming, outgoing);
-    return failed(plainError('unauthenticated'));
+    return errorResponse(plainError('unauthenticated'));
   }
   try {
     return await operation.run(context);
@@ -58,22 +58,22 @@ async function answerTo(context: RequestContext, operation: GatewayOperation): P
     if (!(reason instanceof Interruption)) {
       gateway.logger.error('operation_failed', { operation: operation.name, failure: describeFailure(reason) });
       if (outgoing.headersSent) outgoing.destroy();
-      return failed(plainError('internal'));
+      return errorResponse(plainError('internal'));
     }
     const error = interruptionError(reason);
     if (error === undefined) outgoing.destroy();
-    return error === undefined ? undefined : failed(error);
+    return error === undefined ? undefined : errorResponse(error);
   }
 }
 
-function send(outgoing: ServerResponse, result: OperationResult): void {
+function send(outgoing: ServerResponse, result: ClientResponse): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (result.kind === 'json') sendBytes(outgoing, 200, 'application/json', result.bytes);
-  else if (result.kind === 'error') sendError(outgoing, result.error, result.retryAfter);
+  else if (result.kind === 'error') sendClientError(outgoing, result.error, result.retryAfter);
 }
 
 /** Sends an error in the shape of the OpenAI API. */
-export function sendError(outgoing: ServerResponse, error: ClientError, retryAfter?: string): void {
+export function sendClientError(outgoing: ServerResponse, error: ClientError, retryAfter?: string): void {
   const { status, final, body } = errorAnswer(error);
   sendBytes(outgoing, status, 'application/json', body, {
     ...(final ? { 'x-should-retry': 'false' } : {}),
@@ -85,7 +85,7 @@ export function sendError(outgoing: ServerResponse, error: ClientError, retryAft
 function report(
   context: RequestContext,
   { name }: GatewayOperation,
-  result: OperationResult | undefined,
+  result: ClientResponse | undefined,
   seconds: number,
 ): void {
   const { gateway, pin } = context;
@@ -105,7 +105,7 @@ function report(
   });
 }
 
-function outcomeOf(result: OperationResult | undefined): OutcomeName {
+function outcomeOf(result: ClientResponse | undefined): OutcomeName {
   if (result === undefined) return 'interrupted';
   const error = result.kind === 'json' ? undefined : result.error;
   if (error === undefined) return result.kind !== 'error' && result.masked ? 'masked' : 'passed';

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { clientKey, ready, startGateway, type TestGateway } from '../testing/start-gateway.ts';
-import { type RunningPolicy, section, startPolicy, termRule } from '../testing/start-policy.ts';
+import { policySection, type RunningPolicy, startPolicy, termRule } from '../testing/start-policy.ts';
 
 const stack = new AsyncDisposableStack();
 /** Node logs every connection that a process opens. */
@@ -19,10 +19,10 @@ beforeAll(async () => {
   const folder = stack.use(temporaryFolder()).path;
   upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
   const mask = { type: 'mask', replacement: '***' } as const;
-  const judging = section([termRule('deny', ['badword']), termRule('mask', ['hidden'], mask)]);
+  const judging = policySection([termRule('deny', ['badword']), termRule('mask', ['hidden'], mask)]);
   policy = stack.use(await startPolicy(folder, 'token', { request: judging, response: judging }, { environment }));
   gateway = stack.use(await startGateway(folder, 'token'));
-  gateway.routes.put(storedRoute('r', routeSpec('model', `${upstream.url}/v1`, guardOf(policy.pin))));
+  gateway.routes.put(storedRoute('r', routeSpec('model', `${upstream.url}/v1`, routeGuard(policy.pin))));
   await ready(gateway);
 });
 afterAll(() => stack.disposeAsync());

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
-import { contentFrame, doneFrame } from '../../../e2e/support/scripted-upstream.ts';
+import { contentFrame, scriptedDoneFrame } from '../../../e2e/support/scripted-upstream.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
-import { denied, says, startWorld, type World, words } from '../testing/start-world.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { blockedError, says, startWorld, type World, words } from '../testing/start-world.ts';
 import { contentOf, eventsOf } from '../testing/stream-script.ts';
 
 let world: World;
@@ -98,8 +98,8 @@ describe('a streamed answer', () => {
       world.upstream.play({ kind: 'answer', content: `${long}${words.deniedOutput} more`, frameLength: 5 });
       const result = await stream();
       expect(result.status).toBe(200);
-      expect(JSON.parse(result.events.at(-1) ?? '')).toEqual(denied);
-      expect(result.text.endsWith(`data: ${JSON.stringify(denied)}\n\n`)).toBe(true);
+      expect(JSON.parse(result.events.at(-1) ?? '')).toEqual(blockedError);
+      expect(result.text.endsWith(`data: ${JSON.stringify(blockedError)}\n\n`)).toBe(true);
       const content = contentOf(result.events.slice(0, -1));
       expect(content.length).toBeGreaterThan(1_500);
       expect(long.startsWith(content)).toBe(true);
@@ -114,7 +114,7 @@ describe('a streamed answer', () => {
     async () => {
       world.upstream.play({ kind: 'answer', content: `some ${words.maskedOutput} thing`, frameLength: 3 });
       const result = await stream();
-      expect(result.events).toEqual([JSON.stringify(denied)]);
+      expect(result.events).toEqual([JSON.stringify(blockedError)]);
     },
   );
 
@@ -187,7 +187,11 @@ describe('an upstream that fails in the middle', () => {
   });
 
   test('a provider answer with another media type is an error before any stream', async () => {
-    world.upstream.play({ kind: 'raw', body: `${contentFrame('a')}${doneFrame}`, contentType: 'application/json' });
+    world.upstream.play({
+      kind: 'raw',
+      body: `${contentFrame('a')}${scriptedDoneFrame}`,
+      contentType: 'application/json',
+    });
     const answer = await world.chat({ ...says('hi'), stream: true });
     expect(answer.status).toBe(502);
     expect(await answer.json()).toMatchObject({ error: { type: 'upstream_error', code: 'upstream_invalid' } });
@@ -219,7 +223,7 @@ describe('back-pressure and cancellation', () => {
   test('a client that does not read pauses the provider, and one that disconnects ends its call', async () => {
     const provider = await endlessProvider();
     world.gateway.routes.put(
-      storedRoute('endless', routeSpec('endless', provider.server.url, guardOf({ ...world.policy.pin }))),
+      storedRoute('endless', routeSpec('endless', provider.server.url, routeGuard({ ...world.policy.pin }))),
     );
     await until('the route is taken', () => world.gateway.service.isReady() && taken('endless'));
     const controller = new AbortController();

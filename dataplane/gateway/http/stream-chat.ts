@@ -12,7 +12,7 @@ import { StreamGuard } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { callProvider } from './call-provider.ts';
 import { errorAnswer } from './errors.ts';
-import type { OperationResult, RequestContext } from './request-context.ts';
+import type { ClientResponse, RequestContext } from './request-context.ts';
 
 type StreamedCall = {
   readonly path: string;
@@ -28,7 +28,7 @@ export async function streamChat(
   context: RequestContext,
   route: TakenRoute,
   call: StreamedCall,
-): Promise<OperationResult> {
+): Promise<ClientResponse> {
   const { gateway, life, outgoing } = context;
   const { body, masked, path, target } = call;
   const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });

@@ -1,7 +1,7 @@
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 
 const operations = ['chat', 'embeddings', 'models'] as const;
-export type OperationName = (typeof operations)[number];
+export type GatewayOperationName = (typeof operations)[number];
 
 /** Outcomes of a request in metrics and log lines. */
 const outcomes = [
@@ -22,10 +22,10 @@ const maxAliases = 200;
 
 export type GatewayMetrics = {
   readonly registry: Metrics;
-  begun(operation: OperationName): void;
+  begun(operation: GatewayOperationName): void;
   /** `alias` is that of the route, empty when no route was found: text of a client never becomes a label. */
   ended(
-    operation: OperationName,
+    operation: GatewayOperationName,
     facts: {
       readonly alias: string;
       readonly outcome: OutcomeName;

@@ -3,7 +3,7 @@ import type { CheckTarget } from '#checks/check-target';
 import type { ProbeOutcome } from '#checks/client';
 import { createFakeClock } from '#kit/testing/fake-clock';
 import { until } from '../../../e2e/support/until.ts';
-import { guardOf, type HandSource, handSource, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { type HandSource, handSource, routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { followRoutes } from './follow-routes.ts';
 import { RouteTable } from './route-table.ts';
 
@@ -64,8 +64,8 @@ const failing = (code: 'network' | 'policy_unavailable'): ProbeOutcome => ({ ok:
 describe('following routes', () => {
   test('a probe uses the pinned policy, and only routes of this gateway are probed', async () => {
     await using followed = follow(() => ({ ok: true }));
-    followed.source.put(storedRoute('r', routeSpec('m', upstream, guardOf(pin('7')))));
-    followed.source.put(storedRoute('other', routeSpec('m', upstream, guardOf(pin('8')), { gateway: 'another' })));
+    followed.source.put(storedRoute('r', routeSpec('m', upstream, routeGuard(pin('7')))));
+    followed.source.put(storedRoute('other', routeSpec('m', upstream, routeGuard(pin('8')), { gateway: 'another' })));
     followed.source.complete();
     await followed.complete;
     await until('the route is taken', () => followed.table.lookup('m').kind === 'route');
@@ -76,7 +76,7 @@ describe('following routes', () => {
   test('an unreached runtime is probed again, and a route whose runtime keeps contradicting it is rejected', async () => {
     let outcome = failing('network');
     await using followed = follow(() => outcome);
-    followed.source.put(storedRoute('r', routeSpec('m', upstream, guardOf(pin('1')))));
+    followed.source.put(storedRoute('r', routeSpec('m', upstream, routeGuard(pin('1')))));
     await until('three probes', () => followed.probed.length >= 3);
     expect(followed.table.state()).toMatchObject({ pending: [{ route: 'r' }], rejected: [] });
     outcome = failing('policy_unavailable');

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { createRoutePins } from './pin-routes.ts';
 import { type Lookup, RouteTable, type SeenRoute } from './route-table.ts';
 
 const pin = { policyId: 'p', policyRevision: '1', digest: 'a'.repeat(64), addresses: ['http://127.0.0.1:1'] };
 const upstream = 'http://127.0.0.1:2/v1';
-const guarded = (alias: string, rest: Partial<GatewayRouteSpec> = {}) => routeSpec(alias, upstream, guardOf(pin), rest);
+const guarded = (alias: string, rest: Partial<GatewayRouteSpec> = {}) =>
+  routeSpec(alias, upstream, routeGuard(pin), rest);
 const unguarded = (alias: string, rest: Partial<GatewayRouteSpec> = {}) =>
   routeSpec(alias, upstream, { mode: 'None' }, rest);
 
@@ -147,7 +148,7 @@ describe('a version that is not understood', () => {
     ],
     [
       'headers of another policy',
-      { guardrail: guardOf({ ...pin, policyId: 'q' }, undefined, { policyId: 'p' }) },
+      { guardrail: routeGuard({ ...pin, policyId: 'q' }, undefined, { policyId: 'p' }) },
       'invalid_route: guardrail.headers.x-ap-gr-policy-id',
     ],
   ])('a route version with %s is rejected, and the previous version keeps serving', (_, change, reason) => {
@@ -160,7 +161,9 @@ describe('a version that is not understood', () => {
 
   const workload = `g-${'0'.repeat(20)}`;
   const at = (address: string, name = workload) =>
-    tableOf(seen('r', guarded('m', { workload: name, guardrail: guardOf({ ...pin, addresses: [address] }) }))).state();
+    tableOf(
+      seen('r', guarded('m', { workload: name, guardrail: routeGuard({ ...pin, addresses: [address] }) })),
+    ).state();
 
   test.each(['http://127.0.0.1:9001', 'http://[::1]:9001', `http://${workload}.default.svc:8000`])(
     'a route to %s is probed',

@@ -4,9 +4,9 @@ import { closeServer } from '#kit/testing/loopback';
 import { startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { ready, startGateway } from '../testing/start-gateway.ts';
-import { section, startPolicy } from '../testing/start-policy.ts';
+import { policySection, startPolicy } from '../testing/start-policy.ts';
 
 test('a changed address of a route gets neither the runtime token nor texts, and the previous version serves', async () => {
   using folder = temporaryFolder();
@@ -20,11 +20,11 @@ test('a changed address of a route gets neither the runtime token nor texts, and
   const address = stranger.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
-  await using policy = await startPolicy(folder.path, 'token', { request: section(), response: section() });
+  await using policy = await startPolicy(folder.path, 'token', { request: policySection(), response: policySection() });
   await using gateway = await startGateway(folder.path, 'token', { open: true });
   const put = (addresses: readonly string[]): void =>
     gateway.routes.put(
-      storedRoute('r', routeSpec('model', `${upstream.url}/v1`, guardOf({ ...policy.pin, addresses }))),
+      storedRoute('r', routeSpec('model', `${upstream.url}/v1`, routeGuard({ ...policy.pin, addresses }))),
     );
   put(policy.pin.addresses);
   await ready(gateway);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
-import { guardOf, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { RouteTable, type SeenRoute } from './route-table.ts';
 import { watchReadiness } from './watch-readiness.ts';
 
 const pin = { policyId: 'p', policyRevision: '1', digest: 'a'.repeat(64), addresses: ['http://127.0.0.1:1'] };
 
 function guarded(name: string): SeenRoute {
-  const spec = routeSpec(name, 'http://127.0.0.1:2/v1', guardOf(pin));
+  const spec = routeSpec(name, 'http://127.0.0.1:2/v1', routeGuard(pin));
   const { metadata } = storedRoute(name, spec);
   return { name, uid: metadata.uid, version: metadata.resourceVersion, created: 0, spec };
 }

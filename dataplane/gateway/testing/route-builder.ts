@@ -15,7 +15,7 @@ export type PolicyPin = {
 const generationId = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c01';
 
 /** The guard of a route; the rest of the members may be replaced. */
-export function guardOf(
+export function routeGuard(
   pin: PolicyPin,
   contentProfile: string = currentProfile,
   rest: Partial<GuardedRoute> = {},

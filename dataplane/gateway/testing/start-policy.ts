@@ -20,7 +20,10 @@ export function termRule(
 }
 
 /** A section of a policy; without rules of its own it looks for something that no test says. */
-export function section(baseline: readonly BaselineRule[] = [], additional: readonly AdditionalRule[] = []): Section {
+export function policySection(
+  baseline: readonly BaselineRule[] = [],
+  additional: readonly AdditionalRule[] = [],
+): Section {
   const rules = baseline.length > 0 ? [...baseline] : [termRule('nothing', ['\u{10fffd}\u{10fffc}'])];
   return { deadlineMs: 1_000, baseline: rules, additional: [...additional] };
 }

@@ -2,9 +2,9 @@ import { type CheckProxy, startCheckProxy } from '../../../e2e/support/check-pro
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import type { GatewayOverrides } from '../service.ts';
-import { guardOf, routeSpec, storedRoute } from './route-builder.ts';
+import { routeGuard, routeSpec, storedRoute } from './route-builder.ts';
 import { clientKey, ready, startGateway, type TestGateway } from './start-gateway.ts';
-import { type RunningPolicy, section, startPolicy, termRule } from './start-policy.ts';
+import { policySection, type RunningPolicy, startPolicy, termRule } from './start-policy.ts';
 
 /**
  * A gateway between a scripted provider and a real runtime. Aliases: `model` is guarded, `open` declares no guard,
@@ -46,11 +46,11 @@ export async function startWorld(overrides: GatewayOverrides = {}): Promise<Worl
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));
   const policy = stack.use(
     await startPolicy(folder, runtimeToken, {
-      request: section(
+      request: policySection(
         [termRule('deny', [words.deniedInput]), termRule('mask', [words.maskedInput], mask)],
         [observe('watch')],
       ),
-      response: section(
+      response: policySection(
         [termRule('deny', [words.deniedOutput]), termRule('mask', [words.maskedOutput], mask)],
         [observe('watch')],
       ),
@@ -60,9 +60,9 @@ export async function startWorld(overrides: GatewayOverrides = {}): Promise<Worl
   const gateway = stack.use(await startGateway(folder, runtimeToken, overrides));
   const pin = { ...policy.pin, addresses: [checks.url] };
   const endpoint = `${upstream.url}/v1`;
-  gateway.routes.put(storedRoute('guarded', routeSpec('model', endpoint, guardOf(pin))));
+  gateway.routes.put(storedRoute('guarded', routeSpec('model', endpoint, routeGuard(pin))));
   gateway.routes.put(storedRoute('unguarded', routeSpec('open', endpoint, { mode: 'None' })));
-  const whole = guardOf(pin, undefined, { streaming: { allowed: false, rule: 'long' } });
+  const whole = routeGuard(pin, undefined, { streaming: { allowed: false, rule: 'long' } });
   gateway.routes.put(storedRoute('whole', routeSpec('whole', endpoint, whole)));
   await ready(gateway);
 
@@ -92,6 +92,6 @@ export function says(content: unknown): { readonly messages: readonly object[] }
 }
 
 /** The error that a deny gives, whole or in a stream. */
-export const denied = {
+export const blockedError = {
   error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
 };

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import type { PostgresMetrics } from './metrics.ts';
-import type { Readiness } from './readiness.ts';
+import type { DatabaseReadiness } from './readiness.ts';
 
 /** Liveness, readiness and metrics, on an address apart from that of PostgreSQL. */
-export function createAdmin(metrics: PostgresMetrics, readiness: Readiness): Hono {
+export function createDatabaseAdmin(metrics: PostgresMetrics, readiness: DatabaseReadiness): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {

@@ -16,7 +16,7 @@ type ServerFigures = {
 /** The result of one probe. Without figures if there are problems, or if no connection is free. */
 export type ServerProbe = { readonly problems: readonly string[]; readonly figures: ServerFigures | undefined };
 
-export type Readiness = {
+export type DatabaseReadiness = {
   /** Queries the server over a new connection: an open one does not show whether the server accepts more. */
   probe(): Promise<ServerProbe>;
   /** Sets how to reach the server, once it accepts connections. */
@@ -27,7 +27,7 @@ export type Readiness = {
 
 const statementTimeoutMs = 2_000;
 
-export function createReadiness(): Readiness {
+export function createDatabaseReadiness(): DatabaseReadiness {
   let access: ServerAccess | undefined;
   let isWithdrawn = false;
   let inFlight: Promise<ServerProbe> | undefined;

@@ -20,7 +20,7 @@ export const missingContainers: string | undefined =
     : 'needs root on Linux, and a checkout that others may read';
 
 /** The database as process 1 of its own process namespace, as in a container. */
-export type Container = {
+export type DatabaseContainer = {
   readonly url: string;
   readonly adminUrl: string;
   readonly log: () => string;
@@ -30,7 +30,7 @@ export type Container = {
   kill(): Promise<void>;
 };
 
-export async function startContainer(environment: Readonly<Record<string, string>>): Promise<Container> {
+export async function startContainer(environment: Readonly<Record<string, string>>): Promise<DatabaseContainer> {
   const child = startFollowed(['unshare', ...contained, main], { env: { PATH: process.env['PATH'], ...environment } });
   const first = await child.listens('the container');
   const { listening, admin } = JSON.parse(first) as { listening: string; admin: string };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideUse, type Look, type Present } from './decide-use.ts';
+import { type ClusterSnapshot, decideUse, type Present } from './decide-use.ts';
 
 const ended = 'portcullis-e2e-0a1b2c';
 const crd = (name: string, owner: Present['owner']): Present => ({
@@ -9,7 +9,7 @@ const crd = (name: string, owner: Present['owner']): Present => ({
 });
 const ofSuite = (namespace: string) => ({ release: 'portcullis', namespace });
 const policies = 'guardrailpolicies.portcullis.dev';
-const look = (more: Partial<Look> = {}): Look => ({
+const look = (more: Partial<ClusterSnapshot> = {}): ClusterSnapshot => ({
   context: 'theirs',
   namespace: 'portcullis-e2e-ffffff',
   namespaces: new Set(['default', 'shop']),
@@ -31,7 +31,7 @@ describe('a foreign cluster', () => {
     expect(decideUse(look({ present }))).toEqual({ kind: 'allowed', leftovers: present });
   });
 
-  test.each<[string, Partial<Look>, RegExp]>([
+  test.each<[string, Partial<ClusterSnapshot>, RegExp]>([
     [
       'a cluster that already has the namespace',
       { namespaces: new Set(['portcullis-e2e-ffffff']) },

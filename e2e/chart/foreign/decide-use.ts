@@ -1,8 +1,8 @@
 /** Name of the release that the suite installs. */
-export const release = 'portcullis';
+export const expectedRelease = 'portcullis';
 
 /** Group of the kinds that the chart defines. */
-export const group = 'portcullis.dev';
+export const portcullisGroup = 'portcullis.dev';
 
 /** Names of the namespaces that the suite creates, one for each run. */
 const namespacePattern = /^portcullis-e2e-[0-9a-f]{6}$/;
@@ -17,7 +17,7 @@ export type Present = {
 };
 
 /** State of a cluster, read before any write. */
-export type Look = {
+export type ClusterSnapshot = {
   /** Name of the kubectl context. */
   readonly context: string;
   /** The namespace to create. */
@@ -33,13 +33,13 @@ type Use =
   /** @property leftovers definitions of an earlier run, which this run takes over */
   | { readonly kind: 'allowed'; readonly leftovers: readonly Present[] };
 
-type Rule = (look: Look) => string | undefined;
+type Rule = (look: ClusterSnapshot) => string | undefined;
 
 /** Evaluated in this order; the first reason is reported. */
 const rules: readonly Rule[] = [namespaceIsThere, belongsToOthers, runIsThere, leftoversAreUsed];
 
 /** Decides whether the suite may install on a foreign cluster; refuses in doubt. */
-export function decideUse(look: Look): Use {
+export function decideUse(look: ClusterSnapshot): Use {
   for (const rule of rules) {
     const reason = rule(look);
     if (reason !== undefined) return { kind: 'refused', reason };
@@ -50,15 +50,15 @@ export function decideUse(look: Look): Use {
 /** Commands that remove the namespace of an aborted run. */
 export function removalOf(context: string, namespace: string): string {
   const at = `kubectl --context=${context} --namespace=${namespace} delete`;
-  return `${at} modelbindings.${group},guardrailpolicies.${group} --all; ${at} namespace ${namespace}`;
+  return `${at} modelbindings.${portcullisGroup},guardrailpolicies.${portcullisGroup} --all; ${at} namespace ${namespace}`;
 }
 
-function namespaceIsThere({ namespace, namespaces }: Look): string | undefined {
+function namespaceIsThere({ namespace, namespaces }: ClusterSnapshot): string | undefined {
   if (!namespaces.has(namespace)) return undefined;
   return `it has a namespace ${namespace}, and what is in there may be somebody's. Start again: each run takes another name.`;
 }
 
-function belongsToOthers({ present }: Look): string | undefined {
+function belongsToOthers({ present }: ClusterSnapshot): string | undefined {
   const theirs = present.filter((one) => !isOfSuite(one));
   const [first] = theirs;
   if (first === undefined) return undefined;
@@ -69,19 +69,19 @@ function belongsToOthers({ present }: Look): string | undefined {
   return `${someOf(theirs.map(({ id }) => id))} is there and belongs to ${owner}. An installation that is there is neither upgraded nor removed: name a cluster without Portcullis.`;
 }
 
-function runIsThere({ context, present, namespaces }: Look): string | undefined {
+function runIsThere({ context, present, namespaces }: ClusterSnapshot): string | undefined {
   const place = present.map(({ owner }) => owner?.namespace ?? '').find((name) => namespaces.has(name));
   if (place === undefined) return undefined;
   return `another run of this suite is at work there in the namespace ${place}, or was broken off. Wait for its end; what was broken off is removed by: ${removalOf(context, place)}`;
 }
 
-function leftoversAreUsed({ objects }: Look): string | undefined {
+function leftoversAreUsed({ objects }: ClusterSnapshot): string | undefined {
   if (objects.length === 0) return undefined;
   return `its definitions are those that an earlier run of this suite left, and somebody uses them: ${someOf(objects)} is there. Name a cluster without Portcullis.`;
 }
 
 function isOfSuite({ owner }: Present): boolean {
-  return owner?.release === release && namespacePattern.test(owner.namespace);
+  return owner?.release === expectedRelease && namespacePattern.test(owner.namespace);
 }
 
 function someOf(names: readonly string[]): string {

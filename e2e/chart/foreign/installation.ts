@@ -10,8 +10,8 @@ import { openGateway } from '../open-gateway.ts';
 import { missingCluster, namedContext } from '../open-test-cluster.ts';
 import { type OwnCluster, startOwnCluster } from '../own-cluster.ts';
 import { createTimetable } from '../timetable.ts';
-import { release } from './decide-use.ts';
-import { listObjects, nameOf } from './list-objects.ts';
+import { expectedRelease } from './decide-use.ts';
+import { listAllObjects, objectOfLine } from './list-objects.ts';
 import { openForeign } from './open-foreign.ts';
 import { otherPeople, theirPolicy } from './testdata/other-people.ts';
 
@@ -43,7 +43,7 @@ const describeForeign = (): void => {
   test(
     'on a foreign cluster the chart serves a model, a second release is refused, and only its definitions remain after removal',
     async () => {
-      const objects = () => listObjects(kubeconfigFile);
+      const objects = () => listAllObjects(kubeconfigFile);
       const before = await until(
         'the cluster is idle',
         async () => {
@@ -62,7 +62,7 @@ const describeForeign = (): void => {
         const { namespace, values } = cluster;
         const args = [
           'install',
-          release,
+          expectedRelease,
           chartFolder,
           `--namespace=${namespace}`,
           ...values[0],
@@ -72,16 +72,16 @@ const describeForeign = (): void => {
         await timed('install', 'helm install', () => helmOk(args, cluster.kubeconfigFile));
         const binding = 'modelbinding.portcullis.dev/guarded-echo';
         await admin(['wait', `--namespace=${namespace}`, '--for=condition=Ready', binding, '--timeout=8m']);
-        await using gateway = await openGateway(cluster, release);
+        await using gateway = await openGateway(cluster, expectedRelease);
         expect(await gateway.ask('My card is 4111 1111 1111 1111.')).toMatchObject({ text: 'My card is [card].' });
-        expect((await objects()).map(nameOf)).toContain(`Deployment ${namespace}/${release}-operator`);
+        expect((await objects()).map(objectOfLine)).toContain(`Deployment ${namespace}/${expectedRelease}-operator`);
         await expect(open()).rejects.toThrow(`is at work there in the namespace ${namespace}`);
       } finally {
         await timed('removal', 'kubectl delete namespace', async () => cluster[Symbol.asyncDispose]());
       }
       const after = await objects();
       expect(after.filter((line) => before.includes(line))).toEqual(before);
-      expect(after.filter((line) => !before.includes(line)).map(nameOf)).toEqual([
+      expect(after.filter((line) => !before.includes(line)).map(objectOfLine)).toEqual([
         'APIService /v1alpha1.portcullis.dev',
         'CustomResourceDefinition /gatewayreports.portcullis.dev',
         'CustomResourceDefinition /gatewayroutes.portcullis.dev',

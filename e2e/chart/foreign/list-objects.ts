@@ -16,7 +16,7 @@ type Item = {
  * Every object of a cluster, one per line, sorted: kind, namespace, name, uid and a digest of its content without
  * status.
  */
-export async function listObjects(kubeconfigFile: string): Promise<readonly string[]> {
+export async function listAllObjects(kubeconfigFile: string): Promise<readonly string[]> {
   const resources = (await kubectlOk(kubeconfigFile, ['api-resources', '--verbs=list', '--output=name']))
     .trim()
     .split('\n')
@@ -35,6 +35,6 @@ function lineOf({ status: _status, metadata, ...rest }: Item): string {
 }
 
 /** Kind, namespace and name of a line. */
-export function nameOf(line: string): string {
+export function objectOfLine(line: string): string {
   return line.split(' ').slice(0, 2).join(' ');
 }

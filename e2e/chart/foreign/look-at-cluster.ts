@@ -1,5 +1,5 @@
 import { kubectl } from '../../../hack/cluster/kubectl.ts';
-import { group, type Look, type Present } from './decide-use.ts';
+import { type ClusterSnapshot, type Present, portcullisGroup } from './decide-use.ts';
 
 /** Members of an object that are read here. */
 type Read = {
@@ -24,17 +24,17 @@ const patience = '--request-timeout=20s';
  */
 export async function lookAtCluster(
   kubeconfigFile: string,
-  { context, namespace }: Pick<Look, 'context' | 'namespace'>,
+  { context, namespace }: Pick<ClusterSnapshot, 'context' | 'namespace'>,
   rendered: string,
-): Promise<Look> {
+): Promise<ClusterSnapshot> {
   const read = (args: readonly string[], input?: string) => readObjects(kubeconfigFile, args, input);
   const namespaces = await read(['get', 'namespaces']);
   // The namespace does not exist, so only cluster-scoped objects can be found.
   const named = await read(['get', `--namespace=${namespace}`, '--ignore-not-found', '--filename=-'], rendered);
   const definitions = ((await read(['get', 'customresourcedefinitions'])) as readonly Definition[]).filter(
-    ({ spec }) => spec.group === group,
+    ({ spec }) => spec.group === portcullisGroup,
   );
-  const kinds = definitions.map(({ spec }) => `${spec.names.plural}.${group}`);
+  const kinds = definitions.map(({ spec }) => `${spec.names.plural}.${portcullisGroup}`);
   const objects = kinds.length === 0 ? [] : await read(['get', kinds.join(','), '--all-namespaces']);
   return {
     context,
@@ -54,7 +54,7 @@ async function readObjects(file: string, args: readonly string[], input?: string
 }
 
 /** Object name in the format of kubectl. */
-export function idOf({
+export function objectId({
   apiVersion,
   kind,
   metadata,
@@ -67,7 +67,7 @@ function presentOf(object: Read): Present {
   const { resourceVersion, annotations = {} } = object.metadata;
   const owner = annotations['meta.helm.sh/release-name'];
   return {
-    id: idOf(object),
+    id: objectId(object),
     resourceVersion,
     owner:
       owner === undefined

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../../../hack/cluster/control-plane.ts';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
-import { silent } from '../../../hack/cluster/progress.ts';
+import { silentProgress } from '../../../hack/cluster/progress.ts';
 import { policyObject } from '../../../operator/testing/objects.ts';
 import { missingApiServer } from '../../kube/open-api-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { missingHelm, skipWithout } from '../helm.ts';
 import { type Rendered, renderChart } from '../render-chart.ts';
-import { release } from './decide-use.ts';
-import { listObjects, nameOf } from './list-objects.ts';
+import { expectedRelease } from './decide-use.ts';
+import { listAllObjects, objectOfLine } from './list-objects.ts';
 import { type ForeignOptions, openForeign } from './open-foreign.ts';
 import { otherPeople, storageClass, theirPolicy } from './testdata/other-people.ts';
 
@@ -22,7 +22,7 @@ const ended = 'portcullis-e2e-0a1b2c';
 
 /** Metadata that Helm writes for a release. */
 function ownedBy(place: string, { metadata, ...rest }: Rendered): object {
-  const annotations = { 'meta.helm.sh/release-name': release, 'meta.helm.sh/release-namespace': place };
+  const annotations = { 'meta.helm.sh/release-name': expectedRelease, 'meta.helm.sh/release-namespace': place };
   const labels = { ...metadata.labels, 'app.kubernetes.io/managed-by': 'Helm' };
   return { ...rest, metadata: { ...metadata, labels, annotations } };
 }
@@ -38,13 +38,13 @@ describe('a foreign cluster', () => {
       ['apply', '--server-side', '--field-manager=helm', '--force-conflicts', '--filename=-'],
       objects.map((one) => stringify(one)).join('---\n'),
     );
-  const objects = () => listObjects(server.kubeconfigFile);
+  const objects = () => listAllObjects(server.kubeconfigFile);
   const open = (more: Partial<ForeignOptions> = {}, variables: NodeJS.ProcessEnv = {}) => {
     const own = { KUBECONFIG: server.kubeconfigFile, PORTCULLIS_E2E_IMAGE: image };
     return openForeign({
       context: server.name,
       environment: { ...process.env, ...own, ...variables },
-      progress: silent,
+      progress: silentProgress,
       ...more,
     });
   };
@@ -183,9 +183,10 @@ describe('a foreign cluster', () => {
     expect(await admin('get', ...inShop, kept)).toBe('portcullis.dev/held ');
     await admin('patch', ...inShop, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
     await admin('delete', ...inShop);
-    const ofOthers = (lines: readonly string[]) => lines.filter((line) => !nameOf(line).endsWith('.portcullis.dev'));
+    const ofOthers = (lines: readonly string[]) =>
+      lines.filter((line) => !objectOfLine(line).endsWith('.portcullis.dev'));
     const after = await objects();
     expect(ofOthers(after)).toEqual(ofOthers(before));
-    expect(after.map(nameOf)).toEqual(before.map(nameOf));
+    expect(after.map(objectOfLine)).toEqual(before.map(objectOfLine));
   });
 });

@@ -5,15 +5,15 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
 import { ClusterError } from '../../../hack/cluster/cluster-error.ts';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
-import { runProgram } from '../../../hack/cluster/process/run-program.ts';
-import { type Progress, silent } from '../../../hack/cluster/progress.ts';
+import { runClusterProgram } from '../../../hack/cluster/process/run-program.ts';
+import { type ProgressReporter, silentProgress } from '../../../hack/cluster/progress.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { imageValues, type TestImage } from '../chart-values.ts';
 import { chartFolder, helm, helmOk } from '../helm.ts';
 import type { TestCluster } from '../open-test-cluster.ts';
 import type { Rendered } from '../render-chart.ts';
-import { decideUse, type Present, release, removalOf } from './decide-use.ts';
-import { idOf, lookAtCluster } from './look-at-cluster.ts';
+import { decideUse, expectedRelease, type Present, removalOf } from './decide-use.ts';
+import { lookAtCluster, objectId } from './look-at-cluster.ts';
 import { createNamespace, removeNamespace } from './own-namespace.ts';
 
 export type ForeignOptions = {
@@ -23,7 +23,7 @@ export type ForeignOptions = {
   readonly environment: NodeJS.ProcessEnv;
   /** Namespace to create; absent: a new unique name. */
   readonly namespace?: string;
-  readonly progress: Progress;
+  readonly progress: ProgressReporter;
 };
 
 /** Roles of the chart aggregate to edit and view for all users, so they are not installed on a foreign cluster. */
@@ -31,7 +31,7 @@ const foreignValues = ['--set=userRoles.install=false'];
 
 /** A unique name. */
 export function newNamespace(): string {
-  return `${release}-e2e-${randomBytes(3).toString('hex')}`;
+  return `${expectedRelease}-e2e-${randomBytes(3).toString('hex')}`;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
   writeFileSync(kubeconfigFile, await accessTo(context, environment), { mode: 0o600 });
   const values = images.map((image) => [...imageValues(image), ...foreignValues]);
   const [first = [], second = []] = values;
-  const rendered = await helmOk(['template', release, chartFolder, `--namespace=${namespace}`, ...first]);
+  const rendered = await helmOk(['template', expectedRelease, chartFolder, `--namespace=${namespace}`, ...first]);
   const leftovers = await leftoversFor(kubeconfigFile, { context, namespace }, rendered);
   await takeOver(kubeconfigFile, leftovers, rendered, namespace);
   await rehearse(context, kubeconfigFile, namespace, first);
@@ -72,8 +72,8 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
 
 /** A kubeconfig of one context. @returns its text */
 async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promise<string> {
-  const { kubectl } = await buildPrograms(['kubectl'], silent);
-  const config = (...args: readonly string[]) => runProgram(kubectl, ['config', ...args], environment);
+  const { kubectl } = await buildPrograms(['kubectl'], silentProgress);
+  const config = (...args: readonly string[]) => runClusterProgram(kubectl, ['config', ...args], environment);
   const contexts = (await config('get-contexts', '--output=name')).trim().split('\n');
   if (!contexts.includes(context)) {
     throw new ClusterError(
@@ -122,7 +122,7 @@ async function rehearse(
   namespace: string,
   values: readonly string[],
 ): Promise<void> {
-  const args = ['install', release, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...values];
+  const args = ['install', expectedRelease, chartFolder, `--namespace=${namespace}`, '--dry-run=server', ...values];
   const { code, stderr } = await helm(args, kubeconfigFile);
   if (code === 0) return;
   throw new ClusterError(
@@ -163,7 +163,7 @@ async function takeOver(
   const versions = new Map(leftovers.map(({ id, resourceVersion }) => [id, resourceVersion]));
   const objects = parseAllDocuments(rendered, { version: '1.1' }).flatMap((document) => {
     const object = document.toJS() as Rendered | null;
-    const resourceVersion = object === null ? undefined : versions.get(idOf(object));
+    const resourceVersion = object === null ? undefined : versions.get(objectId(object));
     return object === null || resourceVersion === undefined ? [] : [owned(object, resourceVersion, namespace)];
   });
   if (objects.length === 0) return;
@@ -174,7 +174,7 @@ async function takeOver(
 function owned({ metadata, ...rest }: Rendered, resourceVersion: string, namespace: string): object {
   const annotations = {
     ...metadata.annotations,
-    'meta.helm.sh/release-name': release,
+    'meta.helm.sh/release-name': expectedRelease,
     'meta.helm.sh/release-namespace': namespace,
   };
   return { ...rest, metadata: { ...metadata, resourceVersion, annotations } };

@@ -1,13 +1,13 @@
 import { stringify } from 'yaml';
 import { kubectl, kubectlOk } from '../../../hack/cluster/kubectl.ts';
-import type { Progress } from '../../../hack/cluster/progress.ts';
+import type { ProgressReporter } from '../../../hack/cluster/progress.ts';
 import { DeadlineError, until } from '../../support/until.ts';
-import { group } from './decide-use.ts';
+import { portcullisGroup } from './decide-use.ts';
 
 const goneMs = 180_000;
 const releaseMs = 90_000;
 /** Kinds with finalizers that the operator removes. */
-const heldKinds = ['modelbindings', 'guardrailpolicies'].map((plural) => `${plural}.${group}`).join(',');
+const heldKinds = ['modelbindings', 'guardrailpolicies'].map((plural) => `${plural}.${portcullisGroup}`).join(',');
 
 /** Creates a namespace with restricted pods. @throws Error when the namespace exists */
 export async function createNamespace(kubeconfigFile: string, name: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function createNamespace(kubeconfigFile: string, name: string): Pro
  * no operator removes any more.
  * @throws DeadlineError when the deletion does not complete
  */
-export async function removeNamespace(kubeconfigFile: string, name: string, progress: Progress): Promise<void> {
+export async function removeNamespace(kubeconfigFile: string, name: string, progress: ProgressReporter): Promise<void> {
   await progress.step(`removing the namespace ${name}`, async () => {
     await removeHeld(kubeconfigFile, name);
     await kubectlOk(kubeconfigFile, ['delete', 'namespace', name, '--wait=false', '--ignore-not-found']);

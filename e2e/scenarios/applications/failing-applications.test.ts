@@ -10,7 +10,7 @@ import {
   policyOf,
   writePolicy,
 } from '../../support/resources.ts';
-import { masked } from '../../support/sample-policy.ts';
+import { maskedTerm } from '../../support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { isGuarded, stampedDefinition, stampsServed } from './stamped-policy.ts';
@@ -21,7 +21,7 @@ const earlier = '[earlier]';
 let upstream: ScriptedUpstream;
 let platform: Platform;
 beforeAll(async () => {
-  upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
+  upstream = await startScriptedUpstream({ kind: 'answer', content: maskedTerm });
   platform = await startPlatform({
     gateways: 2,
     providers: [

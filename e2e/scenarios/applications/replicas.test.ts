@@ -13,7 +13,7 @@ import {
   policyOf,
   writePolicy,
 } from '../../support/resources.ts';
-import { masked } from '../../support/sample-policy.ts';
+import { maskedTerm } from '../../support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
@@ -56,7 +56,7 @@ async function routeNow({ client }: Platform): Promise<GatewayRoute> {
 }
 
 test('after a replica rejects an application the earlier application is restored, and the condition states the reason', async () => {
-  await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
+  await using upstream = await startScriptedUpstream({ kind: 'answer', content: maskedTerm });
   await using platform = await startSteady(upstream);
   await using replica = await joinAsReplica(platform.client, platform.data, 'gateway-9');
   await applyStamp(platform, '[second]');
@@ -90,7 +90,7 @@ verifies(
   ['guardrail:versioning:wait-for-replicas'],
   'an application that a replica neither confirms nor rejects is neither applied nor rolled back, and both workloads remain until the replica reports',
   async () => {
-    await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
+    await using upstream = await startScriptedUpstream({ kind: 'answer', content: maskedTerm });
     // The condition reports slow replicas only after five seconds; the remaining time allows for a slow runtime start.
     await using platform = await startSteady(upstream, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '16' });
     const frozen = platform.pidOf('gateway-2');
@@ -116,7 +116,7 @@ verifies(
 
 test('while a runtime is stopped no text passes unchecked, and after its restart the same application serves again', async (context) => {
   if (process.platform !== 'linux') return context.skip('the processes of a platform are found through /proc');
-  await using upstream = await startScriptedUpstream({ kind: 'answer', content: masked });
+  await using upstream = await startScriptedUpstream({ kind: 'answer', content: maskedTerm });
   await using platform = await startSteady(upstream);
   const [runtime] = childrenOf(platform.pidOf('operator'), 'portcullis-runtime');
   if (runtime === undefined) throw new Error('the operator runs no runtime');
@@ -127,7 +127,7 @@ test('while a runtime is stopped no text passes unchecked, and after its restart
     seen.push(...stamps);
     return stamps.every((stamp) => stamp === '[first]') && seen.length > 2;
   });
-  expect(seen.filter((stamp) => stamp.includes(masked))).toEqual([]);
+  expect(seen.filter((stamp) => stamp.includes(maskedTerm))).toEqual([]);
   expect(new Set(seen.filter((stamp) => stamp !== '[first]' && !stamp.startsWith('status 503')))).toEqual(new Set());
   await bindingCondition(platform.client, alias, 'Ready', 'True');
   const again = childrenOf(platform.pidOf('operator'), 'portcullis-runtime');

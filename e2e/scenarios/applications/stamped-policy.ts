@@ -1,6 +1,6 @@
 import type { Definition } from '#contracts/policy';
 import { chatCall } from '../../support/chat-call.ts';
-import { denied, masked } from '../../support/sample-policy.ts';
+import { deniedTerm, maskedTerm } from '../../support/sample-policy.ts';
 import type { Platform } from '../../support/start-platform.ts';
 
 /** Masks a word with a stamp, so that an answer shows which definition checked it; denies one word in the input. */
@@ -13,8 +13,8 @@ export function stampedDefinition(stamp: string): Definition {
     stopList: { terms: [term], match: 'substring' as const, caseSensitive: true },
   });
   const baseline = [
-    rule('denied', denied, { type: 'deny' }),
-    rule('masked', masked, { type: 'mask', replacement: stamp }),
+    rule('denied', deniedTerm, { type: 'deny' }),
+    rule('masked', maskedTerm, { type: 'mask', replacement: stamp }),
   ];
   return {
     request: { deadlineMs: 1_000, baseline, additional: [] },
@@ -39,7 +39,7 @@ export async function isGuarded(platform: Platform, alias: string): Promise<bool
   const { gateways } = platform.status().addresses;
   const results = await Promise.all(
     gateways.map((url) =>
-      chatCall({ url, key: platform.key, model: alias, content: `about ${denied}`, stream: false }),
+      chatCall({ url, key: platform.key, model: alias, content: `about ${deniedTerm}`, stream: false }),
     ),
   );
   return results.every((result) => result.status === 403 && result.error?.code === 'policy_denied');

@@ -11,8 +11,8 @@ import { buildImages } from '../../../hack/cluster/image.ts';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import { loadImage } from '../../../hack/cluster/load-image.ts';
 import { kubeconfigOfCluster } from '../../../hack/cluster/places.ts';
-import { runProgram } from '../../../hack/cluster/process/run-program.ts';
-import { silent } from '../../../hack/cluster/progress.ts';
+import { runClusterProgram } from '../../../hack/cluster/process/run-program.ts';
+import { silentProgress } from '../../../hack/cluster/progress.ts';
 import { readRecord } from '../../../hack/cluster/record.ts';
 import { takeDown } from '../../../hack/cluster/take-down.ts';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../../support/resources.ts';
@@ -55,8 +55,8 @@ export async function runClusterCutover(options: {
   const { applications, say } = options;
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  await bringUp({ name: clusterName, node: 'any' }, silent);
-  parts.defer(() => takeDown(clusterName, silent));
+  await bringUp({ name: clusterName, node: 'any' }, silentProgress);
+  parts.defer(() => takeDown(clusterName, silentProgress));
   await loadOwnImage(folder);
   say('the cluster runs and has the image');
   const kubeconfigFile = kubeconfigOfCluster(clusterName);
@@ -115,10 +115,10 @@ async function install(folder: string, kubeconfigFile: string): Promise<void> {
   };
   const file = join(folder, 'values.yaml');
   writeFileSync(file, stringify(values));
-  const { helm } = await buildPrograms(['helm'], silent);
+  const { helm } = await buildPrograms(['helm'], silentProgress);
   const chart = join(root, 'charts', 'portcullis');
   const wait = ['--wait', '--timeout=10m'];
-  await runProgram(helm, [
+  await runClusterProgram(helm, [
     'install',
     release,
     chart,

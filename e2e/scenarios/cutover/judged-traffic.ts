@@ -2,7 +2,7 @@ import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { startLoad } from '../../support/load.ts';
 import type { ScriptedUpstream, UpstreamScript } from '../../support/scripted-upstream.ts';
 import { until } from '../../support/until.ts';
-import { canary, markOf, secret, stampsIn } from './marked-policy.ts';
+import { canary, revisionMark, secret, stampsIn } from './marked-policy.ts';
 
 /** Number of applications that a long stream outlives. */
 export const outlived = 5;
@@ -114,7 +114,7 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
 function answerTo(text: string, newest: () => number, isOver: () => boolean): UpstreamScript {
   const [revision] = stampsIn(text);
   if (revision === undefined) return { kind: 'answer', content: 'unguarded' };
-  const mark = markOf(revision);
+  const mark = revisionMark(revision);
   if (text.includes('kind-whole')) return { kind: 'answer', content: `${mark} ${secret} ${mark}` };
   if (text.includes('kind-canary')) {
     return { kind: 'answer', content: `${`${mark} `.repeat(150)}${canary}${' and more'.repeat(50)}`, frameLength: 32 };

@@ -7,7 +7,7 @@ import type { Definition } from '#contracts/policy';
 export const secret = 'secret-of-the-harbour';
 export const canary = 'forbidden-canary-phrase';
 
-export const markOf = (revision: number): string => `mark-${String(revision).padStart(4, '0')}-`;
+export const revisionMark = (revision: number): string => `mark-${String(revision).padStart(4, '0')}-`;
 const stampOf = (revision: number): string => `[r${revision}]`;
 
 /** Every revision whose mark a text contains. */
@@ -41,7 +41,7 @@ function denyTerms(id: string, terms: readonly string[]) {
 /** The definition of a revision out of `revisions`, numbered from 1. */
 export function markedDefinition(revision: number, revisions: number): Definition {
   const all = Array.from({ length: revisions }, (_, index) => index + 1);
-  const foreign = all.filter((other) => other !== revision).map(markOf);
+  const foreign = all.filter((other) => other !== revision).map(revisionMark);
   return {
     request: { deadlineMs: 5_000, baseline: [maskSecret(revision)], additional: [] },
     response: {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAuthority } from '../../../hack/cluster/certificates/authority.ts';
 import { chatCall } from '../../support/chat-call.ts';
-import { completion } from '../../support/scripted-upstream.ts';
+import { completionBody } from '../../support/scripted-upstream.ts';
 import { alias, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +20,7 @@ async function startPrivateProvider() {
   const server = createServer({ cert, key }, (incoming, outgoing) => {
     questions += 1;
     incoming.resume().on('end', () => {
-      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(completion('from a private place'));
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(completionBody('from a private place'));
     });
   });
   server.listen(0, '127.0.0.1');

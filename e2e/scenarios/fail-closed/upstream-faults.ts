@@ -1,4 +1,9 @@
-import { completion, contentFrame, doneFrame, type UpstreamScript } from '../../support/scripted-upstream.ts';
+import {
+  completionBody,
+  contentFrame,
+  scriptedDoneFrame,
+  type UpstreamScript,
+} from '../../support/scripted-upstream.ts';
 
 /** A fault of a provider, and the status and code that the client must receive. */
 export type UpstreamFault = {
@@ -49,11 +54,11 @@ const choice = (content: string, index = 0): string =>
 export const wholeFaults: readonly UpstreamFault[] = [
   ...statuses,
   raw('an answer that is not JSON', `<p>${leak}</p>`, 'text/html'),
-  raw('half an answer', completion(leak).slice(0, -20)),
+  raw('half an answer', completionBody(leak).slice(0, -20)),
   raw('two choices', `{"choices":[${choice(leak)},${choice(leak, 1)}]}`),
   raw('a duplicate key', `{"choices":[],"choices":[${choice(leak)}]}`),
   raw('content that is not text', `{"choices":[{"index":0,"message":{"role":"assistant","content":{"${leak}":1}}}]}`),
-  raw('a stream although none was requested', contentFrame(leak) + doneFrame, event),
+  raw('a stream although none was requested', contentFrame(leak) + scriptedDoneFrame, event),
 ];
 
 function frames(
@@ -71,7 +76,7 @@ const delta = (content: string, index = 0): string => `{"index":${index},"delta"
 /** Faults of a stream; the text before them is not checked yet and must not reach the client. */
 export const streamFaults: readonly UpstreamFault[] = [
   ...statuses,
-  raw('a whole answer although a stream was requested', completion(leak)),
+  raw('a whole answer although a stream was requested', completionBody(leak)),
   frames('a connection that breaks in the middle', [contentFrame(leak)], 'upstream_broken', 'close'),
   frames('an end without [DONE]', [contentFrame(leak)], 'upstream_broken'),
   frames('silence', [contentFrame(leak)], 'upstream_timeout', 'silence'),
@@ -80,7 +85,7 @@ export const streamFaults: readonly UpstreamFault[] = [
   frames('two choices', [contentFrame(leak), chunk(`${delta(leak)},${delta(leak, 1)}`)]),
   frames('a choice with another index', [contentFrame(leak), chunk(delta(leak, 1))]),
   frames('a whole message in a chunk', [chunk(choice(leak))]),
-  frames('a key in another case', [chunk(`{"index":0,"delta":{"Content":"${leak}"}}`), doneFrame]),
-  frames('a duplicate key', [chunk(`{"index":0,"delta":{"content":"a","content":"${leak}"}}`), doneFrame]),
+  frames('a key in another case', [chunk(`{"index":0,"delta":{"Content":"${leak}"}}`), scriptedDoneFrame]),
+  frames('a duplicate key', [chunk(`{"index":0,"delta":{"content":"a","content":"${leak}"}}`), scriptedDoneFrame]),
   frames('an event of more than 1 MiB', [contentFrame(`${leak}${'x'.repeat(1_100_000)}`)], 'upstream_too_large'),
 ];

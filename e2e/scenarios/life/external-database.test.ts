@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
 import { descendantsOf } from '../../../cli/testing/process-tree.ts';
-import { runCli, temporaryFolder } from '../../../cli/testing/run-cli.ts';
+import { folderWithFiles, runCli } from '../../../cli/testing/run-cli.ts';
 import type { ProgramEnd } from '../../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
@@ -42,7 +42,7 @@ function shownBy(platform: Platform): string {
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an external PostgreSQL'), () => {
   test('a platform with an external PostgreSQL stores its records there, starts no database server, shows no password, and finds its records after a restart', async () => {
     await using held = await openTestDatabase();
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const options = { data, management: true, environment: external(held) };
     {
@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
   });
 
   test('while an external database is down the management API reports it and models stay guarded; it recovers with the database', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const first = await startTestServer({ folder: folder.path });
     const database = await first.createDatabase();
     const { host } = new URL(database.url);
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
   });
 
   test('a database URL that contains a password is refused, guarded chats are served, and the password is not repeated', async () => {
-    using folder = temporaryFolder();
+    using folder = folderWithFiles();
     const passwordFile = join(folder.path, 'password');
     writeFileSync(passwordFile, 'any\n');
     const environment = external({ url: 'postgres://portcullis:hunter2@127.0.0.1:1/portcullis', passwordFile });

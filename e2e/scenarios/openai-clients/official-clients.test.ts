@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
 import { preparePython } from '../../support/python.ts';
-import { denied, masked, replacement } from '../../support/sample-policy.ts';
+import { deniedTerm, maskedTerm, replacement } from '../../support/sample-policy.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
 import { verifies } from '../../support/verifies.ts';
 
@@ -59,7 +59,7 @@ async function holdClient(ask: Ask): Promise<void> {
     play('a healthy answer');
     expect(await ask({ content: 'Hello.', stream })).toEqual({ kind: 'complete', text: 'a healthy answer' });
     const before = platform.proxy.seen.length;
-    expect(await ask({ content: `about ${denied}`, stream })).toMatchObject({
+    expect(await ask({ content: `about ${deniedTerm}`, stream })).toMatchObject({
       kind: 'raised',
       status: 403,
       type: 'guardrail_blocked',
@@ -77,14 +77,14 @@ async function holdClient(ask: Ask): Promise<void> {
     // check twice.
     expect(platform.proxy.seen.length - before).toBe(1 + 3 * 2);
   }
-  play(`tell ${masked}`);
+  play(`tell ${maskedTerm}`);
   expect(await ask({ content: 'Hello.', stream: false })).toEqual({ kind: 'complete', text: `tell ${replacement}` });
   await holdStreamErrors(ask);
 }
 
 /** Both errors of a stream raise an exception after the text that had passed. */
 async function holdStreamErrors(ask: Ask): Promise<void> {
-  platform.upstream.play({ kind: 'answer', content: `${words} ${denied} ${words}`, frameLength: 16 });
+  platform.upstream.play({ kind: 'answer', content: `${words} ${deniedTerm} ${words}`, frameLength: 16 });
   const blocked = await ask({ content: 'Hello.', stream: true });
   expect(blocked).toMatchObject({ kind: 'raised', type: 'guardrail_blocked', code: 'policy_denied' });
   expect(words.startsWith(blocked.text) && blocked.text.length > 0).toBe(true);
@@ -130,7 +130,7 @@ test('a client can append the message of each answer to the conversation unchang
   const sent = JSON.parse(platform.upstream.seen.at(-1)?.text ?? '') as { messages: object[] };
   expect(sent.messages).toHaveLength(5);
   expect(sent.messages.filter((one) => 'role' in one && one.role === 'assistant')).toEqual([message, message]);
-  const denying = [...messages, { ...message, content: `about ${denied}` } as OpenAI.ChatCompletionMessageParam];
+  const denying = [...messages, { ...message, content: `about ${deniedTerm}` } as OpenAI.ChatCompletionMessageParam];
   await expect(client.chat.completions.create({ model: alias, messages: denying })).rejects.toMatchObject({
     status: 403,
   });

@@ -16,7 +16,7 @@ import { takeLock } from '../../../cli/platform/lock.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { cacheFolder } from '../places.ts';
-import type { Progress } from '../progress.ts';
+import type { ProgressReporter } from '../progress.ts';
 import { type GoModule, goModules } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 
@@ -122,7 +122,7 @@ function folderOf(module: GoModule, home: string, go: Go | undefined): string {
   return newest;
 }
 
-async function buildModule(module: GoModule, programs: readonly string[], progress: Progress): Promise<string> {
+async function buildModule(module: GoModule, programs: readonly string[], progress: ProgressReporter): Promise<string> {
   const go = findGo();
   const home = join(cacheFolder(), 'programs', module.name);
   const folder = folderOf(module, home, go);
@@ -154,7 +154,7 @@ async function buildModule(module: GoModule, programs: readonly string[], progre
  */
 export async function buildPrograms<Name extends string>(
   names: readonly Name[],
-  progress: Progress,
+  progress: ProgressReporter,
 ): Promise<Readonly<Record<Name, string>>> {
   const paths = new Map<string, string>();
   for (const module of goModules) {

@@ -18,7 +18,7 @@ import {
 /** A certificate and its private key (ECDSA on P-256), both PEM. */
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
-export type Subject = {
+export type CertificateSubject = {
   /** Kubernetes uses it as the user name. */
   readonly commonName: string;
   /** Kubernetes uses them as the groups of the user. */
@@ -30,12 +30,12 @@ export type Authority = {
   readonly certificate: string;
   readonly key: string;
   /** A certificate for a client. */
-  readonly issueClient: (subject: Subject) => KeyPair;
+  readonly issueClient: (subject: CertificateSubject) => KeyPair;
   /**
    * A certificate for a server that may also be a client of its peers; the names and IP addresses for which it is
    * valid.
    */
-  readonly issueServer: (subject: Subject, hosts: readonly string[]) => KeyPair;
+  readonly issueServer: (subject: CertificateSubject, hosts: readonly string[]) => KeyPair;
 };
 
 const oids = {
@@ -66,7 +66,7 @@ function pem(label: string, der: Uint8Array): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }
 
-function nameOf({ commonName, organizations = [] }: Subject): Der {
+function nameOf({ commonName, organizations = [] }: CertificateSubject): Der {
   const attribute = (oid: string, value: string): Der => set(sequence(objectIdentifier(oid), utf8String(value)));
   const groups = organizations.map((organization) => attribute(oids.organization, organization));
   return sequence(...groups, attribute(oids.commonName, commonName));
@@ -89,8 +89,8 @@ function keyIdentifier(publicKey: Uint8Array): Buffer {
 }
 
 type Body = {
-  readonly subject: Subject;
-  readonly issuer: Subject;
+  readonly subject: CertificateSubject;
+  readonly issuer: CertificateSubject;
   readonly publicKey: Uint8Array;
   readonly issuerPublicKey: Uint8Array;
   readonly issuerKey: string;
@@ -137,7 +137,7 @@ const isLeaf = extension(oids.basicConstraints, true, sequence());
 const usedFor = (...purposes: readonly string[]): Der =>
   extension(oids.extendedKeyUsage, false, sequence(...purposes.map((purpose) => objectIdentifier(purpose))));
 
-const authorityName: Subject = { commonName: 'local cluster' };
+const authorityName: CertificateSubject = { commonName: 'local cluster' };
 
 /** Makes a new authority. */
 export function createAuthority(now = new Date()): Authority {
@@ -159,7 +159,7 @@ export function createAuthority(now = new Date()): Authority {
 /** Opens the authority of an earlier run from its certificate and key. */
 export function openAuthority({ certificate, key }: KeyPair, now = new Date()): Authority {
   const issuerPublicKey = createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
-  const issue = (subject: Subject, usage: readonly Der[]): KeyPair => {
+  const issue = (subject: CertificateSubject, usage: readonly Der[]): KeyPair => {
     const own = newKey();
     const body = { subject, issuer: authorityName, publicKey: own.publicKey, issuerPublicKey, issuerKey: key };
     return { key: own.key, certificate: certificateOf({ ...body, usage: [signs, isLeaf, ...usage] }, now) };

@@ -4,7 +4,7 @@ import { type ClusterState, type ComponentState, clusterStates } from '../status
 
 type StatusOptions = { readonly name?: string; readonly json?: boolean };
 
-export function addStatus(program: Command): void {
+export function addClusterStatus(program: Command): void {
   program
     .command('status')
     .description('show each component of each cluster; the exit code is 4 when none runs or one is not ready')

@@ -16,7 +16,7 @@ type UpOptions = {
   readonly apiServerFlag?: readonly string[];
 };
 
-export function addUp(program: Command): void {
+export function addClusterUp(program: Command): void {
   withName(program.command('up'))
     .description('start a cluster, or stopped components of a running one, and wait until it is ready')
     .option('--control-plane', 'only etcd and kube-apiserver')

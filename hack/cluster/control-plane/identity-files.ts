@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Authority,
+  type CertificateSubject,
   createAuthority,
   type KeyPair,
   openAuthority,
-  type Subject,
 } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
 
@@ -22,8 +22,8 @@ export type IdentityFiles = {
   /** A client that may do everything. */
   readonly admin: ClientFiles;
   /** Issues a certificate for a client and writes its files; one that is there is kept. */
-  readonly client: (file: string, subject: Subject) => ClientFiles;
-  readonly issueClient: (subject: Subject) => KeyPair;
+  readonly client: (file: string, subject: CertificateSubject) => ClientFiles;
+  readonly issueClient: (subject: CertificateSubject) => KeyPair;
 };
 
 function writeSecret(path: string, text: string): void {
@@ -60,7 +60,8 @@ export function identityFiles(clusterFolder: string, hosts: readonly string[]): 
     }
     return files;
   };
-  const client = (file: string, subject: Subject): ClientFiles => write(file, () => authority.issueClient(subject));
+  const client = (file: string, subject: CertificateSubject): ClientFiles =>
+    write(file, () => authority.issueClient(subject));
   const server = write('server', () => authority.issueServer({ commonName: 'control-plane' }, hosts));
   const serviceAccountKeyFile = join(folder, 'service-accounts.key');
   if (!existsSync(serviceAccountKeyFile)) {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { KeyPair, Subject } from '../certificates/authority.ts';
+import type { CertificateSubject, KeyPair } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
@@ -49,7 +49,7 @@ export function writeKubeconfig(
 export function componentKubeconfig(
   { identities, apiServerUrl }: { readonly identities: IdentityFiles; readonly apiServerUrl: string },
   name: string,
-  subject: Subject,
+  subject: CertificateSubject,
 ): { readonly path: string; readonly write: () => void } {
   const path = join(identities.folder, `${name}.kubeconfig`);
   const options = { name: 'local', url: apiServerUrl, user: subject.commonName };

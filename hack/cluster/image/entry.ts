@@ -14,7 +14,7 @@ export function sizeOf(content: FileContent): number {
   return 'source' in content ? statSync(content.source).size : content.bytes.length;
 }
 
-export function bytesOf(content: FileContent): Uint8Array {
+export function contentBytes(content: FileContent): Uint8Array {
   return 'source' in content ? readFileSync(content.source) : content.bytes;
 }
 

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from '../../check/run-tool.ts';
-import { bytesOf, type Entry, withFolders } from './entry.ts';
+import { contentBytes, type Entry, withFolders } from './entry.ts';
 import { portcullisImage } from './portcullis-image.ts';
 import { postgresImage } from './postgres-image.ts';
 
@@ -18,7 +18,7 @@ function write(folder: string, entry: Entry): void {
       symlinkSync(entry.target, path);
       break;
     case 'file':
-      writeFileSync(path, bytesOf(entry.content));
+      writeFileSync(path, contentBytes(entry.content));
       chmodSync(path, entry.mode);
       break;
   }

@@ -1,5 +1,5 @@
 import { Header, type HeaderData } from 'tar';
-import { bytesOf, type Entry, sizeOf } from './entry.ts';
+import { contentBytes, type Entry, sizeOf } from './entry.ts';
 
 const block = 512;
 
@@ -46,7 +46,7 @@ export function* tarOf(entries: readonly Entry[]): Generator<Uint8Array> {
         yield header({ path, mode, size: 0, type: 'SymbolicLink', linkpath: entry.target });
         break;
       case 'file': {
-        const bytes = bytesOf(entry.content);
+        const bytes = contentBytes(entry.content);
         const { before, after } = memberFrame(path, bytes.length, mode);
         yield* [before, bytes, after];
         break;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { kubeconfigOfCluster } from '../places.ts';
-import { runProgram } from '../process/run-program.ts';
+import { runClusterProgram } from '../process/run-program.ts';
 import type { KindRecord } from '../record.ts';
 
 /** As kind names it, so that clusters of other checkouts and purposes are left alone. */
@@ -13,11 +13,11 @@ const nodeOf = (record: KindRecord): string => `${kindNameOf(record)}-control-pl
 
 export async function endKind(record: KindRecord): Promise<void> {
   const kubeconfig = ['--kubeconfig', kubeconfigOfCluster(record.name)];
-  await runProgram(record.program, ['delete', 'cluster', '--name', kindNameOf(record), ...kubeconfig]);
+  await runClusterProgram(record.program, ['delete', 'cluster', '--name', kindNameOf(record), ...kubeconfig]);
 }
 
 export async function loadKindImage(record: KindRecord, archiveFile: string): Promise<void> {
-  await runProgram(record.program, ['load', 'image-archive', archiveFile, '--name', kindNameOf(record)]);
+  await runClusterProgram(record.program, ['load', 'image-archive', archiveFile, '--name', kindNameOf(record)]);
 }
 
 export function kindUrlOf(record: KindRecord): string {
@@ -32,7 +32,7 @@ type KindNode = { readonly pid: number; readonly since: string; readonly address
 /** The container of the node, if it runs. */
 export async function kindNode(record: KindRecord): Promise<KindNode | undefined> {
   const format = '{{.State.Pid}} {{.State.StartedAt}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
-  const text = await runProgram('docker', ['inspect', '--format', format, nodeOf(record)]).catch(() => '');
+  const text = await runClusterProgram('docker', ['inspect', '--format', format, nodeOf(record)]).catch(() => '');
   const [pid = '0', since = '', address = ''] = text.trim().split(' ');
   return Number(pid) === 0 ? undefined : { pid: Number(pid), since, address };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { lastLines } from '#kit/process/child-log';
 import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
-import { isRunning, markOf, onlyChildOf, type ProcessMark } from './process-identity.ts';
+import { isSameProcessRunning, onlyChildOf, type ProcessMark, processMark } from './process-identity.ts';
 
 /** How to start one process of a cluster, and how to see that it serves. */
 export type ComponentPlan = {
@@ -97,13 +97,15 @@ function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): numb
 
 /** Starts the process. @returns its note; undefined when it has ended already */
 async function launch(plan: ComponentPlan, logFile: string, lasting: boolean): Promise<Note | undefined> {
-  const runner = markOf(spawnPlan(plan, logFile, lasting));
+  const runner = processMark(spawnPlan(plan, logFile, lasting));
   if (runner === undefined) return undefined;
   const since = new Date().toISOString();
   if (plan.within === undefined) return { ...runner, since, runner };
   const what = `the start of ${plan.name}`;
-  const found = await until(what, () => (isRunning(runner) ? onlyChildOf(runner.pid) : 'ended'), { everyMs: 5 });
-  const mark = found === 'ended' ? undefined : markOf(found);
+  const found = await until(what, () => (isSameProcessRunning(runner) ? onlyChildOf(runner.pid) : 'ended'), {
+    everyMs: 5,
+  });
+  const mark = found === 'ended' ? undefined : processMark(found);
   return mark === undefined ? undefined : { ...mark, since, runner };
 }
 
@@ -113,7 +115,7 @@ export function component(plan: ComponentPlan, { folder, lasting }: ComponentHom
   const logFile = join(folder, 'logs', `${plan.name}.log`);
   const running = (): (ProcessMark & { readonly since: Date }) | undefined => {
     const note = readNote(noteFile);
-    return note !== undefined && isRunning(note) ? { ...note, since: new Date(note.since) } : undefined;
+    return note !== undefined && isSameProcessRunning(note) ? { ...note, since: new Date(note.since) } : undefined;
   };
   const signal = (name: NodeJS.Signals): void => {
     const mark = running();
@@ -121,7 +123,7 @@ export function component(plan: ComponentPlan, { folder, lasting }: ComponentHom
   };
   const isGone = (): boolean => {
     const note = readNote(noteFile);
-    return note === undefined || (!isRunning(note) && !isRunning(note.runner));
+    return note === undefined || (!isSameProcessRunning(note) && !isSameProcessRunning(note.runner));
   };
   const gone = (deadlineMs: number) => until(`the end of ${plan.name}`, isGone, { deadlineMs, everyMs: 10 });
   return {

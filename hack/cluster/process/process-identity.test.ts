@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
-import { isAtWork, isRunning, markOf } from './process-identity.ts';
+import { isAtWork, isSameProcessRunning, processMark } from './process-identity.ts';
 
 describe('the identity of a process', () => {
   test('the identity of a process is valid while it runs and not after its end', async () => {
     const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1_000)'], { stdio: 'ignore' });
-    const mark = markOf(child.pid ?? 0);
+    const mark = processMark(child.pid ?? 0);
     if (mark === undefined) throw new Error('it runs');
-    expect([isRunning(mark), isAtWork(mark)]).toEqual([true, true]);
+    expect([isSameProcessRunning(mark), isAtWork(mark)]).toEqual([true, true]);
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
-    expect([isRunning(mark), isAtWork(mark)]).toEqual([false, false]);
-    expect(markOf(mark.pid)).toBeUndefined();
+    expect([isSameProcessRunning(mark), isAtWork(mark)]).toEqual([false, false]);
+    expect(processMark(mark.pid)).toBeUndefined();
   });
 
   test.runIf(process.platform === 'linux')(
@@ -28,20 +28,20 @@ ctypes.CDLL(None).pthread_exit(None)`;
       const child = spawn('python3', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
       const ended = once(child, 'exit');
       await once(child.stdout, 'data');
-      const mark = markOf(child.pid ?? 0);
+      const mark = processMark(child.pid ?? 0);
       if (mark === undefined) throw new Error('it runs');
       await until('its first thread has ended', () => !isAtWork(mark));
-      expect(isRunning(mark)).toBe(true);
+      expect(isSameProcessRunning(mark)).toBe(true);
       child.kill('SIGKILL');
       await ended;
-      expect(isRunning(mark)).toBe(false);
+      expect(isSameProcessRunning(mark)).toBe(false);
     },
   );
 
   test('the identity of a process differs from that of another process with the same id', () => {
-    const own = markOf(process.pid);
+    const own = processMark(process.pid);
     if (own === undefined) throw new Error('it runs');
-    expect(isRunning(own)).toBe(true);
-    expect(isRunning({ ...own, identity: `${own.identity}0` })).toBe(false);
+    expect(isSameProcessRunning(own)).toBe(true);
+    expect(isSameProcessRunning({ ...own, identity: `${own.identity}0` })).toBe(false);
   });
 });

@@ -49,12 +49,12 @@ function identityOf(pid: number): string | undefined {
 export type ProcessMark = { readonly pid: number; readonly identity: string };
 
 /** @returns undefined when the process does not run */
-export function markOf(pid: number): ProcessMark | undefined {
+export function processMark(pid: number): ProcessMark | undefined {
   const identity = identityOf(pid);
   return identity === undefined ? undefined : { pid, identity };
 }
 
-export function isRunning(mark: ProcessMark): boolean {
+export function isSameProcessRunning(mark: ProcessMark): boolean {
   return identityOf(mark.pid) === mark.identity;
 }
 
@@ -63,7 +63,7 @@ export function isRunning(mark: ProcessMark): boolean {
  * one of its threads takes to end, which is after the end of what the kernel ended along with it.
  */
 export function isAtWork(mark: ProcessMark): boolean {
-  if (!isRunning(mark)) return false;
+  if (!isSameProcessRunning(mark)) return false;
   return process.platform !== 'linux' || linuxState(mark.pid)?.isEnding === false;
 }
 

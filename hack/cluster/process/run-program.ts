@@ -8,7 +8,7 @@ const outputBytes = 16 * 1_024 ** 2;
  * Runs a program of the system to its end and returns its output.
  * @throws ClusterError with its error output
  */
-export async function runProgram(
+export async function runClusterProgram(
   program: string,
   args: readonly string[],
   environment: NodeJS.ProcessEnv = process.env,

@@ -1,4 +1,4 @@
-import type { Progress } from '../progress.ts';
+import type { ProgressReporter } from '../progress.ts';
 import type { Component } from './component.ts';
 
 async function serves(one: Component): Promise<boolean> {
@@ -9,7 +9,7 @@ async function serves(one: Component): Promise<boolean> {
  * Starts those components that do not serve, side by side, and waits until all do.
  * @throws ClusterError of the first that fails, once none is starting any more
  */
-export async function startStage(stage: readonly Component[], progress: Progress): Promise<void> {
+export async function startStage(stage: readonly Component[], progress: ProgressReporter): Promise<void> {
   const missing: Component[] = [];
   for (const one of stage) if (!(await serves(one))) missing.push(one);
   if (missing.length === 0) return;

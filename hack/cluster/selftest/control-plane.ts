@@ -11,7 +11,7 @@ import { kubectl, kubectlOk } from '../kubectl.ts';
 import { cacheFolder, clusterFolder } from '../places.ts';
 import { progressOn } from '../progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
-import { runCommand, runOk } from './run-command.ts';
+import { runClusterCommand, runOk } from './run-command.ts';
 
 /** The first use of a machine builds everything. */
 const buildMs = 1_800_000;
@@ -167,18 +167,18 @@ describe('a control plane of a process that was killed', () => {
 describe('the command line', () => {
   const name = 'selftest-commands';
   afterAll(async () => {
-    await runCommand('down', '--name', name);
+    await runClusterCommand('down', '--name', name);
   });
 
   test('the command starts a control plane once, shows it, restarts killed components, and removes it', async () => {
-    const first = await runCommand('up', '--control-plane', '--name', name);
+    const first = await runClusterCommand('up', '--control-plane', '--name', name);
     expect(first).toMatchObject({ code: 0, stdout: '' });
-    expect((await runCommand('up', '--control-plane', '--name', name)).stderr).toContain('runs already');
+    expect((await runClusterCommand('up', '--control-plane', '--name', name)).stderr).toContain('runs already');
 
-    const kubeconfig = (await runCommand('kubeconfig', '--name', name)).stdout.trim();
+    const kubeconfig = (await runClusterCommand('kubeconfig', '--name', name)).stdout.trim();
     await kubectlOk(kubeconfig, ['create', 'namespace', 'stays']);
 
-    const healthy = await runCommand('status', '--name', name, '--json');
+    const healthy = await runClusterCommand('status', '--name', name, '--json');
     expect(healthy.code).toBe(0);
     const [state] = JSON.parse(healthy.stdout) as [{ ready: boolean; components: { name: string; pid: number }[] }];
     expect(state.ready).toBe(true);
@@ -186,7 +186,7 @@ describe('the command line', () => {
 
     for (const { pid } of state.components) process.kill(pid, 'SIGKILL');
     const ended = await until('their end is seen', async () => {
-      const status = await runCommand('status', '--name', name);
+      const status = await runClusterCommand('status', '--name', name);
       return /etcd +ended/.test(status.stdout) && /kube-apiserver +ended/.test(status.stdout) ? status : undefined;
     });
     expect(ended.code).toBe(4);
@@ -194,10 +194,10 @@ describe('the command line', () => {
     await runOk('up', '--control-plane', '--name', name);
     expect(await kubectlOk(kubeconfig, ['get', 'namespace', 'stays', '--output=name'])).toBe('namespace/stays\n');
 
-    const built = (await runCommand('program', 'kube-apiserver')).stdout.trim();
+    const built = (await runClusterCommand('program', 'kube-apiserver')).stdout.trim();
     await runOk('down', '--name', name);
     expect(remainsOf(name)).toEqual([]);
-    expect((await runCommand('down', '--name', name)).stderr).toContain('There is no cluster');
+    expect((await runClusterCommand('down', '--name', name)).stderr).toContain('There is no cluster');
     // What was built stays for the next one.
     expect(built.startsWith(cacheFolder()) && existsSync(built)).toBe(true);
   });
@@ -212,7 +212,7 @@ describe('the command line', () => {
   });
 
   test('a command names the cluster that it does not find', async () => {
-    const { code, stderr } = await runCommand('kubeconfig', '--name', 'nowhere');
+    const { code, stderr } = await runClusterCommand('kubeconfig', '--name', 'nowhere');
     expect(code).toBe(1);
     expect(stderr).toContain('There is no cluster nowhere');
   });

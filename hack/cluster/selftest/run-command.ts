@@ -4,13 +4,13 @@ import { type ProgramEnd, runToEnd } from '../../../e2e/support/run-to-end.ts';
 export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** Runs one command about clusters in a process of its own, as a person does. */
-export function runCommand(...args: readonly string[]): Promise<ProgramEnd> {
+export function runClusterCommand(...args: readonly string[]): Promise<ProgramEnd> {
   return runToEnd(process.execPath, [mainFile, ...args]);
 }
 
 /** Runs a cluster command that must succeed. @throws with its output if it fails */
 export async function runOk(...args: readonly string[]): Promise<ProgramEnd> {
-  const result = await runCommand(...args);
+  const result = await runClusterCommand(...args);
   if (result.code !== 0) throw new Error(`${args.join(' ')} ended with ${result.code}:\n${result.stderr}`);
   return result;
 }

@@ -8,11 +8,11 @@ import { until } from '../../../e2e/support/until.ts';
 import { buildPrograms } from '../build/build-programs.ts';
 import { imageName } from '../image/portcullis-image.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
-import { progressOn, silent } from '../progress.ts';
+import { progressOn, silentProgress } from '../progress.ts';
 import type { ClusterState } from '../status.ts';
 import { missingForNode } from '../whole/missing-for-node.ts';
 import { remainsOf } from './remains.ts';
-import { mainFile, runCommand, runOk } from './run-command.ts';
+import { mainFile, runClusterCommand, runOk } from './run-command.ts';
 import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
 
 const name = 'selftest';
@@ -49,12 +49,12 @@ const describeWhole = (): void => {
       JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
     );
   const stateOf = async (): Promise<ClusterState> => {
-    const [state] = JSON.parse((await runCommand('status', '--name', name, '--json')).stdout) as [ClusterState];
+    const [state] = JSON.parse((await runClusterCommand('status', '--name', name, '--json')).stdout) as [ClusterState];
     return state;
   };
 
   beforeAll(async () => {
-    await runCommand('down', '--name', name);
+    await runClusterCommand('down', '--name', name);
     before = machineState();
     await runOk('up', '--local', '--name', name);
     kubeconfig = (await runOk('kubeconfig', '--name', name)).stdout.trim();
@@ -77,8 +77,8 @@ const describeWhole = (): void => {
   });
 
   test('a whole cluster is not started twice', async () => {
-    expect((await runCommand('up', '--local', '--name', name)).stderr).toContain('runs already');
-    const other = await runCommand('up', '--control-plane', '--name', name);
+    expect((await runClusterCommand('up', '--local', '--name', name)).stderr).toContain('runs already');
+    const other = await runClusterCommand('up', '--control-plane', '--name', name);
     expect(other.code).toBe(2);
     expect(other.stderr).toContain('is a whole cluster: take it down first');
   });
@@ -125,7 +125,7 @@ const describeWhole = (): void => {
       // The host name of an image or a model is asked for in vain, and at once.
       const lookUp = `require('node:dns').lookup('example.com', (error) => console.log(error.code))`;
       expect(await admin('exec', 'echo', '--', 'node', '--eval', lookUp)).toBe('ENOTFOUND\n');
-      const { kubectl: program } = await buildPrograms(['kubectl'], silent);
+      const { kubectl: program } = await buildPrograms(['kubectl'], silentProgress);
       const forward = spawn(program, [`--kubeconfig=${kubeconfig}`, 'port-forward', 'pod/echo', ':8080'], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });

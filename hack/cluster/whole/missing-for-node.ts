@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { ClusterError } from '../cluster-error.ts';
-import type { Progress } from '../progress.ts';
+import type { ProgressReporter } from '../progress.ts';
 import { makeControlGroup, removeControlGroup } from './control-groups.ts';
 import { spaceProblem } from './space.ts';
 import { systemPrograms } from './system-programs.ts';
@@ -10,7 +10,7 @@ import { systemPrograms } from './system-programs.ts';
  * missing. Packages of Debian that are missing are installed. What we build ourselves is not looked at: that it cannot
  * be built is a failure and no lack of the machine.
  */
-export async function missingForNode(progress: Progress): Promise<string | undefined> {
+export async function missingForNode(progress: ProgressReporter): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'a cluster with a node needs Linux or Docker';
   if (userInfo().uid !== 0) return 'a cluster with a node needs root or Docker';
   try {

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { ClusterError } from '../cluster-error.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import { onlyChildOf } from '../process/process-identity.ts';
-import { runProgram } from '../process/run-program.ts';
+import { runClusterProgram } from '../process/run-program.ts';
 import type { Addresses } from './addresses.ts';
 import type { SystemPrograms } from './system-programs.ts';
 
@@ -104,10 +104,10 @@ export function space({ folder, system, pause, addresses }: SpaceOptions): Space
     if (pid === undefined) throw new ClusterError('component-failed', 'The space of the cluster does not exist.');
     return [system.nsenter, `--target=${pid}`, ...kinds, '--'];
   };
-  const ip = (...args: readonly string[]): Promise<string> => runProgram(system.ip, args);
+  const ip = (...args: readonly string[]): Promise<string> => runClusterProgram(system.ip, args);
   const ipInside = (...args: readonly string[]): Promise<string> => {
     const [command = '', ...rest] = [...enter('--net'), system.ip, ...args];
-    return runProgram(command, rest);
+    return runClusterProgram(command, rest);
   };
   const exists = async (): Promise<boolean> => (await ip('-o', 'link', 'show')).includes(` ${interfaceName}@`);
   const disconnect = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { kubectlOk } from '../kubectl.ts';
 import { holdLock } from '../lock.ts';
 import { clusterFolder, kubeconfigOfCluster } from '../places.ts';
 import { startStage } from '../process/start-stage.ts';
-import type { Progress } from '../progress.ts';
+import type { ProgressReporter } from '../progress.ts';
 import { clusterNames, readRecord, type WholeRecord, writeRecord } from '../record.ts';
 import { startOrRemove } from '../take-down.ts';
 import { addressesOf, freeSlot } from './addresses.ts';
@@ -73,7 +73,7 @@ async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> 
 }
 
 /** Starts everything of a recorded cluster that does not run. */
-export async function startWholeStages(record: WholeRecord, progress: Progress): Promise<void> {
+export async function startWholeStages(record: WholeRecord, progress: ProgressReporter): Promise<void> {
   await endStrays(record);
   const { name } = record;
   const kubeconfig = kubeconfigOfCluster(name);
@@ -95,7 +95,7 @@ export async function startWholeStages(record: WholeRecord, progress: Progress):
 }
 
 /** Starts a cluster with one node and waits until the node takes pods. @throws ClusterError that says what to do */
-export async function startWhole(options: WholeOptions, progress: Progress): Promise<WholeRecord> {
+export async function startWhole(options: WholeOptions, progress: ProgressReporter): Promise<WholeRecord> {
   checkMachine(options.name);
   const record = await claimSlot({
     size: 'whole',

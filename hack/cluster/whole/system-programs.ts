@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ClusterError } from '../cluster-error.ts';
-import { runProgram } from '../process/run-program.ts';
-import type { Progress } from '../progress.ts';
+import { runClusterProgram } from '../process/run-program.ts';
+import type { ProgressReporter } from '../progress.ts';
 
 /** Programs of the system that a whole cluster runs on, and the Debian packages that bring them. */
 const packageOf = {
@@ -41,7 +41,7 @@ function missingPackages(): readonly string[] {
 /** The lists of packages are fetched only when they do not know a package. */
 async function install(packages: readonly string[]): Promise<void> {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const aptGet = (...args: readonly string[]) => runProgram('apt-get', args, environment);
+  const aptGet = (...args: readonly string[]) => runClusterProgram('apt-get', args, environment);
   const command = ['install', '--yes', '--no-install-recommends', ...packages];
   await aptGet(...command).catch(async () => {
     await aptGet('update');
@@ -50,7 +50,7 @@ async function install(packages: readonly string[]): Promise<void> {
 }
 
 /** What root of a Debian machine lacks is installed. @throws ClusterError that names the packages otherwise */
-export async function systemPrograms(progress: Progress): Promise<SystemPrograms> {
+export async function systemPrograms(progress: ProgressReporter): Promise<SystemPrograms> {
   const missing = missingPackages();
   if (missing.length > 0) {
     if (find('apt-get') === undefined) {

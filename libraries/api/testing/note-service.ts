@@ -6,7 +6,7 @@ import { headerValues } from '#kit/http/raw-headers';
 import type { Clock } from '#kit/time/clock';
 import { createApi } from '../create-api.ts';
 import { detailsOf } from '../details-of.ts';
-import { type ApiOperation, type ApiTable, failure, type Gate, success } from '../operation.ts';
+import { type ApiOperation, type ApiTable, failure, type GateName, success } from '../operation.ts';
 import { createCursors, readLimit } from '../pages.ts';
 import { commandFingerprint, type KeyHolder, runIdempotent } from '../run-idempotent.ts';
 
@@ -72,7 +72,7 @@ const createNote: Row['run'] = async ({ service, body, caller, idempotencyKey })
   );
 };
 
-const readGates: readonly Gate[] = ['identity', 'query', 'path'];
+const readGates: readonly GateName[] = ['identity', 'query', 'path'];
 const row = (change: Pick<Row, 'name' | 'method' | 'path' | 'run'> & Partial<Row>): Row => ({
   tag: 'Notes',
   summary: change.name,

@@ -3,7 +3,7 @@ import type { CheckTarget } from '../client.ts';
 
 export const testToken: TokenFile = { accepts: () => false, first: () => 'service-token' };
 
-export function targetOf(addresses: readonly string[], changes: Partial<CheckTarget> = {}): CheckTarget {
+export function checkTargetOf(addresses: readonly string[], changes: Partial<CheckTarget> = {}): CheckTarget {
   return {
     addresses,
     policyId: 'p-1',

@@ -10,17 +10,17 @@ type ReceivedCheck = {
   readonly place: number;
 };
 
-export type Behaviour = (socket: Socket, check: ReceivedCheck) => void;
+export type RuntimeBehaviour = (socket: Socket, check: ReceivedCheck) => void;
 
 export type ScriptedRuntime = AsyncDisposable & {
   readonly origin: string;
   readonly received: ReceivedCheck[];
   /** Behaviour for the next calls. */
-  behave(behaviour: Behaviour): void;
+  behave(behaviour: RuntimeBehaviour): void;
 };
 
 /** A server on a real socket that receives complete requests and then treats the connection as the test demands. */
-export async function startScriptedRuntime(first: Behaviour): Promise<ScriptedRuntime> {
+export async function startScriptedRuntime(first: RuntimeBehaviour): Promise<ScriptedRuntime> {
   const received: ReceivedCheck[] = [];
   const sockets = new Set<Socket>();
   let behaviour = first;
@@ -73,7 +73,11 @@ function takeRequest(held: Buffer): { check: Omit<ReceivedCheck, 'place'>; rest:
 }
 
 /** A complete answer with the right length. */
-export function answerWith(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Behaviour {
+export function answerWith(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): RuntimeBehaviour {
   return (socket) => socket.write(rawAnswer(status, typeof body === 'string' ? body : JSON.stringify(body), headers));
 }
 
@@ -95,6 +99,6 @@ export function responseMask(...messages: readonly { role: string; content: stri
 }
 
 /** The error body of a runtime. */
-export function errorBody(code: string) {
+export function scriptedError(code: string) {
   return { code, message: 'what the runtime says', traceId: '0'.repeat(32) };
 }

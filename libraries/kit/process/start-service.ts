@@ -1,7 +1,7 @@
 import { type ReadyLine, readReadyLine } from './ready.ts';
 import { byLine, type Child, type ChildOptions, startChild } from './start-child.ts';
 
-export type Service = Child & {
+export type ServiceProcess = Child & {
   /** The line by which it reports that it serves; undefined if it exits before. */
   readonly ready: Promise<ReadyLine | undefined>;
 };
@@ -13,7 +13,7 @@ type ServiceOptions = Omit<ChildOptions, 'stdin' | 'stdout'> & {
 };
 
 /** Starts a service of this repository on this Node. It shuts down when this process exits, however that ends. */
-export function startService({ file, args = [], env, ...options }: ServiceOptions): Service {
+export function startService({ file, args = [], env, ...options }: ServiceOptions): ServiceProcess {
   const ready = Promise.withResolvers<ReadyLine | undefined>();
   const child = startChild([process.execPath, file, ...args], {
     ...options,

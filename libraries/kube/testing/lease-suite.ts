@@ -6,7 +6,7 @@ import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { Lease } from '../client/builtin-types.ts';
 import { createElectionClient, electionTimeoutMs } from '../election/election-client.ts';
 import { type LeaderElection, type LeaderElectionOptions, startLeaderElection } from '../election/leader-election.ts';
-import { refusal, refused } from './refusals.ts';
+import { refused, statusResponse } from './refusals.ts';
 import type { ElectionServer } from './start-elector.ts';
 
 type Durations = { readonly leaseMs: number; readonly renewDeadlineMs: number; readonly retryMs: number };
@@ -165,8 +165,8 @@ export function testLeaseClient(
 
   for (const [label, fault] of [
     ['was lost', { kind: 'lost', ending: 'silence' }],
-    ['was 500', { kind: 'rewrite', rewrite: () => refusal(500) }],
-    ['was 409', { kind: 'rewrite', rewrite: () => refusal(409) }],
+    ['was 500', { kind: 'rewrite', rewrite: () => statusResponse(500) }],
+    ['was 409', { kind: 'rewrite', rewrite: () => statusResponse(409) }],
   ] as const) {
     concurrent(
       `a leader keeps the lease after a renewal that succeeded but whose response ${label}`,

@@ -3,10 +3,10 @@ import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
 import { makeStatus } from './status.ts';
 import type { Settlement } from './steps.ts';
-import { generationId, replicaOf, routeOf, snapshotOf } from './testing/snapshots.ts';
+import { generationId, replicaOf, routeViewOf, snapshotOf } from './testing/snapshots.ts';
 
 function statusOf(settlement: Settlement, change: Parameters<typeof snapshotOf>[0] = {}) {
-  const s = snapshotOf({ route: routeOf(), ...change });
+  const s = snapshotOf({ route: routeViewOf(), ...change });
   return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
 }
 

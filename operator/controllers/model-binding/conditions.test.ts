@@ -6,10 +6,10 @@ import { aspectsOf, camel } from './conditions.ts';
 import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
 import type { PassResult, Settlement } from './steps.ts';
-import { policyId, replicaOf, routeOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
+import { policyId, replicaOf, routeViewOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
 
 function said(result: PassResult, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
-  const aspects = aspectsOf(snapshotOf({ route: routeOf(), ...change }), { result, ...rest });
+  const aspects = aspectsOf(snapshotOf({ route: routeViewOf(), ...change }), { result, ...rest });
   return Object.fromEntries(bindingConditions.map((type) => [type, `${aspects[type].status} ${aspects[type].reason}`]));
 }
 
@@ -147,7 +147,7 @@ describe('conditions of a binding', () => {
     const saidOf = (change: Partial<Snapshot>) => said(unresolved, change).Applied;
     expect(saidOf(failed('provider_unknown'))).toBe('Unknown Pending');
     expect(saidOf(failed('bundle_invalid'))).toBe('False ProviderUnknown');
-    const lost = { route: routeOf({ workload: workloadOf('g-1', { runnable: false }) }) };
+    const lost = { route: routeViewOf({ workload: workloadOf('g-1', { runnable: false }) }) };
     expect(saidOf({ ...failed('provider_unknown'), ...lost })).toBe('False ProviderUnknown');
   });
 
@@ -172,10 +172,10 @@ describe('conditions of a binding', () => {
 
   test('the message of a recorded failure is kept in later passes', () => {
     const failure: PassResult = { kind: 'failed', phase: 'generation', reason: 'bundle_invalid', message };
-    const first = snapshotOf({ route: routeOf() });
+    const first = snapshotOf({ route: routeViewOf() });
     const told = makeStatus(first, { result: failure }, aspectsOf(first, { result: failure }), new Date(0));
     const later = snapshotOf(
-      { route: routeOf(), conditions: told.conditions ?? [] },
+      { route: routeViewOf(), conditions: told.conditions ?? [] },
       { generation: 2, spec: specOf() },
     );
     const settlement: Settlement = { result: { ...failure, message: undefined } };
@@ -183,15 +183,15 @@ describe('conditions of a binding', () => {
     const strip = (list: readonly Condition[] | undefined) => list?.map(({ observedGeneration: _n, ...rest }) => rest);
     expect(strip(kept.conditions)).toEqual(strip(told.conditions));
     expect(kept.conditions?.every((condition) => condition.observedGeneration === 2)).toBe(true);
-    const lost = aspectsOf(snapshotOf({ route: routeOf() }), settlement);
+    const lost = aspectsOf(snapshotOf({ route: routeViewOf() }), settlement);
     expect(lost.Applied).toMatchObject({ status: 'False', reason: 'BundleInvalid' });
   });
 
   test('a condition changes its transition time only with its status, and an unchanged state writes nothing', () => {
-    const s = snapshotOf({ route: routeOf() });
+    const s = snapshotOf({ route: routeViewOf() });
     const settlement: Settlement = { result: { kind: 'confirming', message } };
     const first = makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0));
-    const again = snapshotOf({ route: routeOf(), conditions: first.conditions ?? [] });
+    const again = snapshotOf({ route: routeViewOf(), conditions: first.conditions ?? [] });
     expect(makeStatus(again, settlement, aspectsOf(again, settlement), new Date(60_000))).toEqual(first);
     const other: Settlement = { result: { kind: 'confirming', message: 'another' } };
     const changed = makeStatus(again, other, aspectsOf(again, other), new Date(60_000));
@@ -212,28 +212,28 @@ describe('conditions of a binding', () => {
     test('an alias conflict reports the owner of the alias and the alias that is served', () => {
       const told = (change: Partial<Snapshot>) => aspectsOf(snapshotOf(change), { result: conflict }).Applied;
       const first = 'the alias taken of gateway default belongs to the binding first.';
-      expect(told({ route: routeOf() })).toEqual({
+      expect(told({ route: routeViewOf() })).toEqual({
         status: 'False',
         reason: 'AliasConflict',
         message: `${first} The current application keeps serving the alias chat.`,
       });
       expect(told({}).message).toBe(`${first} This binding serves no alias.`);
-      expect(told({ route: routeOf({}, { alias: '~id' }) }).message).toBe(
+      expect(told({ route: routeViewOf({}, { alias: '~id' }) }).message).toBe(
         `${first} It has released its alias for bindings that exchange theirs.`,
       );
     });
 
     test('WorkloadReady is Unknown for a binding in conflict whose desired workload is not running', () => {
-      const s = snapshotOf({ route: routeOf() }, elsewhere);
+      const s = snapshotOf({ route: routeViewOf() }, elsewhere);
       expect(aspectsOf(s, { result: conflict }).WorkloadReady).toMatchObject({ status: 'Unknown' });
     });
 
     test('Applied is False during an alias conflict and True again when the conflict is resolved', () => {
       const applied: PassResult = { kind: 'applied' };
-      const was = statusAt(snapshotOf({ route: routeOf() }), applied);
-      const inConflict = statusAt(snapshotOf({ route: routeOf(), conditions: was }), conflict);
+      const was = statusAt(snapshotOf({ route: routeViewOf() }), applied);
+      const inConflict = statusAt(snapshotOf({ route: routeViewOf(), conditions: was }), conflict);
       expect(inConflict.find(({ type }) => type === 'Applied')).toMatchObject({ status: 'False' });
-      const healed = statusAt(snapshotOf({ route: routeOf(), conditions: inConflict }), applied);
+      const healed = statusAt(snapshotOf({ route: routeViewOf(), conditions: inConflict }), applied);
       expect(healed.map(({ type, status, reason }) => [type, status, reason])).toEqual(
         was.map(({ type, status, reason }) => [type, status, reason]),
       );
@@ -255,7 +255,7 @@ describe('conditions of a binding', () => {
     });
 
     test('an invalid id label does not change Applied while the route exists', () => {
-      const was = statusAt(snapshotOf({ route: routeOf() }), { kind: 'applied' });
+      const was = statusAt(snapshotOf({ route: routeViewOf() }), { kind: 'applied' });
       const label: PassResult = { kind: 'not_accepted', reason: 'InvalidId', message };
       expect(said(label, { conditions: was })).toMatchObject({ Accepted: 'False InvalidId', Applied: 'True Applied' });
       expect(said(label, { conditions: was, route: undefined }).Applied).toBe('False InvalidId');
@@ -275,13 +275,13 @@ test('failure reasons are written in CamelCase', () => {
 });
 
 test('an unguarded binding reads UNGUARDED, and one whose policy is being deleted says what to do', () => {
-  const open = { ...routeOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
+  const open = { ...routeViewOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
   const spec = specOf({ guardrail: { mode: 'None' } });
   const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { result: { kind: 'applied' } });
   expect(unguarded.Ready).toMatchObject({ status: 'True', reason: 'Unguarded' });
   expect(unguarded.Ready.message).toContain('UNGUARDED');
   const policy = { kind: 'found', id: policyId, archived: false, deleting: true, idConflict: false } as const;
-  const deleting = aspectsOf(snapshotOf({ route: routeOf(), policy }), { result: { kind: 'applied' } });
+  const deleting = aspectsOf(snapshotOf({ route: routeViewOf(), policy }), { result: { kind: 'applied' } });
   expect(deleting.Ready).toMatchObject({ status: 'True', reason: 'PolicyDeleting' });
   expect(deleting.Ready.message).toContain('cannot be cancelled');
   expect(deleting.Ready.message).toContain('until the binding chat refers to another policy or is deleted');

@@ -9,7 +9,7 @@ import type { ApplicationRole, Snapshot } from './snapshot.ts';
 import type { ReconcileStep } from './steps.ts';
 
 /** Progress of one application before its route is written (docs/design/applications-and-routes.md). */
-export type Progress =
+export type ApplicationProgress =
   | { readonly kind: 'step'; readonly step: ReconcileStep }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
   | { readonly kind: 'waiting'; readonly phase: 'generation'; readonly message: string }
@@ -29,7 +29,7 @@ export type Progress =
 export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 'facts' | 'limits'>;
 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
-type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => Progress | undefined;
+type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => ApplicationProgress | undefined;
 
 /** In order: permanent failures come before missing dependencies. */
 const checks: readonly Check[] = [
@@ -46,7 +46,11 @@ const checks: readonly Check[] = [
   testsPass,
 ];
 
-export function progressOf(s: ProgressSnapshot, target: ApplicationRole, application: Application): Progress {
+export function progressOf(
+  s: ProgressSnapshot,
+  target: ApplicationRole,
+  application: Application,
+): ApplicationProgress {
   const { content } = application;
   if (content.mode === 'None') {
     const refused = upstreamIsApproved(s, target);
@@ -60,12 +64,16 @@ export function progressOf(s: ProgressSnapshot, target: ApplicationRole, applica
 }
 
 /** Until the policy has an id, for example after a restore, desired and pinned content cannot be compared. */
-function policyIsKnown(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function policyIsKnown(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent' || s.policy.idConflict) return undefined;
   return s.policy.id === undefined ? unresolved('PolicyNotRecorded', 'the policy is not recorded yet') : undefined;
 }
 
-function policyIsOpen(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
+function policyIsOpen(
+  s: ProgressSnapshot,
+  target: ApplicationRole,
+  content: PolicyContent,
+): ApplicationProgress | undefined {
   if (target === 'pinned' || s.policy.kind === 'absent') return undefined;
   const { archived, deleting } = s.policy;
   if (!archived && !deleting) return undefined;
@@ -75,7 +83,11 @@ function policyIsOpen(s: ProgressSnapshot, target: ApplicationRole, content: Pol
   return failed('references', 'policy_archived', `the policy is ${state}: it cannot be newly applied`);
 }
 
-function profileIsKnown(_s: ProgressSnapshot, _target: ApplicationRole, content: PolicyContent): Progress | undefined {
+function profileIsKnown(
+  _s: ProgressSnapshot,
+  _target: ApplicationRole,
+  content: PolicyContent,
+): ApplicationProgress | undefined {
   if (isContentProfile(content.contentProfile)) return undefined;
   return failed(
     'references',
@@ -84,7 +96,7 @@ function profileIsKnown(_s: ProgressSnapshot, _target: ApplicationRole, content:
   );
 }
 
-function upstreamIsApproved(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function upstreamIsApproved(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   if (target === 'pinned' || s.upstream.kind === 'approved') return undefined;
   return failed(
     'references',
@@ -93,7 +105,7 @@ function upstreamIsApproved(s: ProgressSnapshot, target: ApplicationRole): Progr
   );
 }
 
-function policyIsThere(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function policyIsThere(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   if (target === 'pinned') return undefined;
   if (s.policy.kind === 'absent') return unresolved('PolicyNotFound', describeAbsence(s.policy));
   if (s.policy.idConflict) {
@@ -110,7 +122,7 @@ function revisionIsRecorded(
   s: ProgressSnapshot,
   target: ApplicationRole,
   content: PolicyContent,
-): Progress | undefined {
+): ApplicationProgress | undefined {
   const { revision } = s.facts[target];
   if (revision === undefined) {
     const name = `${content.policyId}-${content.policyRevision}`;
@@ -120,7 +132,11 @@ function revisionIsRecorded(
   return unresolved('PolicyRevisionUnknown', `the policy has no revision ${content.policyRevision}`);
 }
 
-function bundleIsBuilt(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
+function bundleIsBuilt(
+  s: ProgressSnapshot,
+  target: ApplicationRole,
+  content: PolicyContent,
+): ApplicationProgress | undefined {
   const { bundle } = s.facts[target];
   if (bundle === undefined) {
     return { kind: 'step', step: { kind: 'build_bundle', target, contentProfile: content.contentProfile } };
@@ -130,7 +146,7 @@ function bundleIsBuilt(s: ProgressSnapshot, target: ApplicationRole, content: Po
   return failed(phase, bundle.reason, bundle.message);
 }
 
-function bundleIsAdmitted(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function bundleIsAdmitted(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   const { revision, judgement } = s.facts[target];
   if (judgement === undefined) return { kind: 'step', step: { kind: 'judge', target } };
   if (judgement.kind === 'accepted') return undefined;
@@ -138,7 +154,7 @@ function bundleIsAdmitted(s: ProgressSnapshot, target: ApplicationRole): Progres
   return failed('generation', judgement.reason, `${policy}${judgement.message}`);
 }
 
-function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   const { workload } = s.facts[target];
   if (workload === undefined) return { kind: 'step', step: { kind: 'ensure_workload', target } };
   if (workload.ready && workload.addresses.length > 0) return undefined;
@@ -146,7 +162,11 @@ function workloadIsReady(s: ProgressSnapshot, target: ApplicationRole): Progress
   return { kind: 'waiting', phase: 'generation', message };
 }
 
-function testsPass(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress | undefined {
+function testsPass(
+  s: ProgressSnapshot,
+  target: ApplicationRole,
+  content: PolicyContent,
+): ApplicationProgress | undefined {
   const { revision, tests } = s.facts[target];
   if (!isFound(revision) || revision.tests.length === 0) return undefined;
   if (tests === undefined) {
@@ -155,7 +175,7 @@ function testsPass(s: ProgressSnapshot, target: ApplicationRole, content: Policy
   return tests.kind === 'passed' ? undefined : failed('generation', 'policy_tests_failed', tests.message);
 }
 
-function providersAnswer(s: ProgressSnapshot, target: ApplicationRole): Progress | undefined {
+function providersAnswer(s: ProgressSnapshot, target: ApplicationRole): ApplicationProgress | undefined {
   const { bundle, providers } = s.facts[target];
   if (target === 'pinned' || bundle?.kind !== 'built' || !callsProviders(bundle.definition)) return undefined;
   if (providers === undefined) return { kind: 'step', step: { kind: 'ask_providers', target } };
@@ -166,7 +186,7 @@ function callsProviders({ request, response }: Definition): boolean {
   return [request, response].flatMap(rulesInOrder).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
 }
 
-function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): Progress {
+function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): ApplicationProgress {
   const { revision, bundle, judgement, workload } = s.facts[target];
   if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
     throw new TypeError('an application is ready only when all of its facts are known');
@@ -187,10 +207,10 @@ function isFound(revision: PolicyRevisionSpec | 'absent' | undefined): revision 
   return revision !== undefined && revision !== 'absent';
 }
 
-function unresolved(reason: string, message: string): Progress {
+function unresolved(reason: string, message: string): ApplicationProgress {
   return { kind: 'waiting', phase: 'references', reason, message };
 }
 
-function failed(phase: 'references' | 'generation', reason: FailureReason, message: string): Progress {
+function failed(phase: 'references' | 'generation', reason: FailureReason, message: string): ApplicationProgress {
   return { kind: 'failed', phase, reason, message };
 }

@@ -3,7 +3,7 @@ import { contentDigest, pinnedApplication, sameApplication } from '../../applica
 import { isApplied } from '../../applications/outcome-history.ts';
 import type { PreviousApplication } from '../../applications/previous-application.ts';
 import { releasedAlias } from './alias/released-alias.ts';
-import type { Progress } from './decide-progress.ts';
+import type { ApplicationProgress } from './decide-progress.ts';
 import { pinnedGuard } from './pinned-route.ts';
 import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
 import type { RouteView, Snapshot } from './snapshot.ts';
@@ -19,7 +19,7 @@ export function isConfirmed(s: Snapshot): boolean {
 export function newDraft(
   s: Snapshot,
   application: Application,
-  ready: Extract<Progress, { kind: 'ready' }>,
+  ready: Extract<ApplicationProgress, { kind: 'ready' }>,
 ): RouteDraft {
   return {
     ...frameOf(s),

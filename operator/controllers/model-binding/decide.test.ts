@@ -14,7 +14,7 @@ import {
   policyId,
   replicaOf,
   revisionOf,
-  routeOf,
+  routeViewOf,
   snapshotOf,
   specOf,
   workloadOf,
@@ -56,7 +56,7 @@ const previous: PreviousApplication = {
   guardrail: guardOf(1),
 };
 /** Revision 2 is pinned and not confirmed yet; revision 1 is the previous application. */
-const onTrial = routeOf(
+const onTrial = routeViewOf(
   { previous, previousWorkload: workloadOf('g-1'), workload: workloadOf('g-2') },
   { token: 'second', guardrail: guardOf(2), workload: 'g-2', generationId: trialId },
 );
@@ -96,7 +96,7 @@ describe('states that are handled before an application', () => {
     },
     {
       when: 'the binding is being deleted and has a route',
-      s: snapshotOf({ route: routeOf() }, leaving),
+      s: snapshotOf({ route: routeViewOf() }, leaving),
       does: 'delete_route',
     },
     {
@@ -113,7 +113,7 @@ describe('states that are handled before an application', () => {
     { when: 'the id of the binding is invalid', s: snapshotOf({}, { id: 'mine' }), does: 'not_accepted' },
     {
       when: 'the id of the binding is invalid and it has a route',
-      s: snapshotOf({ route: routeOf() }, { id: bindingId.toUpperCase().replace('01990000', '0199000A') }),
+      s: snapshotOf({ route: routeViewOf() }, { id: bindingId.toUpperCase().replace('01990000', '0199000A') }),
       does: 'not_accepted',
     },
     {
@@ -125,7 +125,7 @@ describe('states that are handled before an application', () => {
     { when: 'the binding has no finalizer', s: snapshotOf({}, { hasFinalizer: false }), does: 'adopt' },
     {
       when: 'a route of its name belongs to a deleted binding',
-      s: snapshotOf({ route: routeOf({}, { binding: { name: 'chat', uid: 'other', id: 'other' } }) }),
+      s: snapshotOf({ route: routeViewOf({}, { binding: { name: 'chat', uid: 'other', id: 'other' } }) }),
       does: 'delete_route',
     },
     {
@@ -240,7 +240,7 @@ describe('the steps of a new application', () => {
 });
 
 describe('a route that pins the desired application', () => {
-  const fresh = (change: Partial<Snapshot>): Snapshot => snapshotOf({ route: routeOf(), ...change });
+  const fresh = (change: Partial<Snapshot>): Snapshot => snapshotOf({ route: routeViewOf(), ...change });
 
   test('an application is applied when every ready replica has loaded its route without a rejection', () => {
     const late = replicaOf('b', { reached: false });
@@ -303,7 +303,7 @@ describe('a route that pins the desired application', () => {
     ['without a replica', [], 'confirming'],
   ])('an applied application that moves to a gateway %3$s is %s', (_where, replicas, kind) => {
     const spec = specOf({ gateway: 'other' });
-    const route = routeOf({}, { gateway: 'other' });
+    const route = routeViewOf({}, { gateway: 'other' });
     const moved = snapshotOf({ ...saidAt(1), route, replicas }, { spec, generation: 2 });
     expect(settlementOf(moved).result.kind).toBe(kind);
   });
@@ -379,7 +379,7 @@ describe('a rejection before Applied', () => {
   });
 
   test('a rejection of a restored application is not followed by another rollback, also when the application is desired', () => {
-    const route = routeOf({ previous, previousWorkload: workloadOf('g-1') }, { refused });
+    const route = routeViewOf({ previous, previousWorkload: workloadOf('g-1') }, { refused });
     const again = snapshotOf({ route, replicas: [replicaOf('b', { rejected: 'x' })] });
     expect(settlementOf(again).result).toMatchObject({ kind: 'failed', reason: 'replica_rejected' });
   });
@@ -387,7 +387,7 @@ describe('a rejection before Applied', () => {
 
 describe('a failure', () => {
   const backId = '01990000-0000-7000-8000-00000000000c';
-  const rolledBack = routeOf({ previous }, { refused, generationId: backId });
+  const rolledBack = routeViewOf({ previous }, { refused, generationId: backId });
 
   test('a failure that the route records is not retried', () => {
     const s = snapshotOf({ route: rolledBack, history: applied, replicas: [replicaOf('a')] }, asksForTwo);
@@ -411,7 +411,7 @@ describe('a failure', () => {
   });
 
   test('a failure that the newest outcome records is not retried', () => {
-    const s = snapshotOf({ route: routeOf(), history: [failedSecond, ...applied] }, asksForTwo);
+    const s = snapshotOf({ route: routeViewOf(), history: [failedSecond, ...applied] }, asksForTwo);
     expect(settlementOf(s).result).toMatchObject({ kind: 'failed', reason: 'bundle_invalid', message: undefined });
   });
 
@@ -501,27 +501,27 @@ describe('the previous application of a new one', () => {
   const write = (change: Partial<Snapshot>): RouteWrite => writeOf(snapshotOf({ ...ready, ...change }, asksForTwo));
 
   test('the previous application is the pinned one if that was applied', () => {
-    expect(write({ route: routeOf(), history: applied }).previous).toEqual(previous);
-    expect(write({ route: routeOf(), replicas: [replicaOf('a')] }).previous).toEqual(previous);
+    expect(write({ route: routeViewOf(), history: applied }).previous).toEqual(previous);
+    expect(write({ route: routeViewOf(), replicas: [replicaOf('a')] }).previous).toEqual(previous);
   });
 
   test('the previous application is kept if the pinned one was not confirmed', () => {
-    const trial = routeOf({ previous }, { token: 'other', guardrail: guardOf(3), workload: 'g-3' });
+    const trial = routeViewOf({ previous }, { token: 'other', guardrail: guardOf(3), workload: 'g-3' });
     expect(write({ route: trial, history: applied.map((one) => ({ ...one, generationId: 'x' })) }).previous).toEqual(
       previous,
     );
   });
 
   test('the previous application is unguarded if the pinned one was, and absent before the first one', () => {
-    const { workload: _none, ...open } = routeOf({ workload: undefined }).spec;
-    const route = { ...routeOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
+    const { workload: _none, ...open } = routeViewOf({ workload: undefined }).spec;
+    const route = { ...routeViewOf({ workload: undefined }), spec: { ...open, guardrail: { mode: 'None' as const } } };
     const pinned = { record: { generationId: open.generationId }, workload: undefined };
     expect(write({ route, history: applied, pinned }).previous).toEqual({ mode: 'None' });
     expect(write({}).previous).toBeUndefined();
   });
 
   test('a new application forgets the rejected one', () => {
-    const route = routeOf({}, { refused });
+    const route = routeViewOf({}, { refused });
     const spec = specOf({ ...refToTwo, apply: 'third' });
     expect(writeOf(snapshotOf({ ...ready, route, history: applied }, { spec })).draft.refused).toBeUndefined();
   });
@@ -529,7 +529,7 @@ describe('the previous application of a new one', () => {
 
 describe('an edit that needs no application', () => {
   const kept = (change: Partial<Snapshot>, spec: Partial<ModelBindingSpec>): RouteWrite =>
-    writeOf(snapshotOf({ route: routeOf(), history: applied, ...change }, { spec: specOf(spec) }));
+    writeOf(snapshotOf({ route: routeViewOf(), history: applied, ...change }, { spec: specOf(spec) }));
   const model = specOf().model;
 
   test('an edit that needs no application keeps the generation and the workload', () => {
@@ -544,9 +544,9 @@ describe('an edit that needs no application', () => {
   });
 
   test('new addresses of the workload are written to the route', () => {
-    const route = routeOf({ workload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9002'] }) });
+    const route = routeViewOf({ workload: workloadOf('g-1', { addresses: ['http://127.0.0.1:9002'] }) });
     expect(kept({ route }, {}).draft.guardrail).toMatchObject({ addresses: ['http://127.0.0.1:9002'] });
-    const unknown = routeOf({ workload: workloadOf('g-1', { addresses: [] }) });
+    const unknown = routeViewOf({ workload: workloadOf('g-1', { addresses: [] }) });
     const replicas = [replicaOf('a')];
     expect(kindOf(decide(snapshotOf({ route: unknown, history: applied, replicas })))).toBe('applied');
   });
@@ -561,7 +561,7 @@ describe('an edit that needs no application', () => {
     const owner = { kind: 'alias_conflict', owner: 'first' } as const;
     const aside = kept({ owner, move: { kind: 'step_aside', circle: [] } }, { model: { ...model, alias: 'taken' } });
     expect(aside.draft).toMatchObject({ alias: `~${bindingId}`, gateway: 'default' });
-    const route = routeOf({}, { alias: `~${bindingId}` });
+    const route = routeViewOf({}, { alias: `~${bindingId}` });
     const asked = { model: { ...model, alias: 'taken' } };
     const held = decide(snapshotOf({ owner, route, history: applied }, { spec: specOf(asked) }));
     expect(kindOf(held)).toBe('not_accepted');
@@ -575,7 +575,7 @@ describe('an edit that needs no application', () => {
     const s = snapshotOf(
       {
         owner: { kind: 'alias_conflict', owner: 'first' },
-        route: routeOf(gone, { workload: 'g-0' }),
+        route: routeViewOf(gone, { workload: 'g-0' }),
         history: applied,
         facts: { desired: {}, pinned: factsOf(1) },
       },
@@ -592,14 +592,14 @@ describe('an edit that needs no application', () => {
   test('an edit to a provider that is not approved changes nothing while the current one is approved', () => {
     const upstream = { kind: 'unknown', provider: 'x' } as const;
     const replicas = [replicaOf('a')];
-    expect(kindOf(decide(snapshotOf({ route: routeOf(), history: applied, upstream, replicas })))).toBe('applied');
+    expect(kindOf(decide(snapshotOf({ route: routeViewOf(), history: applied, upstream, replicas })))).toBe('applied');
     const gone = kept({ upstream, routeUpstream: { kind: 'unknown', provider: 'echo' } }, {});
     expect(gone.draft).toMatchObject({ state: 'Disabled', upstream: { provider: 'echo' } });
   });
 });
 
 describe('a pinned workload that does not run any more', () => {
-  const lost = routeOf({ workload: workloadOf('g-1', { runnable: false }) });
+  const lost = routeViewOf({ workload: workloadOf('g-1', { runnable: false }) });
   const at = (pinned: Snapshot['facts']['pinned'], change: Partial<Snapshot> = {}): Snapshot =>
     snapshotOf({ route: lost, history: applied, facts: { desired: {}, pinned }, ...change });
 

@@ -4,15 +4,15 @@ import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { idLabel } from '#resources/kinds';
 import {
   type Application,
-  answers,
   contentDigest,
+  isOutcomeOf,
   type OutcomeRecord,
   outcomeOf,
   pinnedApplication,
   sameApplication,
 } from '../../applications/application.ts';
 import { hasOutcome, isApplied, isFinal } from '../../applications/outcome-history.ts';
-import { type Progress, progressOf } from './decide-progress.ts';
+import { type ApplicationProgress, progressOf } from './decide-progress.ts';
 import {
   canRestore,
   isConfirmed,
@@ -116,7 +116,7 @@ function applicationToRerun(s: Snapshot): Application | undefined {
   return pinnedApplication(route.spec);
 }
 
-function rerunOf(s: Snapshot): Progress | undefined {
+function rerunOf(s: Snapshot): ApplicationProgress | undefined {
   const pinned = applicationToRerun(s);
   return pinned === undefined ? undefined : progressOf(s, 'pinned', pinned);
 }
@@ -217,12 +217,12 @@ function rememberFailure(s: Snapshot): ReconcileStep | undefined {
   const refused = refusalOfDesired(s, desired);
   const newest = s.history[0];
   if (refused !== undefined) {
-    const known = newest !== undefined && isFinal(newest) && answers(newest, desired);
+    const known = newest !== undefined && isFinal(newest) && isOutcomeOf(newest, desired);
     const outcome = known ? {} : { outcome: failedOutcome(desired, refused.generationId, refused.reason) };
     const { reason, message } = refused;
     return settle({ kind: 'failed', phase: 'replicas', reason, message }, { ...outcome, degraded });
   }
-  if (newest === undefined || !answers(newest, desired)) return undefined;
+  if (newest === undefined || !isOutcomeOf(newest, desired)) return undefined;
   const { reason } = newest;
   if (newest.outcome !== 'Failed' || reason === undefined) return undefined;
   if (!isFinal(newest)) return stillWanting(s, desired, reason);
@@ -236,7 +236,7 @@ function refusalOfDesired(s: Snapshot, desired: Application): GatewayRouteSpec['
   const newest = s.history[0];
   if (newest?.outcome === 'Applied' && newest.generationId === s.route?.spec.generationId) return undefined;
   const isPast = newest?.generationId !== refused.generationId && hasOutcome(s.history, refused.generationId);
-  return isPast && newest !== undefined && answers(newest, desired) ? undefined : refused;
+  return isPast && newest !== undefined && isOutcomeOf(newest, desired) ? undefined : refused;
 }
 
 /** @returns undefined while the application is in progress */
@@ -246,7 +246,7 @@ function stillWanting(s: Snapshot, desired: Application, reason: OutcomeRecord['
   return settle(result, { degraded: degradedBy(s) });
 }
 
-function wantOf(progress: Progress): Failure | undefined {
+function wantOf(progress: ApplicationProgress): Failure | undefined {
   switch (progress.kind) {
     case 'failed':
       return progress;
@@ -283,10 +283,10 @@ function apply(s: Snapshot): ReconcileStep {
   }
 }
 
-type Waiting = Extract<Progress, { kind: 'waiting' }>;
+type Waiting = Extract<ApplicationProgress, { kind: 'waiting' }>;
 
 /** A route is written in a format only if every reporting replica supports it (docs/design/applications-and-routes.md). */
-function progressOfDesired(s: Snapshot, desired: Application): Progress {
+function progressOfDesired(s: Snapshot, desired: Application): ApplicationProgress {
   const progress = progressOf(s, 'desired', desired);
   const unread = s.replicas.filter((replica) => !replica.readsFormat).map((replica) => replica.name);
   if (progress.kind !== 'ready' || unread.length === 0) return progress;
@@ -318,7 +318,7 @@ export function gaveUp(s: Snapshot, message: string): Settlement {
 /** Whether the newest outcome of the desired application is the progress deadline. */
 export function wasGivenUp(s: Snapshot): boolean {
   const newest = s.history[0];
-  return newest?.reason === 'progress_deadline_exceeded' && answers(newest, desiredOf(s));
+  return newest?.reason === 'progress_deadline_exceeded' && isOutcomeOf(newest, desiredOf(s));
 }
 
 function gaveUpOn({ phase, message }: Waiting): Failure {

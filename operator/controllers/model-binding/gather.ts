@@ -13,7 +13,7 @@ import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import type { Caches, Stores } from '../../caches/caches.ts';
 import { findUpstream } from '../../environment/approved-providers.ts';
 import type { Workloads } from '../../workloads/ports.ts';
-import { idOf, moveOf, ownerOf } from './alias/gather-ownership.ts';
+import { bindingIdOf, moveOf, ownerOf } from './alias/gather-ownership.ts';
 import type {
   ApplicationRole,
   PinnedView,
@@ -58,7 +58,7 @@ export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue
       name: metadata.name,
       uid: metadata.uid,
       generation: metadata.generation,
-      id: idOf(binding),
+      id: bindingIdOf(binding),
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
       spec,
@@ -69,7 +69,7 @@ export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue
     starting: status?.workload,
     owner,
     move: owner.kind === 'alias_conflict' && route !== undefined ? moveOf(stores, binding, route) : undefined,
-    policy: policyOf(stores, spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : undefined),
+    policy: policyNamed(stores, spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : undefined),
     upstream: upstreamOf(world.approved, spec.model.provider),
     routeUpstream: route === undefined ? undefined : upstreamOf(world.approved, route.spec.upstream.provider),
     limits: world.limits,
@@ -81,7 +81,7 @@ export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue
   };
 }
 
-export function policyOf(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
+export function policyNamed(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
   const policy = name === undefined ? undefined : stores.policies.get(name);
   return policy === undefined ? { kind: 'absent', name: name ?? '' } : policyView(policy);
 }

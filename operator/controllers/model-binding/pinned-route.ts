@@ -4,7 +4,7 @@ import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import type { ModelBindingStatus } from '#resources/model-binding';
 import {
   type Application,
-  answers,
+  isOutcomeOf,
   mayBeSame,
   pinnedApplication,
   sameContent,
@@ -90,7 +90,7 @@ export function isAccountedFor(s: Snapshot, route: RouteView): boolean {
   return (
     mayBeSame(desiredOf(s), pinned) ||
     (before !== undefined && sameContent(before.content, pinned.content)) ||
-    s.history.some((entry) => entry.outcome === 'Applied' && answers(entry, pinned)) ||
+    s.history.some((entry) => entry.outcome === 'Applied' && isOutcomeOf(entry, pinned)) ||
     s.starting?.name === spec.workload
   );
 }

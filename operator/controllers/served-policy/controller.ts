@@ -12,7 +12,7 @@ import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { createAnsweredProviders } from '../model-binding/answered-providers.ts';
 import { createAwaitedWorkloads } from '../model-binding/awaited-workloads.ts';
-import { type BindingWorld, policyOf, workloadView } from '../model-binding/gather.ts';
+import { type BindingWorld, policyNamed, workloadView } from '../model-binding/gather.ts';
 import { type AcceptancePorts, type AcceptanceState, runStep } from '../model-binding/run-step.ts';
 import { decideServed, type ServedResult, type ServedSnapshot, servedApplication } from './decide.ts';
 
@@ -72,7 +72,7 @@ export function createServedController(options: ServedControllerOptions) {
 
   function gather(name: string, entry: ServedPolicy | undefined, acceptance: AcceptanceState): ServedSnapshot {
     const pin = served.pins().get(name);
-    const policy = policyOf(world.stores, entry?.policyRef.name);
+    const policy = policyNamed(world.stores, entry?.policyRef.name);
     const application = entry === undefined ? '' : applicationKey(entry, { policy });
     const failure = failures.get(name);
     const { canRun, stores } = world;

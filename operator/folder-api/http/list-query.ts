@@ -3,7 +3,7 @@ import { type Kind, kinds } from '#resources/kinds';
 import { presentations } from '#resources/presentation';
 import { ApiRefusal } from '../api-refusal.ts';
 import { parseLabelSelector } from '../label-selector.ts';
-import { decodeObject, type StoredObject } from '../stored-object.ts';
+import { decodeStoredObject, type StoredObject } from '../stored-object.ts';
 
 const defaultWatchSeconds = 300;
 const maxWatchSeconds = 3_600;
@@ -75,7 +75,7 @@ function selectableFieldsOf(kind: Kind): readonly string[] {
 function valueAt(object: StoredObject, field: string): string {
   if (field === 'metadata.name') return object.name;
   if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
-  let value: unknown = decodeObject(object);
+  let value: unknown = decodeStoredObject(object);
   for (const member of field.split('.')) value = (value as Readonly<Record<string, unknown>> | undefined)?.[member];
   return value === undefined ? '' : String(value);
 }

@@ -8,17 +8,17 @@ import type { Clock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { type FolderApi, startFolderApi } from '../http/start-folder-api.ts';
 
-export const silent = createLogger({ service: 'test', level: 'error', destination: { write: () => {} } });
+export const silentLogger = createLogger({ service: 'test', level: 'error', destination: { write: () => {} } });
 
 /** A data directory of its own that goes with the test. */
-export type DataDirectory = AsyncDisposable & {
+export type FolderApiData = AsyncDisposable & {
   readonly path: string;
   readonly resources: string;
   readonly apply: string;
   readonly token: string;
 };
 
-export async function makeDataDirectory(): Promise<DataDirectory> {
+export async function makeDataDirectory(): Promise<FolderApiData> {
   const path = await mkdtemp(join(tmpdir(), 'portcullis-folder-'));
   const token = join(path, 'api.token');
   await writeFile(token, 'the-token\n');
@@ -38,7 +38,7 @@ export type OpenFolder = AsyncDisposable & {
 
 /** Starts the server on a data directory, with a client of it. */
 export async function openFolder(
-  data: DataDirectory,
+  data: FolderApiData,
   options: { readonly watched?: boolean; readonly clock?: Clock } = {},
 ): Promise<OpenFolder> {
   const tokenFile = openTokenFile(data.token);
@@ -47,7 +47,7 @@ export async function openFolder(
     listen: { host: '127.0.0.1', port: 0 },
     tokenFile,
     namespace: 'default',
-    logger: silent,
+    logger: silentLogger,
     metrics: createMetrics({ service: 'test' }),
     ...(options.watched === true ? { watchedDirectory: data.apply } : {}),
     ...(options.clock === undefined ? {} : { clock: options.clock }),

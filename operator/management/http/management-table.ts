@@ -28,9 +28,9 @@ export const operationNames = [
   'replaceBinding',
   'getOperation',
 ] as const;
-export type OperationName = (typeof operationNames)[number];
+export type ManagementOperation = (typeof operationNames)[number];
 
-type Row = ApiOperation<Management, string, ManagementErrorCode, OperationName> & { readonly body?: SchemaName };
+type Row = ApiOperation<Management, string, ManagementErrorCode, ManagementOperation> & { readonly body?: SchemaName };
 type ManagementParameter = Parameter<ManagementErrorCode>;
 
 const uuidv7 = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
@@ -304,7 +304,7 @@ const operations: readonly Row[] = [
 ];
 
 /** The ten operations of platform.control-plane.guardrail-management/v1 (management:version:contract). */
-export const managementTable: ApiTable<Management, string, ManagementErrorCode, OperationName> = {
+export const managementTable: ApiTable<Management, string, ManagementErrorCode, ManagementOperation> = {
   operations,
   errors: managementErrors,
   everyError: [

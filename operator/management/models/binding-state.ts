@@ -1,6 +1,12 @@
 import type { BindingRead, BindingState } from '#contracts/management';
 import { stateOfFlags } from '#resources/binding-state';
-import { type Application, answers, contentDigest, mayBeSame, sameContent } from '../../applications/application.ts';
+import {
+  type Application,
+  contentDigest,
+  isOutcomeOf,
+  mayBeSame,
+  sameContent,
+} from '../../applications/application.ts';
 import { isFinal } from '../../applications/outcome-history.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
@@ -93,8 +99,8 @@ function failureOf(m: ModelSnapshot, isPinned: boolean): string | undefined {
 
 /** The id of a deleted policy is unknown: an entry with the same token and revision is taken as its own. */
 function answersDesired(record: ModelSnapshot['history'][number], { token, content }: Application): boolean {
-  if (content.mode === 'None' || content.policyId !== undefined) return answers(record, { token, content });
-  return answers(record, { token, content: { ...content, policyId: record.policyId } });
+  if (content.mode === 'None' || content.policyId !== undefined) return isOutcomeOf(record, { token, content });
+  return isOutcomeOf(record, { token, content: { ...content, policyId: record.policyId } });
 }
 
 function waitingReason({ replicas }: ModelSnapshot): string {

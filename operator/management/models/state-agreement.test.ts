@@ -14,7 +14,7 @@ import {
   guardOf,
   policyId,
   replicaOf,
-  routeOf,
+  routeViewOf,
   snapshotOf,
   specOf,
   workloadOf,
@@ -61,13 +61,13 @@ function* snapshots(): Generator<Snapshot> {
       const spec = off === 'model' ? { ...base, model: { ...base.model, state: 'Disabled' as const } } : base;
       const state = off === 'nothing' ? 'Enabled' : 'Disabled';
       const frame = { state } as const;
-      const own = routeOf({}, { ...frame, guardrail: guardOf(1) });
+      const own = routeViewOf({}, { ...frame, guardrail: guardOf(1) });
       const { workload: _workload, ...unguarded } = { ...own.spec, guardrail: { mode: 'None' } as const };
       const routes = [
         undefined,
         mode === 'None' ? { ...own, spec: unguarded, workload: undefined } : own,
         ...(mode === 'None' ? [] : [{ ...own, workload: workloadOf('g-1', { runnable: false }) }]),
-        routeOf({}, { ...frame, token: 'earlier', guardrail: guardOf(2) }),
+        routeViewOf({}, { ...frame, token: 'earlier', guardrail: guardOf(2) }),
       ];
       for (const route of routes) {
         for (const history of histories(spec)) {

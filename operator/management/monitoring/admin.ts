@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import type { ManagementMetrics } from './metrics.ts';
-import type { Readiness } from './readiness.ts';
+import type { ManagementReadiness } from './readiness.ts';
 
 /** Liveness, readiness and metrics, on an address apart from that of the API. */
-export function createAdmin({ registry }: ManagementMetrics, readiness: Readiness): Hono {
+export function createManagementAdmin({ registry }: ManagementMetrics, readiness: ManagementReadiness): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {

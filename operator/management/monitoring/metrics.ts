@@ -1,14 +1,14 @@
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { maxIssuers } from '../access/issuers-file.ts';
-import { type OperationName, operationNames } from '../http/management-table.ts';
+import { type ManagementOperation, operationNames } from '../http/management-table.ts';
 
 const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 
 export type ManagementMetrics = {
   readonly registry: Metrics;
   /** @param code of the error; `none` for a success */
-  ended(operation: OperationName, code: ManagementErrorCode | 'none', seconds: number): void;
+  ended(operation: ManagementOperation, code: ManagementErrorCode | 'none', seconds: number): void;
   /** The keys of an issuer could not be fetched, so that its token was not verified. */
   keysUnavailable(issuer: string): void;
   /** Time since the least recent contact of a watch with its server, seconds. */

@@ -5,7 +5,7 @@ import type { ManagementMetrics } from './metrics.ts';
 /** Longest silence of a watch before its cache counts as stale, milliseconds. */
 const maxSilenceMs = 60_000;
 
-export type Readiness = {
+export type ManagementReadiness = {
   /** Why this replica is not ready, one sentence each; empty when it is ready. */
   problems(): Promise<readonly string[]>;
   /** Makes the replica unready for the rest of its life: it shuts down. */
@@ -14,13 +14,13 @@ export type Readiness = {
   refresh(): void;
 };
 
-export function createReadiness(options: {
+export function createManagementReadiness(options: {
   readonly caches: Pick<ManagementCaches, 'silenceMs'>;
   readonly database: Database;
   readonly metrics: ManagementMetrics;
   /** Called when the database answers but lacks the tables that existed at the start. */
   readonly onEmptied: () => void;
-}): Readiness {
+}): ManagementReadiness {
   const { caches, database, metrics, onEmptied } = options;
   let isWithdrawn = false;
 

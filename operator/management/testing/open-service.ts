@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { makeDataDirectory, openFolder, silent } from '../../folder-api/testing/open-folder.ts';
+import { makeDataDirectory, openFolder, silentLogger } from '../../folder-api/testing/open-folder.ts';
 import { readConfig } from '../config.ts';
 import { createManagementService, type ManagementOverrides, type ManagementService } from '../service.ts';
 
@@ -60,7 +60,8 @@ export async function openService(overrides: ManagementOverrides = {}): Promise<
   });
   const clock = createManualClock();
   const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller: subject } as const) };
-  const start = () => createManagementService(config, secrets, { authorizer, clock, logger: silent, ...overrides });
+  const start = () =>
+    createManagementService(config, secrets, { authorizer, clock, logger: silentLogger, ...overrides });
   const service = parts.use(await start());
   const owned = parts.move();
   return {

@@ -11,7 +11,7 @@ import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { bundle, classifier, detector, policy, providersAt, quiet, section } from '../../testing/build-bundle.ts';
 import { allow, completion, deny } from '../../testing/provider-answers.ts';
-import { type Answer, providerKey, startRuntime, type TestRuntime } from '../../testing/start-runtime.ts';
+import { providerKey, type RuntimeResponse, startRuntime, type TestRuntime } from '../../testing/start-runtime.ts';
 import { answerBytes } from './post-json.ts';
 
 /** Requests are checked by the detector, responses by the classifier. */
@@ -31,7 +31,7 @@ afterAll(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-const outcome = ({ status, json }: Answer): object => ({ status, code: json.code ?? json.action?.['reason'] });
+const outcome = ({ status, json }: RuntimeResponse): object => ({ status, code: json.code ?? json.action?.['reason'] });
 const failed = (code: string): object => ({ status: 503, code });
 const pass = { status: 200, code: 'policy_pass' };
 const denied = { status: 200, code: 'policy_denied' };

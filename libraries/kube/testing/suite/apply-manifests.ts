@@ -5,9 +5,9 @@ import type { Resource, Stored } from '#resources/metadata';
 import { applyDesired } from '../../apply/apply.ts';
 import { type ApplyOptions, applyManifest } from '../../apply/apply-manifest.ts';
 import { samplePolicy } from '../sample-resources.ts';
-import { type Client, policies, present, refused } from './resource-calls.ts';
+import { type ClientSource, expectRefused, policies, present } from './resource-calls.ts';
 
-export function testApply(client: Client): void {
+export function testApply(client: ClientSource): void {
   const apply = (resource: GuardrailPolicy, options?: ApplyOptions) =>
     applyManifest(client(), { kind: policies, resource }, options);
 
@@ -60,11 +60,11 @@ export function testApply(client: Client): void {
   });
 
   test('applying to another namespace or to an object under deletion is refused', async () => {
-    await refused('invalid', apply(samplePolicy('apply-elsewhere', { namespace: 'elsewhere' })));
+    await expectRefused('invalid', apply(samplePolicy('apply-elsewhere', { namespace: 'elsewhere' })));
     const finalizers = [operatorFinalizer];
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-deleting', { finalizers }));
     await client().delete(policies, 'apply-deleting', { uid: first.metadata.uid });
-    await refused('conflict', apply(samplePolicy('apply-deleting')));
+    await expectRefused('conflict', apply(samplePolicy('apply-deleting')));
     await applyDesired(client(), policies, await present(client(), 'apply-deleting'), { finalizers: [] });
   });
 }

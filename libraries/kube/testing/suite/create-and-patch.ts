@@ -4,9 +4,9 @@ import { idLabel, kinds } from '#resources/kinds';
 import { applyDesired, patchOperations, statusOperations } from '../../apply/apply.ts';
 import { compareVersions } from '../../watch/compare-versions.ts';
 import { samplePolicy, sampleRevision } from '../sample-resources.ts';
-import { type Client, policies, refused, rename, writeStatus } from './resource-calls.ts';
+import { type ClientSource, expectRefused, policies, rename, writeStatus } from './resource-calls.ts';
 
-export function testCreate(client: Client): void {
+export function testCreate(client: ClientSource): void {
   test('create sets the server-side metadata and returns the spec that was sent', async () => {
     const sent = samplePolicy('create-sets', { labels: { team: 'a' }, annotations: { note: 'x' } });
     const stored = await client().create<GuardrailPolicy>(policies, sent);
@@ -20,7 +20,7 @@ export function testCreate(client: Client): void {
 
   test('create refuses a name that is taken and keeps the first object', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('create-twice'));
-    await refused('already_exists', client().create(policies, samplePolicy('create-twice')));
+    await expectRefused('already_exists', client().create(policies, samplePolicy('create-twice')));
     expect(await client().get(policies, 'create-twice')).toEqual(first);
   });
 
@@ -47,20 +47,23 @@ export function testCreate(client: Client): void {
 
   test('create refuses unknown fields and wrong types', async () => {
     const wrong = samplePolicy('create-wrong') as unknown as { spec: Record<string, unknown> };
-    await refused('invalid', client().create(policies, { ...wrong, spec: { ...wrong.spec, extra: 1 } } as never));
-    await refused('invalid', client().create(policies, { ...wrong, spec: { ...wrong.spec, displayName: 1 } } as never));
+    await expectRefused('invalid', client().create(policies, { ...wrong, spec: { ...wrong.spec, extra: 1 } } as never));
+    await expectRefused(
+      'invalid',
+      client().create(policies, { ...wrong, spec: { ...wrong.spec, displayName: 1 } } as never),
+    );
     expect(await client().get(policies, 'create-wrong')).toBeUndefined();
   });
 
   test('create refuses a name that is not a DNS name', async () => {
-    await refused('invalid', client().create(policies, samplePolicy('Capital')));
-    await refused('invalid', client().create(policies, samplePolicy('under_score')));
-    await refused('invalid', client().create(policies, samplePolicy('a'.repeat(254))));
+    await expectRefused('invalid', client().create(policies, samplePolicy('Capital')));
+    await expectRefused('invalid', client().create(policies, samplePolicy('under_score')));
+    await expectRefused('invalid', client().create(policies, samplePolicy('a'.repeat(254))));
     expect((await client().create(policies, samplePolicy('a'.repeat(253)))).metadata.name).toHaveLength(253);
   });
 }
 
-export function testPatch(client: Client): void {
+export function testPatch(client: ClientSource): void {
   test('a patch increments the generation only when it changes the spec', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-generation'));
     const labelled = await applyDesired(client(), policies, first, { labels: { team: 'b' } });
@@ -82,7 +85,7 @@ export function testPatch(client: Client): void {
 
   test('a patch whose test fails changes nothing', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-test'));
-    await refused(
+    await expectRefused(
       'precondition_failed',
       client().patch(policies, 'patch-test', [
         { op: 'replace', path: '/spec/displayName', value: 'Half' },
@@ -95,7 +98,7 @@ export function testPatch(client: Client): void {
   test('a patch that tests a stale resource version fails', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('patch-version'));
     const second = await rename(client(), first, 'Second');
-    await refused('precondition_failed', rename(client(), first, 'Third'));
+    await expectRefused('precondition_failed', rename(client(), first, 'Third'));
     expect((await rename(client(), second, 'Third')).spec.displayName).toBe('Third');
   });
 
@@ -105,7 +108,7 @@ export function testPatch(client: Client): void {
     const spec = { ...first.spec, displayName: 'Second' };
     const operations = patchOperations(first, { spec }, 'generation');
     expect((await client().patch<GuardrailPolicy>(policies, 'patch-by-generation', operations)).spec).toEqual(spec);
-    await refused('precondition_failed', client().patch(policies, 'patch-by-generation', operations));
+    await expectRefused('precondition_failed', client().patch(policies, 'patch-by-generation', operations));
   });
 
   test('one of several concurrent patches of a version succeeds', async () => {
@@ -116,17 +119,20 @@ export function testPatch(client: Client): void {
 
   test('a patch that violates the schema, removes a missing member or names a missing object fails', async () => {
     await client().create<GuardrailPolicy>(policies, samplePolicy('patch-invalid'));
-    await refused('invalid', client().patch(policies, 'patch-invalid', [{ op: 'add', path: '/spec/extra', value: 1 }]));
-    await refused(
+    await expectRefused(
+      'invalid',
+      client().patch(policies, 'patch-invalid', [{ op: 'add', path: '/spec/extra', value: 1 }]),
+    );
+    await expectRefused(
       'precondition_failed',
       client().patch(policies, 'patch-invalid', [{ op: 'remove', path: '/spec/no' }]),
     );
-    await refused('not_found', client().patch(policies, 'patch-absent', [{ op: 'remove', path: '/spec' }]));
+    await expectRefused('not_found', client().patch(policies, 'patch-absent', [{ op: 'remove', path: '/spec' }]));
   });
 
   test('a patch cannot change the spec of a policy revision or an id that is set', async () => {
     const revision = await client().create(kinds.policyRevision, sampleRevision('patch-revision'));
-    await refused(
+    await expectRefused(
       'invalid',
       client().patch(kinds.policyRevision, 'patch-revision', [{ op: 'replace', path: '/spec/number', value: 2 }]),
     );
@@ -134,7 +140,7 @@ export function testPatch(client: Client): void {
     const labelled = await applyDesired(client(), kinds.policyRevision, revision, { labels: { [idLabel]: id } });
     expect(labelled.metadata.labels).toEqual({ [idLabel]: id });
     for (const value of [id.replace(/1$/, '2'), null]) {
-      await refused(
+      await expectRefused(
         'invalid',
         applyDesired(client(), kinds.policyRevision, labelled, { labels: { [idLabel]: value } }),
       );
@@ -142,7 +148,7 @@ export function testPatch(client: Client): void {
   });
 }
 
-export function testStatus(client: Client): void {
+export function testStatus(client: ClientSource): void {
   test('a status patch changes the status only, and a patch changes everything else', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('status-apart'));
     const written = await client().patchStatus<GuardrailPolicy>(policies, 'status-apart', [
@@ -162,10 +168,10 @@ export function testStatus(client: Client): void {
 
   test('a status patch fails when it violates the schema or its preconditions', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('status-schema'));
-    await refused('invalid', writeStatus(client(), first, { extra: 1 } as never));
+    await expectRefused('invalid', writeStatus(client(), first, { extra: 1 } as never));
     await writeStatus(client(), first, { observedGeneration: 1 });
-    await refused('precondition_failed', writeStatus(client(), first, { observedGeneration: 2 }));
+    await expectRefused('precondition_failed', writeStatus(client(), first, { observedGeneration: 2 }));
     const absent = { op: 'add', path: '/status', value: {} } as const;
-    await refused('not_found', client().patchStatus(policies, 'status-absent', [absent]));
+    await expectRefused('not_found', client().patchStatus(policies, 'status-absent', [absent]));
   });
 }

@@ -6,19 +6,22 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { applyDesired } from '../../apply/apply.ts';
 import { sampleBinding, samplePolicy, sampleReport } from '../sample-resources.ts';
-import { type Client, eventually, policies, present, refused, rename } from './resource-calls.ts';
+import { type ClientSource, eventually, expectRefused, policies, present, rename } from './resource-calls.ts';
 
-export function testDelete(client: Client): void {
+export function testDelete(client: ClientSource): void {
   test('delete removes only the object with the UID and version', async () => {
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('delete-uid'));
     const { uid, resourceVersion } = first.metadata;
-    await refused('conflict', client().delete(policies, 'delete-uid', { uid: '00000000-0000-4000-8000-000000000000' }));
+    await expectRefused(
+      'conflict',
+      client().delete(policies, 'delete-uid', { uid: '00000000-0000-4000-8000-000000000000' }),
+    );
     const second = await rename(client(), first, 'Second');
-    await refused('conflict', client().delete(policies, 'delete-uid', { uid, resourceVersion }));
+    await expectRefused('conflict', client().delete(policies, 'delete-uid', { uid, resourceVersion }));
     expect(await client().get(policies, 'delete-uid')).toEqual(second);
     await client().delete(policies, 'delete-uid', { uid, resourceVersion: second.metadata.resourceVersion });
     expect(await client().get(policies, 'delete-uid')).toBeUndefined();
-    await refused('not_found', client().delete(policies, 'delete-uid', { uid }));
+    await expectRefused('not_found', client().delete(policies, 'delete-uid', { uid }));
   });
 
   test('an object under deletion is removed with its last finalizer and accepts no new finalizer', async () => {
@@ -30,7 +33,7 @@ export function testDelete(client: Client): void {
     expect(marked.metadata.generation).toBe(2);
     await client().delete(policies, 'delete-finalizers', { uid: first.metadata.uid });
     expect(await client().get(policies, 'delete-finalizers')).toEqual(marked);
-    await refused(
+    await expectRefused(
       'invalid',
       applyDesired(client(), policies, marked, { finalizers: [...finalizers, 'portcullis.dev/third'] }),
     );
@@ -54,7 +57,7 @@ export function testDelete(client: Client): void {
   });
 }
 
-export function testOwners(client: Client): void {
+export function testOwners(client: ClientSource): void {
   test('a dependent is removed when its last owner is deleted', async () => {
     const owner = await client().create<ModelBinding>(kinds.modelBinding, sampleBinding('owner'));
     const other = await client().create<ModelBinding>(kinds.modelBinding, sampleBinding('owner-other'));

@@ -5,9 +5,9 @@ import { KubeError } from '../../client/kube-error.ts';
 import { listAll } from '../../client/list-all.ts';
 import { compareVersions } from '../../watch/compare-versions.ts';
 import { samplePolicy } from '../sample-resources.ts';
-import { type Client, changes, collect, policies, present, refused, rename } from './resource-calls.ts';
+import { type ClientSource, changes, collect, expectRefused, policies, present, rename } from './resource-calls.ts';
 
-export function testList(client: Client): void {
+export function testList(client: ClientSource): void {
   const selector = { labelSelector: 'suite=list' };
 
   test('the pages of a list show one point in time, ordered by name', async () => {
@@ -46,7 +46,7 @@ export function testList(client: Client): void {
   });
 }
 
-export function testWatch(client: Client): void {
+export function testWatch(client: ClientSource): void {
   test('a watch delivers every change after a version, in order of versions', async () => {
     const { resourceVersion } = await listAll(client(), policies);
     const first = await client().create<GuardrailPolicy>(policies, samplePolicy('watch-one'));
@@ -97,7 +97,7 @@ export function testWatch(client: Client): void {
   });
 
   test('a watch from an expired version fails with the code gone', async () => {
-    await refused(
+    await expectRefused(
       'gone',
       (async () => {
         for await (const event of client().watch(policies, { resourceVersion: '1', timeoutSeconds: 2 })) return event;

@@ -9,9 +9,9 @@ import type { KubeErrorCode } from '../../client/kube-error.ts';
 /** The kind that most tests use. */
 export const policies = kinds.guardrailPolicy;
 /** Returns the client of the server under test, once a test runs. */
-export type Client = () => KubeClient;
+export type ClientSource = () => KubeClient;
 
-export async function refused(code: KubeErrorCode, call: Promise<unknown>): Promise<void> {
+export async function expectRefused(code: KubeErrorCode, call: Promise<unknown>): Promise<void> {
   await expect(call).rejects.toMatchObject({ name: 'KubeError', code });
 }
 

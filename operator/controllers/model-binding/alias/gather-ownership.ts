@@ -18,7 +18,7 @@ import { isReleased, leftAliasAnnotation } from './released-alias.ts';
 
 type OwnershipStores = Pick<Stores, 'bindings' | 'routes'>;
 
-export function idOf({ metadata }: Stored<ModelBinding>): string | undefined {
+export function bindingIdOf({ metadata }: Stored<ModelBinding>): string | undefined {
   return metadata.labels?.[idLabel];
 }
 
@@ -104,7 +104,7 @@ function moverOf(
   route: Stored<GatewayRoute>,
 ): Mover | undefined {
   const { name, deletionTimestamp, finalizers = [] } = binding.metadata;
-  const id = idOf(binding);
+  const id = bindingIdOf(binding);
   const wants = wantedBy(binding);
   const holds = aliasKey(route.spec.gateway, route.spec.alias);
   if (deletionTimestamp !== undefined || !finalizers.includes(operatorFinalizer)) return undefined;
@@ -118,13 +118,13 @@ function moverOf(
 
 /** The bindings of the same id, itself among them. */
 function namesakesOf(stores: OwnershipStores, binding: Stored<ModelBinding>): readonly Stored<ModelBinding>[] {
-  const id = idOf(binding);
+  const id = bindingIdOf(binding);
   return id === undefined ? [] : stores.bindings.by('id', id);
 }
 
 function claimantOf(stores: OwnershipStores, binding: Stored<ModelBinding>): Claimant {
   const { metadata, spec } = binding;
-  const id = idOf(binding);
+  const id = bindingIdOf(binding);
   const route = stores.routes.get(metadata.name)?.spec;
   return {
     name: metadata.name,

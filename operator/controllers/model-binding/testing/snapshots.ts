@@ -71,7 +71,7 @@ function routeSpecOf(change: Partial<GatewayRouteSpec> = {}): GatewayRouteSpec {
   };
 }
 
-export function routeOf(change: Partial<RouteView> = {}, spec: Partial<GatewayRouteSpec> = {}): RouteView {
+export function routeViewOf(change: Partial<RouteView> = {}, spec: Partial<GatewayRouteSpec> = {}): RouteView {
   return {
     uid: 'uid-of-route',
     spec: routeSpecOf(spec),

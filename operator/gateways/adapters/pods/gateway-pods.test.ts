@@ -7,7 +7,7 @@ import { createClient } from '#kube/client/client';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { describeGatewayReplicas } from '../../testing/gateway-replicas-suite.ts';
 import { createGatewayPods } from './gateway-pods.ts';
-import { isRunning } from './is-running.ts';
+import { isPodRunning } from './is-running.ts';
 
 const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
 const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
@@ -52,5 +52,5 @@ test.each<readonly [string, Pod['status'], boolean]>([
   ['a pod that has failed', { phase: 'Failed' }, false],
   ['a pod without a status', undefined, false],
 ])('the liveness of a gateway replica is derived from %s', (_name, status, expected) =>
-  expect(isRunning(status === undefined ? {} : { status })).toBe(expected),
+  expect(isPodRunning(status === undefined ? {} : { status })).toBe(expected),
 );

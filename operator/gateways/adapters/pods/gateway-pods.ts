@@ -5,7 +5,7 @@ import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReplicas } from '../../ports.ts';
-import { isRunning } from './is-running.ts';
+import { isPodRunning } from './is-running.ts';
 
 /** Selects the pods of all gateways. */
 const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gateway';
@@ -32,8 +32,8 @@ export function createGatewayPods(options: {
     clock,
     logger,
     onChange(name, current, previous) {
-      const was = previous !== undefined && isRunning(previous);
-      const is = current !== undefined && isRunning(current);
+      const was = previous !== undefined && isPodRunning(previous);
+      const is = current !== undefined && isPodRunning(current);
       if (was !== is) listener(name);
     },
   });
@@ -42,10 +42,10 @@ export function createGatewayPods(options: {
     async isAlive(replica) {
       await reflector.synced;
       const seen = reflector.store.get(replica);
-      if (seen !== undefined && isRunning(seen)) return true;
+      if (seen !== undefined && isPodRunning(seen)) return true;
       // A watch may be stale: before a replica counts as stopped, its pod is read live.
       const pod = await client.get<Pod>(builtinKinds.pod, replica);
-      return pod !== undefined && isRunning(pod);
+      return pod !== undefined && isPodRunning(pod);
     },
     onChange(next) {
       listener = next;

@@ -18,10 +18,10 @@ import type {
   WorkloadRequest,
   Workloads,
 } from '../../ports.ts';
-import { describeProblem } from './describe-problem.ts';
+import { describePodProblem } from './describe-problem.ts';
 import { controllerOf, desiredObjects, type WorkloadPart, workloadKinds } from './desired-objects.ts';
-import { readManifest, renderManifest, type WorkloadManifest } from './manifest.ts';
-import { watchObjects } from './watched-objects.ts';
+import { readDeploymentManifest, renderDeploymentManifest, type WorkloadManifest } from './manifest.ts';
+import { watchClusterObjects } from './watched-objects.ts';
 import { isPodOf, readEndpoints } from './workload-pods.ts';
 
 /** Workloads whose objects are applied at the same time. */
@@ -80,7 +80,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
   const readable = new Map<string, boolean>();
   let listener: (name: string) => void = () => undefined;
   const queue = startController({ name: 'deployment', concurrency, logger, meter, reconcile });
-  const watched = watchObjects({ client, logger, clock, onChange: handleChange });
+  const watched = watchClusterObjects({ client, logger, clock, onChange: handleChange });
 
   function handleChange(name: string, isDeleted: boolean): void {
     const workload = requested.get(name);
@@ -172,7 +172,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
       if (!isOwnDeployment) return undefined;
       return (
         endpoints.problem ??
-        describeProblem(
+        describePodProblem(
           deployment,
           pods.filter((pod) => isPodOf(name, pod)),
         )
@@ -199,14 +199,14 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
     const known = readable.get(manifest);
     if (known !== undefined) return known;
     if (readable.size >= maxCachedManifests) readable.clear();
-    const found = readManifest(manifest) !== undefined;
+    const found = readDeploymentManifest(manifest) !== undefined;
     readable.set(manifest, found);
     return found;
   }
 
   function begin(request: WorkloadRequest): void {
     const { name, manifest: text, addresses } = request;
-    const manifest = readManifest(text, name);
+    const manifest = readDeploymentManifest(text, name);
     if (manifest === undefined) throw new TypeError(`the workload ${name} cannot be run here`);
     const address = `http://${workloadHost(name, client.namespace)}:${manifest.port}`;
     const wasReady = addresses.includes(address);
@@ -216,7 +216,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
 
   return {
     canRun: ({ manifest }: RunnableWorkload) => isReadable(manifest),
-    render: (rendering) => renderManifest(rendering, template),
+    render: (rendering) => renderDeploymentManifest(rendering, template),
     ensure,
     observe(name) {
       const workload = requested.get(name);

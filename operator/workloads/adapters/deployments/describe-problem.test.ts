@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerStatus, Pod } from '#kube/client/builtin-types';
 import type { WorkloadProblemReason } from '../../ports.ts';
-import { describeProblem } from './describe-problem.ts';
+import { describePodProblem } from './describe-problem.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 
@@ -86,7 +86,7 @@ describe('explaining a pod that is not ready', () => {
       'a pod failed: the node was low on memory',
     ],
   ])('%s', (_name, status, reason, message) => {
-    expect(describeProblem(undefined, [pod(status)])).toEqual({ reason, message });
+    expect(describePodProblem(undefined, [pod(status)])).toEqual({ reason, message });
   });
 });
 
@@ -100,12 +100,12 @@ describe('no problem is reported', () => {
     ],
     ['for a pod whose probe has not succeeded yet', container({ state: { running: {} } })],
   ])('no problem of a workload is reported %s', (_name, status) =>
-    expect(describeProblem(undefined, [pod(status)])).toBeUndefined(),
+    expect(describePodProblem(undefined, [pod(status)])).toBeUndefined(),
   );
 
   test('no problem is reported for a pod under deletion', () => {
     const leaving = pod(container({ state: ended({ message: 'x' }) }), { deletionTimestamp: '2026-01-01T00:00:00Z' });
-    expect(describeProblem(undefined, [leaving])).toBeUndefined();
+    expect(describePodProblem(undefined, [leaving])).toBeUndefined();
   });
 });
 
@@ -121,20 +121,20 @@ test('an exceeded quota is reported before other problems, in a sentence that do
       ],
     },
   });
-  const said = describeProblem(refused('a1b2c'), [pod(pulling('ErrImagePull'))]);
+  const said = describePodProblem(refused('a1b2c'), [pod(pulling('ErrImagePull'))]);
   expect(said).toEqual({
     reason: 'PodsForbidden',
     message: 'pods cannot be created: pods is forbidden: exceeded quota: pods',
   });
-  expect(describeProblem(refused('x9y8z'), [])).toEqual(said);
+  expect(describePodProblem(refused('x9y8z'), [])).toEqual(said);
 });
 
 test('of several pods with problems the first by name is reported, with at most 600 characters', () => {
   const one = pod(container({ state: ended({ message: 'first' }) }), { name: 'a' });
   const two = pod(container({ state: ended({ message: 'second' }) }), { name: 'b' });
-  expect(describeProblem(undefined, [two, one])?.message).toBe('first');
+  expect(describePodProblem(undefined, [two, one])?.message).toBe('first');
   const long = (length: number) =>
-    describeProblem(undefined, [pod(container({ state: ended({ message: 'x'.repeat(length) }) }))])?.message;
+    describePodProblem(undefined, [pod(container({ state: ended({ message: 'x'.repeat(length) }) }))])?.message;
   expect(long(600)).toHaveLength(600);
   expect(long(601)).toHaveLength(600);
 });

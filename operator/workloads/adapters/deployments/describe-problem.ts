@@ -17,7 +17,7 @@ const starting: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitiali
  * Why a workload has fewer ready pods than requested; undefined where no cause is known. The texts come from the
  * runtime, the kubelet, the scheduler and the API server, never from a user.
  */
-export function describeProblem(
+export function describePodProblem(
   deployment: Pick<Deployment, 'status'> | undefined,
   pods: readonly Pick<Pod, 'metadata' | 'status'>[],
 ): WorkloadProblem | undefined {

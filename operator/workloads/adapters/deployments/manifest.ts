@@ -27,7 +27,7 @@ const manifestSchema = z.strictObject({
 export type WorkloadManifest = z.infer<typeof manifestSchema>;
 
 /** The manifest of a workload as canonical JSON; later operators apply these bytes too. */
-export function renderManifest(input: WorkloadRendering, template: WorkloadTemplate): string {
+export function renderDeploymentManifest(input: WorkloadRendering, template: WorkloadTemplate): string {
   const { name, providers } = input;
   const manifest = {
     kind: 'KubernetesWorkload',
@@ -41,7 +41,7 @@ export function renderManifest(input: WorkloadRendering, template: WorkloadTempl
 }
 
 /** Parses the manifest of the workload of that name; undefined for another name and for local processes. */
-export function readManifest(text: string, name?: string): WorkloadManifest | undefined {
+export function readDeploymentManifest(text: string, name?: string): WorkloadManifest | undefined {
   try {
     const parsed = manifestSchema.safeParse(JSON.parse(text));
     return parsed.success && hasOneName(parsed.data, name) ? parsed.data : undefined;

@@ -32,7 +32,7 @@ type WatchedObjects = AsyncDisposable & {
   silenceMs(): number;
 };
 
-export function watchObjects(options: {
+export function watchClusterObjects(options: {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly logger: Logger;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { openChildLog } from '#kit/process/child-log';
-import { type Service, startService } from '#kit/process/start-service';
+import { type ServiceProcess, startService } from '#kit/process/start-service';
 import { wait } from '#kit/time/wait';
 
 /** Timeout of one request to /readyz. */
@@ -12,7 +12,7 @@ const longestLookMs = 500;
 const maxReason = 600;
 
 /** A started process of the runtime. */
-export type RuntimeProcess = Service & {
+export type RuntimeProcess = ServiceProcess & {
   /**
    * Why it ended: its termination message, else the last line of its standard error, else its exit code or signal.
    * The runtime writes both texts and puts no text of users into them.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { canonicalBytes } from '#contracts/canonical';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
-import { readManifest, renderManifest } from '../manifest.ts';
+import { readDeploymentManifest, renderDeploymentManifest } from '../manifest.ts';
 
 const name = 'g-0123456789abcdef0123';
 const detector = {
@@ -55,8 +55,8 @@ const cases = [
 const parts = ['deployment', 'service', 'podDisruptionBudget', 'networkPolicy'] as const;
 
 describe.each(cases)('a workload of the %s template', (title, template, input) => {
-  const text = renderManifest(input, template);
-  const manifest = readManifest(text);
+  const text = renderDeploymentManifest(input, template);
+  const manifest = readDeploymentManifest(text);
 
   test.each(parts)('the %s of a workload equals its golden file', async (part) => {
     const file = `${title}-${part.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.yaml`;
@@ -64,7 +64,7 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
   });
 
   test('the manifest of a workload is rendered to equal bytes and parsed to the same objects', () => {
-    expect(renderManifest(structuredClone(input), structuredClone(template))).toBe(text);
+    expect(renderDeploymentManifest(structuredClone(input), structuredClone(template))).toBe(text);
     expect(canonicalBytes(manifest).toString('utf8')).toBe(text);
   });
 
@@ -74,7 +74,7 @@ describe.each(cases)('a workload of the %s template', (title, template, input) =
 });
 
 test('a pod whose user the cluster assigns sets no user and is restricted nevertheless', () => {
-  const { deployment } = readManifest(renderManifest(identity, { ...least, runAsUser: '' })) ?? {};
+  const { deployment } = readDeploymentManifest(renderDeploymentManifest(identity, { ...least, runAsUser: '' })) ?? {};
   expect(deployment?.spec).toMatchObject({
     template: { spec: { securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } } } },
   });
@@ -82,21 +82,23 @@ test('a pod whose user the cluster assigns sets no user and is restricted nevert
 });
 
 test('the manifest of a workload without NetworkPolicy has no such object', () => {
-  const manifest = readManifest(renderManifest(identity, { ...least, networkPolicy: false }));
+  const manifest = readDeploymentManifest(renderDeploymentManifest(identity, { ...least, networkPolicy: false }));
   expect(manifest?.networkPolicy).toBeUndefined();
   expect(manifest?.deployment).toBeDefined();
 });
 
 test('without egress rules a workload may reach the ports of its providers, each listed once', () => {
   const other = { ...detector, name: 'other', endpoint: 'https://other.example' } as const;
-  const manifest = readManifest(renderManifest({ ...identity, providers: [detector, classifier, other] }, least));
+  const manifest = readDeploymentManifest(
+    renderDeploymentManifest({ ...identity, providers: [detector, classifier, other] }, least),
+  );
   expect(manifest?.networkPolicy?.spec['egress']).toMatchObject([
     { ports: [{ port: 53 }, { port: 53 }] },
     { ports: [{ port: 443 }, { port: 8_080 }] },
   ]);
 });
 
-const text = renderManifest(identity, least);
+const text = renderDeploymentManifest(identity, least);
 test.each([
   ['a manifest of local processes', '{"kind":"LocalProcess"}'],
   ['no JSON', '{'],
@@ -105,10 +107,10 @@ test.each([
   ['objects of two names', text.replace(`"name":"${name}"`, '"name":"g-other"')],
 ])('%s is not parsed as the manifest of a workload', (_name, other) => {
   expect(other).not.toBe(text);
-  expect(readManifest(other)).toBeUndefined();
+  expect(readDeploymentManifest(other)).toBeUndefined();
 });
 
 test('the manifest of another workload is refused', () => {
-  expect(readManifest(text, name)).toBeDefined();
-  expect(readManifest(text, 'g-other')).toBeUndefined();
+  expect(readDeploymentManifest(text, name)).toBeDefined();
+  expect(readDeploymentManifest(text, 'g-other')).toBeUndefined();
 });
