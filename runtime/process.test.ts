@@ -223,7 +223,11 @@ describe.concurrent('a bundle that cannot be loaded', () => {
   test.each([
     ['is missing', undefined, /the bundle file cannot be read \(ENOENT\)/],
     ['is no JSON', '{', /the bundle is not strict JSON: syntax at byte 1/],
-    ['has another schema', JSON.stringify({ ...first, schema: 'bundle/v2' }), /schema: /],
+    [
+      'has another schema',
+      JSON.stringify({ ...first, schema: 'bundle/v2' }),
+      /schema must be "platform\.guardrail-runtime\.bundle\/v1"/,
+    ],
     ['is too large', ' '.repeat(716_801), /larger than 716800 bytes/],
     [
       'needs a credential that is missing',
