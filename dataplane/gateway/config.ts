@@ -3,10 +3,14 @@ import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 
 export const settings = {
-  PORTCULLIS_API_URL: setting.url({ help: 'the server that holds the routes' }),
-  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for that server' }),
+  PORTCULLIS_API_URL: setting.url({
+    help: 'address of the Kubernetes API server, or of the operator, that holds the routes',
+  }),
+  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for the server that holds the routes' }),
   PORTCULLIS_API_CA_FILE: setting.optional(
-    setting.file({ help: 'certificate authorities of that server, PEM; those of the system when absent' }),
+    setting.file({
+      help: 'certificate authorities of the server that holds the routes, PEM; those of the system when absent',
+    }),
   ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the routes', default: 'default' }),
   PORTCULLIS_GATEWAY: setting.string({ help: 'name of the gateway whose routes are served', default: 'default' }),
@@ -20,7 +24,7 @@ export const settings = {
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_CLIENT_AUTH: setting.choice({
-    help: 'keys: clients need a client key; open: every client may call',
+    help: 'keys: clients need a client key; open: clients need no key',
     choices: ['keys', 'open'],
     default: 'keys',
   }),
@@ -30,7 +34,7 @@ export const settings = {
     }),
   ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
-  PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file each' }),
+  PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file for each credential' }),
   PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
     help: 'timeout of a request in seconds, streams included',
     min: 1,
@@ -38,7 +42,7 @@ export const settings = {
     default: 900,
   }),
   PORTCULLIS_STREAM_IDLE_SECONDS: setting.integer({
-    help: 'longest pause of a provider within a stream, in seconds',
+    help: 'longest pause of a provider within a streamed answer, in seconds',
     min: 1,
     max: 3_600,
     default: 60,
@@ -50,13 +54,13 @@ export const settings = {
     default: limits.maxConcurrency.default,
   }),
   PORTCULLIS_MAX_HELD_ANSWER_MIB: setting.integer({
-    help: 'memory for whole answers of providers, of all requests together, in MiB; further answers are refused with overloaded',
+    help: 'memory for whole provider answers of all requests together, in MiB; further answers are refused with overloaded',
     min: 20,
     max: 65_536,
     default: 128,
   }),
   PORTCULLIS_LOG_LEVEL: setting.choice({
-    help: 'lowest level that is logged',
+    help: 'lowest log level that is written',
     choices: LOG_LEVELS,
     default: 'info',
   }),
@@ -79,14 +83,14 @@ export type GatewayConfig = {
   readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
-  /** Concurrent calls to one origin of a route, behind which there may be several processes. */
+  /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
   readonly maxChecksPerAddress: number;
-  /** Bytes of whole answers that all requests hold together; one answer has at most 20 MiB. */
+  /** Bytes of whole provider answers that all requests hold together; one answer has at most 20 MiB. */
   readonly maxHeldAnswerBytes: number;
   readonly logLevel: LogLevel;
 };
 
-/** Places of secrets; each is read where it is sent. */
+/** Paths of the files of secrets; each file is read when its secret is sent. */
 export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string };
 
 /** @throws ConfigError with every problem */

@@ -115,7 +115,7 @@ async function reportOf(replica: string): Promise<GatewayReport['spec']> {
   return gatewayReportSchema.parse(report).spec;
 }
 
-/** Waits for a report that is at or past this version of a route and lists it in neither list. */
+/** Waits for a report that covers this version of a route and lists the route neither as pending nor as rejected. */
 async function applied(replica: string, route: Stored<GatewayRoute>): Promise<GatewayReport['spec']> {
   return until('the replica applied the route', async () => {
     const report = await reportOf(replica);

@@ -26,7 +26,7 @@ import { RouteTable } from './routes/route-table.ts';
 import { watchReadiness } from './routes/watch-readiness.ts';
 import { createUpstreamClient } from './upstream/upstream-client.ts';
 
-/** Replacements for tests: of the server with the routes, and of times and limits. */
+/** Replacements for tests: the server with the routes, timeouts and limits. */
 export type GatewayOverrides = {
   readonly routes?: OpenRouteSource;
   readonly reports?: ReportSink;
@@ -38,7 +38,9 @@ export type GatewayOverrides = {
   readonly maxHeldAnswerBytes?: number;
   /** Grace period for requests in flight after the shutdown began, milliseconds. */
   readonly drainMs?: number;
-  /** How long idle connections are kept then, so that their next answer says `connection: close`. */
+  /**
+   * How long idle connections stay open after the shutdown began, so that their next answer says `connection: close`.
+   */
   readonly idleMs?: number;
 };
 
@@ -55,13 +57,18 @@ const bodyBudgetBytes = 256 * 1_048_576;
 /** How long a client may read nothing of an answer before its connection is closed, milliseconds. */
 const clientIdleMs = 30_000;
 const drainMs = 20_000;
-/** How long clients may still begin a request on an open connection; its answer says `connection: close`. */
+/**
+ * How long clients may still send requests on open connections during a shutdown; their answers say `connection:
+ * close`.
+ */
 const idleMs = 2_000;
-/** How long interrupted requests have to send their error. */
+/** How long interrupted requests may take to send their error. */
 const interruptedMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
 
-/** Composes one gateway replica. Disposing drains: streams may finish within `drainMs`, then they end with an error. */
+/**
+ * Composes one gateway replica. Disposing drains it: streams may finish within `drainMs`, then they end with an error.
+ */
 export async function createGatewayService(
   config: GatewayConfig,
   secrets: GatewaySecrets,
@@ -115,7 +122,7 @@ export async function createGatewayService(
   };
 }
 
-/** Authentication, the upstream client and the bounds of requests. */
+/** Authentication, the provider client and the limits of requests. */
 function composeAccess(
   parts: AsyncDisposableStack,
   config: GatewayConfig,
@@ -142,7 +149,7 @@ type HeldRoutes = {
   readonly table: RouteTable;
   readonly pins: Gateway['pins'];
   isReady(): boolean;
-  /** Reports that the replica is not ready any more. */
+  /** Writes in the gateway's report that the replica is not ready any more. */
   withdraw(): void;
 };
 
@@ -200,11 +207,12 @@ function connect(parts: AsyncDisposableStack, config: GatewayConfig): KubeClient
 }
 
 function required(kube: KubeClient | undefined): KubeClient {
-  if (kube === undefined) throw new Error('routes or reports need the server that holds them');
+  if (kube === undefined)
+    throw new Error('the gateway was composed without a resource server: routes and reports need one');
   return kube;
 }
 
-/** Requests in flight may finish within the grace period; the rest is interrupted and ends with an error. */
+/** Requests in flight may finish within the grace period; the remaining ones are interrupted and end with an error. */
 async function drainClients(
   clients: Listening,
   shutdown: AbortController,

@@ -7,11 +7,11 @@ const settings = {
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_ISSUER: setting.string({
-    help: 'issuer name in tokens, independent of the listening address',
+    help: 'issuer name in tokens (`iss`), independent of the listening address',
     default: 'http://issuer.portcullis.localhost',
   }),
   PORTCULLIS_SIGNING_KEYS_FILE: setting.path({
-    help: 'file of the private keys, created at the first start',
+    help: "file of the development issuer's private keys, created at the first start",
   }),
 };
 

@@ -48,7 +48,7 @@ async function ask(server: RunningProcess, path: string): Promise<{ readonly sta
   return { status: answer.status, body: await answer.text() };
 }
 
-/** An address of this machine other than loopback. */
+/** An address of this machine that is not on the loopback network. */
 const outside = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -168,7 +168,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
     const admin = await freeAddress();
     const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });
     const get = async (path: string): Promise<string> => (await fetch(`http://${admin}${path}`)).text();
-    expect(await until('the admin address answers', () => get('/readyz'))).toBe('the server is starting\n');
+    expect(await until('the admin address answers', () => get('/readyz'))).toBe('PostgreSQL is starting\n');
     expect(await get('/livez')).toBe('ok\n');
     expect(await get('/metrics')).toContain('portcullis_postgres_ready{service="postgres"} 0');
     await using server = await starting;
@@ -180,7 +180,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the da
     const [postmaster = 0] = childrenOf(server.pid, 'bin/postgres');
     process.kill(postmaster, 'SIGSTOP');
     try {
-      expect(await ask(server, '/readyz')).toEqual({ status: 503, body: 'the server does not answer\n' });
+      expect(await ask(server, '/readyz')).toEqual({ status: 503, body: 'PostgreSQL does not answer\n' });
       expect((await ask(server, '/livez')).status).toBe(200);
       expect(await metric(server, 'ready{')).toBe(0);
     } finally {

@@ -8,26 +8,26 @@ export const settings = {
     default: '127.0.0.1:0',
   }),
   PORTCULLIS_SERVE_CLUSTER: setting.choice({
-    help: 'whether other machines may connect, with scram-sha-256, as in a pod',
+    help: 'whether other machines may connect, with scram-sha-256; needed in a pod',
     choices: ['true', 'false'],
     default: 'false',
   }),
   PORTCULLIS_ADMIN_LISTEN: setting.optional(
     setting.hostPort({
-      help: 'address of /livez, /readyz and /metrics, with the same restriction; when absent they are not served',
+      help: 'address of /livez, /readyz and /metrics; loopback unless PORTCULLIS_SERVE_CLUSTER is true; when absent they are not served',
     }),
   ),
   PORTCULLIS_POSTGRES_DIR: setting.path({
-    help: 'folder of the database, created at the first start',
+    help: 'folder of the database files, created at the first start',
   }),
   PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'file with the password of clients; each start sets it in the database',
+    help: 'file with the password of database clients; each start sets it in the database',
   }),
 };
 
 export type PostgresConfig = {
   readonly listen: HostPort;
-  /** Whether other machines may connect. */
+  /** Whether other machines may connect to the database. */
   readonly servesCluster: boolean;
   readonly adminListen: HostPort | undefined;
   readonly folder: string;

@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
     expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
   });
 
-  // 1 is the process itself; the next ids are its threads, which PostgreSQL takes for processes.
+  // Process id 1 is the process itself; the next ids are those of its threads, which PostgreSQL mistakes for processes.
   test.each([1, 2, 3, 5, 7])(
     'a lock file that names process %i of an earlier container is no obstacle',
     async (pid) => {

@@ -16,13 +16,16 @@ import { type RunningServer, startServer } from './server/start-server.ts';
 
 /** The running database. Disposing shuts the server down. */
 type OpenDatabase = AsyncDisposable & {
-  /** For clients; without a password. */
+  /** Connection URL for clients, without a password. */
   readonly url: string;
-  /** For this process, with the password of this start: the file may change while the server runs. */
+  /**
+   * Connection URL for this process, with the password read at this start: the password file may change while the
+   * server runs.
+   */
   readonly access: ServerAccess;
 };
 
-/** Attempts to find a free port: another process may take one before the server binds it. */
+/** Attempts to find a free port. Another process may take a port before the server binds it. */
 const portTries = 5;
 
 /**
@@ -55,7 +58,10 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
 
 type Serving = { readonly server: RunningServer; readonly address: HostPort };
 
-/** If the database has another password, stops the server, sets the password of the file, and starts it again. */
+/**
+ * When the database has another password than the file, stops the server, sets the password of the file, and starts the
+ * server again.
+ */
 async function serveWithPassword(
   directory: ServerDirectory,
   config: PostgresConfig,
@@ -69,7 +75,7 @@ async function serveWithPassword(
     await serving.server.stop();
     signal.throwIfAborted();
     if (isSet || !(await setPassword(directory, password))) {
-      const sentence = `the password in ${config.passwordFile} is not the one of the database and cannot be set`;
+      const sentence = `the password in ${config.passwordFile} does not match the database and cannot be set there`;
       throw new ServerError('wrong_password', `${sentence}: put back the earlier file`);
     }
     say('postgres: the password of the database was changed to that of the file');
@@ -101,7 +107,7 @@ async function serve(
   }
 }
 
-/** PostgreSQL cannot choose a free port. */
+/** This process chooses a free port for the server, because PostgreSQL cannot. */
 function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
@@ -112,7 +118,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** @returns false if the password is not that of the database: no client could connect */
+/** @returns false when the password of the file is not that of the database, so that no client could connect */
 async function ensureDatabase(address: HostPort, password: string): Promise<boolean> {
   await using database = connectSql({
     url: urlOf(reachable(address), 'postgres'),
@@ -135,7 +141,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A wildcard address cannot be connected to. */
+/** Replaces a wildcard address by loopback, because no client can connect to a wildcard address. */
 function reachable({ host, port }: HostPort): HostPort {
   if (host === '0.0.0.0') return { host: '127.0.0.1', port };
   return host === '::' ? { host: '::1', port } : { host, port };

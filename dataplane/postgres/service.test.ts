@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 const start = (listen?: string): Promise<TestServer> =>
   startTestServer({ folder, ...(listen === undefined ? {} : { listen }) });
 const data = (): string => join(folder, 'postgres/data');
-/** The process id of PostgreSQL. */
+/** Finds the process id of the PostgreSQL server. */
 const postmaster = (): number => Number(readFileSync(join(data(), 'postmaster.pid'), 'utf8').split('\n')[0]);
 const isAlive = (pid: number): boolean => processTable().some((entry) => entry.pid === pid);
 
@@ -49,7 +49,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await using server = await startTestServer({ folder: closed });
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
     expect(statSync(join(closed, 'postgres')).mode & 0o777).toBe(0o700);
-    // PostgreSQL never runs as root.
+    // The test needs an unprivileged account, because PostgreSQL never runs as root.
     const owner = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
     const inner = processTable().find(
       ({ parent, command }) => parent === server.process.pid && /bin\/postgres/.test(command),
@@ -121,7 +121,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     await (await start())[Symbol.asyncDispose]();
     const before = readFileSync(join(folder, 'password'));
     writeFileSync(join(folder, 'password'), 'a\0b\n');
-    await expect(start()).rejects.toThrow('is not the one of the database and cannot be set: put back');
+    await expect(start()).rejects.toThrow('does not match the database and cannot be set there: put back');
     writeFileSync(join(folder, 'password'), before);
     await using again = await start();
     expect(again.process.log()).not.toContain('was changed to that of the file');
@@ -173,7 +173,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
   test('an orphaned server is stopped and its folder is used', async () => {
     const first = await start();
     const pid = postmaster();
-    // Its guard is killed too, as when a machine runs out of memory.
+    // The test also kills the process that guards the server, as an out-of-memory kill can.
     const guard = processTable().find(
       ({ parent, command }) => parent === first.process.pid && command.includes(`guard ${pid}`),
     );

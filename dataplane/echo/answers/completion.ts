@@ -1,9 +1,9 @@
 import type { Echo } from './echo-text.ts';
 
-/** Identity of one answer: `created` in seconds since 1970. */
+/** The id, creation time and model of one answer: `created` in seconds since 1970. */
 type CompletionHead = { readonly id: string; readonly created: number; readonly model: string };
 
-/** A buffered answer in the shape of the OpenAI chat completion. */
+/** A whole answer of the echo provider, in the shape of an OpenAI chat completion. */
 export function completionOf(head: CompletionHead, echo: Echo) {
   return {
     id: head.id,
@@ -22,12 +22,12 @@ export function completionOf(head: CompletionHead, echo: Echo) {
   };
 }
 
-/** Code points of one streamed piece. */
+/** Number of code points in each piece of a streamed answer. */
 const pieceLength = 12;
 
 /**
- * The chunks of a streamed answer, in order: the role, pieces of the text, the reason of the end, and the usage when
- * it was asked for.
+ * The chunks of a streamed chat answer, in order: the role, pieces of the text, the finish reason, and the usage when
+ * the request asked for it.
  */
 export function* chunksOf(head: CompletionHead, echo: Echo, includeUsage: boolean) {
   const usage = includeUsage ? { usage: null } : {};

@@ -6,7 +6,7 @@ const message = z.looseObject({
   content: z.union([z.string(), z.array(z.union([textPart, z.looseObject({ type: z.string() })]))]).nullish(),
 });
 
-/** The members of a chat request that the echo provider looks at; the others are accepted and have no effect. */
+/** The members of a chat request that the echo provider reads; it ignores all others. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
@@ -47,7 +47,10 @@ export function echoOf(request: ChatRequest): Echo {
   };
 }
 
-/** The tokens of the echo provider: a word or a mark with the white space before it. Joined they are the text. */
+/**
+ * Splits a text into the tokens that the echo provider counts: each is a word or a punctuation mark with the white
+ * space before it. Joined, the tokens are the text.
+ */
 export function wordsOf(text: string): readonly string[] {
   return text.match(/\s*(?:[\p{L}\p{N}\p{M}_]+|[^\s\p{L}\p{N}\p{M}_])|\s+$/gu) ?? [];
 }

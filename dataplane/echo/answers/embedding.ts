@@ -29,8 +29,8 @@ export function embeddingsOf(request: EmbeddingsRequest) {
 }
 
 /**
- * A unit vector that depends on the text alone: each word adds to places that its hash names, so that texts with
- * words in common are near to each other.
+ * A unit vector that depends on the text alone. The hash of each word selects the coordinates that grow, so that texts
+ * with common words have similar vectors.
  */
 function embeddingOf(text: string, dimensions: number): Float32Array {
   const sums = new Float64Array(dimensions);

@@ -12,22 +12,21 @@ import { embeddingsOf, embeddingsRequestSchema } from '../answers/embedding.ts';
 
 type Env = { Bindings: HttpBindings };
 
-/** The limit of the gateway, bytes. */
+/** Largest request body in bytes; the same limit as the gateway's. */
 const maxBodyBytes = 20 * 1_024 * 1_024;
 
-/** Faults of a request with their status, in the shape that OpenAI clients expect. */
+/** Errors of the echo provider with their HTTP status, in the shape that OpenAI clients expect. */
 const faults = {
   invalid_json: { status: 400, message: 'The body is not strict JSON.' },
-  invalid_request: { status: 400, message: 'The body does not have the members that this path needs.' },
+  invalid_request: { status: 400, message: 'The body lacks a member that this path requires.' },
   body_too_large: { status: 413, message: 'The body is too large.' },
   not_found: { status: 404, message: 'The path does not exist.' },
-  method_not_allowed: { status: 405, message: 'The path exists, the method does not.' },
+  method_not_allowed: { status: 405, message: 'The path does not support this method.' },
 } as const;
 
 /**
- * The routes of the echo provider; it accepts every model name. A stream waits `chunkDelayMs` before each chunk but the
- * first.
- * @param seconds the time of day in seconds since 1970
+ * The HTTP routes of the echo provider, which accepts every model name. A stream waits `chunkDelayMs` before each chunk
+ * except the first. @param seconds returns the current time in seconds since 1970
  */
 export function createApp(chunkDelayMs: number, seconds: () => number): Hono<Env> {
   const app = new Hono<Env>();
@@ -56,12 +55,12 @@ export function createApp(chunkDelayMs: number, seconds: () => number): Hono<Env
   return app;
 }
 
-/** The checked body of a request, or the answer to its fault. */
+/** The validated body of a request, or the error response for an invalid body. */
 async function readRequest<S extends z.ZodType>(schema: S, context: Context<Env>): Promise<z.infer<S> | Response> {
   const { incoming, outgoing } = context.env;
   const body = await readBody(incoming, { limit: maxBodyBytes, signal: context.req.raw.signal });
   if (!body.ok) {
-    // After any fault but too_large the client is gone and receives nothing.
+    // Every error other than too_large means that the client has disconnected: no response is sent.
     drainRefused(incoming, outgoing);
     return refuse(context, 'body_too_large');
   }

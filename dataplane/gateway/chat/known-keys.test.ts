@@ -3,13 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { chatKeys, embeddingKeys, messageKeys, partKeys } from './known-keys.ts';
 
-/** The type declarations of the pinned `openai` package, without comments. */
+/** The type declarations of the pinned `openai` package, without their comments. */
 function declarations(module: string): string {
   const file = fileURLToPath(import.meta.resolve(`openai/resources/${module}`)).replace(/\.(mjs|js)$/, '.d.ts');
   return readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
 }
 
-/** The members that an interface declares itself, whichever namespace holds it. */
+/**
+ * The members that an interface of the `openai` package declares itself, in whichever namespace the interface stands.
+ */
 function membersOf(text: string, name: string): readonly string[] {
   const declared = new RegExp(
     `^( *)(?:export )?interface ${name}(?:<\\w+>)?(?: extends [^{]*)? ?\\{\\n([\\s\\S]*?)^\\1\\}`,

@@ -62,9 +62,9 @@ export const messageKeys: ReadonlySet<string> = new Set([
   'function_call',
   'audio',
   'annotations',
-  // The parsing helper of the official client adds it to a message.
+  // `parsed`: the parsing helper of the official OpenAI client adds this member to an answer message.
   'parsed',
-  // What providers with the same API call the reasoning of an answer.
+  // Members in which providers with an OpenAI-compatible API return the reasoning of an answer.
   'reasoning',
   'reasoning_content',
 ]);
@@ -72,7 +72,7 @@ export const messageKeys: ReadonlySet<string> = new Set([
 /** Members of a part of a message's content that hold the content; a part has the one that its `type` names. */
 export const partContentKeys: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file']);
 
-/** Members that any part may have: its type, and markers for the cache of a provider. */
+/** Members that any content part may have: its type, and markers for the provider's prompt cache. */
 const partServiceKeys = ['type', 'cache_control', 'prompt_cache_breakpoint'] as const;
 
 export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...partServiceKeys]);
@@ -81,8 +81,8 @@ export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...par
 export const embeddingKeys: ReadonlySet<string> = new Set(['model', 'input', 'dimensions', 'encoding_format', 'user']);
 
 /**
- * Finds a key that is neither known nor listed on the binding, or that equals a known one only after case folding;
- * listing such a key on the binding does not help.
+ * Finds a request key that is neither in the closed list nor allowed by the binding, or that equals a known key only
+ * after case folding. A binding cannot allow the latter.
  */
 export function findForeignKey(
   node: JsonNode & { readonly kind: 'object' },

@@ -23,12 +23,12 @@ const keptOfRoot: ReadonlySet<string> = new Set([
 const keptOfChoice: ReadonlySet<string> = new Set(['index', 'finish_reason']);
 const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'function_call', 'images']);
 
-/** The texts of an answer after a mask; undefined where the answer had none. */
+/** The texts of an answer after masking; undefined for a text that the answer did not have. */
 type CleanedTexts = { readonly content: string | undefined; readonly refusal: string | undefined };
 
 /**
- * The answer with its texts cleaned (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
- * @returns undefined when the answer was to be JSON, was JSON, and its cleaned text is not
+ * The answer with its texts masked (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
+ * @returns undefined when the request asked for JSON, the provider's text was JSON, and the masked text is not
  */
 export function maskChatAnswer(
   body: Uint8Array,
@@ -58,7 +58,7 @@ function rewrite(
   return `{${members.join(',')}}`;
 }
 
-/** Whether a value has no room for text; a number can repeat one of digits. */
+/** Whether a JSON value cannot hold text. Numbers do not qualify: a number can repeat digits that were masked. */
 function isEmpty(node: JsonNode): boolean {
   switch (node.kind) {
     case 'null':

@@ -4,7 +4,7 @@
  */
 export type RequestRefusal = { readonly code: RequestRefusalCode; readonly param: string | null };
 
-/** The reason; the table in `relay/client-error.ts` has the status and message of each. */
+/** The reason of the refusal; `relay/client-error.ts` lists the status and message of each reason. */
 export type RequestRefusalCode =
   | 'invalid_json'
   | 'invalid_request'
@@ -31,7 +31,10 @@ export function accept<T>(value: T): { readonly ok: true; readonly value: T } {
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** The place of a key below another place; a key that is not an identifier is left out. */
+/**
+ * The path of a key inside its parent. A key that does not look like an identifier is left out, because it could be
+ * user text.
+ */
 export function placeOf(parent: string, key: string): string {
   if (!identifier.test(key)) return parent === '' ? '(root)' : parent;
   return parent === '' ? key : `${parent}.${key}`;

@@ -25,7 +25,7 @@ function unitsOf(messages: unknown): readonly { role: string; content: string }[
   return reading.value.units.map(({ role, content }) => ({ role, content }));
 }
 
-/** The body after a mask that gives each message these contents. */
+/** The request body after a mask that replaces the content of each message by the given texts. */
 function masked(body: string, contents: readonly string[]): string {
   const envelope = readEnvelope(Buffer.from(body));
   if (!envelope.ok) throw new Error(envelope.refusal.code);
@@ -37,7 +37,7 @@ function masked(body: string, contents: readonly string[]): string {
 }
 
 const user = [{ role: 'user', content: 'hi' }];
-/** The one message of a request, with these members. */
+/** A chat request with one message, which has the given members. */
 const message = (members: object) => ({ messages: [{ role: 'user', content: 'a', ...members }] });
 const image = (data: string) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } });
 

@@ -4,18 +4,18 @@ import { chatKeys, findForeignKey } from './known-keys.ts';
 import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-result.ts';
 import { readMessage } from './read-message.ts';
 
-/** The forms of request that a guarded route allows. */
+/** The shapes of chat requests that a guarded route allows. */
 type ChatRules = {
   readonly textOnly: boolean;
   readonly streaming: boolean;
   readonly extraKeys: ReadonlySet<string>;
 };
 
-/** A guarded chat request that can be checked. */
+/** A guarded chat request whose texts can all be checked. */
 type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
-  /** The request asks for JSON, so a masked answer must be JSON, too. */
+  /** The request asks for a JSON answer, so a masked answer must be JSON, too. */
   readonly structured: boolean;
 };
 
@@ -87,13 +87,13 @@ function asksForJson(root: JsonNode): boolean {
   return type?.kind === 'string' && type.value !== 'text';
 }
 
-/** A member that is present; null means absent, as in the API. */
+/** A member of the request; null counts as absent, as in the OpenAI API. */
 function given(root: JsonNode, key: string): JsonNode | undefined {
   const node = member(root, key);
   return node === undefined || node.kind === 'null' ? undefined : node;
 }
 
-/** @returns undefined when the member is not a boolean */
+/** @returns undefined when the member of the request is neither a boolean nor absent */
 function readFlag(root: JsonNode, key: string): boolean | undefined {
   const node = given(root, key);
   if (node === undefined) return false;

@@ -3,11 +3,11 @@ import type { BodyRange } from './check-unit.ts';
 import { isDisguised } from './fold-key.ts';
 import { accept, type ParseResult, refuse } from './parse-result.ts';
 
-/** The parts of a request that decide its route. */
+/** The members of a request that decide its route. */
 export type Envelope = {
   readonly root: JsonNode & { readonly kind: 'object' };
   readonly alias: string;
-  /** Place of the model's name, quotes included. */
+  /** Position of the model's name in the body, quotes included. */
   readonly model: BodyRange;
 };
 

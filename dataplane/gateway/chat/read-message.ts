@@ -5,7 +5,7 @@ import { accept, type ParseResult, refuse } from './parse-result.ts';
 
 /** The contents of messages that a profile and a binding allow. */
 type MessageRules = {
-  /** The two older profiles: text only, no tools. */
+  /** The two older content profiles allow text only, no tools. */
   readonly textOnly: boolean;
   readonly extraKeys: ReadonlySet<string>;
 };
@@ -60,7 +60,7 @@ function readContent(node: JsonNode | undefined, place: string, rules: MessageRu
   return accept(joinParts(parts, node.items));
 }
 
-/** @returns undefined for an attachment */
+/** @returns undefined when the content part is an attachment */
 function readPart(node: JsonNode, index: number, place: string, rules: MessageRules): ParseResult<Part | undefined> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
   const foreign = findForeignKey(node, partKeys, rules.extraKeys, place);
@@ -86,10 +86,10 @@ function joinParts(parts: readonly Part[], items: readonly JsonNode[]): Text {
   return { content, place: { kind: 'parts', string: first.string, others: removed } };
 }
 
-/** A part other than the first is removed together with the comma before it. */
+/** Removing a content part other than the first also removes the comma before it. */
 function endOf(items: readonly JsonNode[], index: number): number {
   const item = items[index];
-  if (item === undefined) throw new Error('a part has no place in its list');
+  if (item === undefined) throw new Error('a content part is missing from the list of parts in its message');
   return item.end;
 }
 

@@ -3,7 +3,7 @@ import type { BodyRange, CheckUnit } from './check-unit.ts';
 
 const nothing = new Uint8Array(0);
 
-/** Replaces the alias by the provider's name of the model. */
+/** The edit of the request body that replaces the alias by the provider's name of the model. */
 export function renameModel(model: BodyRange, upstreamModel: string): Edit {
   return { ...model, replacement: jsonString(upstreamModel) };
 }
@@ -27,7 +27,7 @@ export function maskEdits(units: readonly CheckUnit[], contents: readonly string
   return edits;
 }
 
-/** The body with its edits; the same bytes everywhere else. */
+/** Applies edits to a body; all bytes outside the edits stay the same. */
 export function rewriteBody(body: Uint8Array, edits: readonly Edit[]): Uint8Array {
   return splice(body, edits);
 }

@@ -5,14 +5,14 @@ import { type Clock, systemClock } from '#kit/time/clock';
 
 /** Authenticates clients. */
 export type ClientKeys = {
-  /** Whether the request has a valid key. */
+  /** Whether the request has a valid client key. */
   admits(rawHeaders: readonly string[]): boolean;
 };
 
-/** Admits every request; only with PORTCULLIS_CLIENT_AUTH=open. */
+/** Admits every request without a client key; used only with PORTCULLIS_CLIENT_AUTH=open. */
 export const openToAll: ClientKeys = { admits: () => true };
 
-/** The file of client keys cannot be used at startup. The message names the file, never its content. */
+/** The file of client keys is unusable at startup. The message names the file, never its content. */
 class ClientKeysError extends Error {
   readonly code: 'unreadable' | 'empty';
 

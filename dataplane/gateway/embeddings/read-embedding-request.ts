@@ -32,8 +32,9 @@ export function readEmbeddingRequest(
 }
 
 /**
- * Splits units into checks within the limits. Inputs are judged independently, so they may go into several checks. A unit
- * that is too large for any check is a batch of its own, which the check refuses.
+ * Splits the inputs of an embeddings request into checks within the limits. Inputs are judged independently, so they
+ * may go into several checks. An input that exceeds the limit of a check gets a check of its own, which the runtime
+ * refuses.
  */
 export function batchUnits(
   units: readonly CheckUnit[],
@@ -55,7 +56,7 @@ export function batchUnits(
   return batches;
 }
 
-/** Bytes of a check around its messages; each message after the first adds a comma. */
+/** Bytes that a check needs around its messages; each message after the first adds a comma. */
 const wrappingBytes = Buffer.byteLength('{"body":{"messages":[]}}') - 1;
 
 function unitOf(node: JsonNode & { readonly kind: 'string' }): CheckUnit {

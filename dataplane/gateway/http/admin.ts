@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Metrics } from '#kit/metrics/metrics';
 
-/** Health and metrics of the process, on an address of their own. */
+/** Serves health and metrics of the gateway, on an address of their own. */
 export function createGatewayAdmin(metrics: Metrics, isReady: () => boolean): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

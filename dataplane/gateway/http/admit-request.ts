@@ -5,7 +5,7 @@ import type { TakenRoute } from '../routes/route-table.ts';
 import { receiveRequestJson } from './receive-json.ts';
 import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 
-/** A request that was read and whose route is pinned until the request is over. */
+/** A request whose body was read. Its route stays pinned until the request is over. */
 export type AdmittedRequest = {
   readonly kind: 'admitted';
   readonly bytes: Buffer;
@@ -13,7 +13,7 @@ export type AdmittedRequest = {
   readonly route: TakenRoute;
 };
 
-/** Receives a JSON request and pins the route of the model that it names. */
+/** Reads a JSON request and pins the route of the model that it names. */
 export async function admitRequest(
   context: RequestContext,
 ): Promise<AdmittedRequest | (ClientResponse & { readonly kind: 'error' })> {

@@ -17,10 +17,13 @@ const chat: GatewayOperation = { name: 'chat', run: completeChat };
 const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
 const models: GatewayOperation = { name: 'models', run: listModels };
 
-/** Bytes of path and query; a longer one is answered with 414. */
+/** Longest path with query, in bytes; a longer one is answered with 414. */
 const maxPathBytes = 8_192;
 
-/** The routes for clients of models. Answers go to Node's own response, because only that one reports back-pressure. */
+/**
+ * The gateway's HTTP routes for clients of models. Handlers write to Node's own response, because only that reports
+ * back-pressure.
+ */
 export function createGatewayApp(gateway: Gateway): Hono<Env> {
   const app = new Hono<Env>();
   const serve = (operation: GatewayOperation) => async (context: Context<Env>) => {
@@ -51,7 +54,7 @@ const faultCodes = {
   expectation: 'invalid_json',
 } as const satisfies Record<ClientFault, ClientErrorCode>;
 
-/** The error body for a request that Node refuses before a handler sees it. */
+/** The error body of a request that Node refuses before a handler receives it. */
 export function clientFault(fault: ClientFault): FaultAnswer {
   const { status, body } = errorAnswer(plainError(faultCodes[fault]));
   return { status, contentType: 'application/json', body: body.toString('utf8') };

@@ -1,10 +1,13 @@
-/** Bytes that one request has taken; disposing gives all of them back. */
+/** Bytes that one request has reserved in the budget; disposing releases them. */
 type TakenBytes = Disposable & {
-  /** Takes so many more; false, and nothing is taken, when the budget has too few left. */
+  /** Reserves more bytes of the budget. Returns false and reserves nothing when too few are left. */
   take(bytes: number): boolean;
 };
 
-/** Bounds the bytes that all requests of the process hold together. Received bytes count, announced ones do not. */
+/**
+ * Bounds the bytes that all requests of the process hold together. Only received bytes count, not those that
+ * content-length announces.
+ */
 export type ByteBudget = { open(): TakenBytes };
 
 export function createByteBudget(limit: number): ByteBudget {

@@ -6,7 +6,7 @@ import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
 import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 
-/** The largest answer that is read whole, bytes. */
+/** The largest provider answer that is read whole, in bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
 type ErrorReply = ClientResponse & { readonly kind: 'error' };
@@ -19,8 +19,9 @@ const bodyFaults = {
 } as const;
 
 /**
- * Sends a body to the provider of the route. Of the client's headers only the known fields of a
- * `traceparent` are forwarded. An answer other than 200 with the expected media type becomes an error of the gateway without the provider's text.
+ * Sends a request body to the provider of the route. Of the client's headers only the known fields of `traceparent` are
+ * forwarded. An answer other than 200 with the expected media type becomes an error of the gateway without the
+ * provider's text.
  */
 export async function callProvider(
   context: RequestContext,
@@ -39,7 +40,10 @@ export async function callProvider(
   return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };
 }
 
-/** Sends a body and reads the provider's answer whole, within the budget that all answers of the process share. */
+/**
+ * Sends a request body to the provider and reads the whole answer, within the memory budget that all answers of the
+ * process share.
+ */
 export async function askProvider(
   context: RequestContext,
   route: TakenRoute,
@@ -60,8 +64,8 @@ function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string
 }
 
 /**
- * The error code for a status of a provider other than 200. A status about the gateway's credential or address is a
- * failure of the gateway, not of the request; redirects are never followed.
+ * The gateway's error code for a provider status other than 200. A status about the gateway's credential or address is
+ * reported as a failure of the gateway, not of the request; redirects are never followed.
  */
 export function mapUpstreamStatus(status: number): ClientErrorCode {
   switch (status) {

@@ -14,7 +14,7 @@ import { streamChat } from './stream-chat.ts';
 
 const path = '/chat/completions';
 
-/** POST /v1/chat/completions: input check, provider, output check. */
+/** POST /v1/chat/completions: checks the input, calls the provider, and checks the output. */
 export async function completeChat(context: RequestContext): Promise<ClientResponse> {
   const admitted = await admitRequest(context);
   if (admitted.kind === 'error') return admitted;

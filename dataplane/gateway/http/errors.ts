@@ -3,14 +3,17 @@ import { type ClientError, clientErrors } from '../relay/client-error.ts';
 
 type ErrorAnswer = {
   readonly status: number;
-  /** Whether `x-should-retry: false` tells the official clients not to retry; without it they retry 408, 429 and 5xx. */
+  /**
+   * Whether the answer has `x-should-retry: false`, which tells the official OpenAI clients not to retry; without it
+   * they retry 408, 429 and 5xx.
+   */
   readonly final: boolean;
   readonly body: Buffer;
 };
 
 /**
- * Failed checks that a retry may not meet again: the runtime restarts, has another bundle for a moment, or was too busy or
- * too slow. Every other failed check gives the same result for the same text, or gives a doubtful verdict a second try.
+ * Failed checks after which a client may retry: the runtime restarts, briefly has another bundle, or was too busy or
+ * too slow. After any other failed check a retry has the same result, or gives a doubtful verdict a second chance.
  */
 const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
   'network',
@@ -25,7 +28,7 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
-/** The answer to an error; in a stream its body is the data of the last frame (docs/decisions/0003). */
+/** The response to an error. In a stream, its body becomes the data of the last frame (docs/decisions/0003). */
 export function errorAnswer(error: ClientError): ErrorAnswer {
   if (error.kind === 'check_failed') {
     const final = !transientFailures.has(error.code);

@@ -21,7 +21,7 @@ async function codeOf(answer: Response): Promise<string> {
   return `${answer.status} ${error.code}`;
 }
 
-/** Sends bytes as they are and reads until the gateway closes. */
+/** Sends raw bytes to the gateway and reads until the gateway closes the connection. */
 async function raw(request: string): Promise<string> {
   const { hostname, port } = new URL(world.gateway.service.url);
   const socket = connect(Number(port), hostname);

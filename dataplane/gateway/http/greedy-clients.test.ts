@@ -39,7 +39,8 @@ describe('a greedy client', () => {
   });
 
   test('a request may hold 200,000 JSON values, and one more is refused with 400', async () => {
-    // The object, the model, the list of messages, the message with its role and content, and the list of stops.
+    // The JSON values of this request: the object, the model, the list of messages, the message with its role and
+    // content, and the list of stop strings.
     const others = 7;
     const body = (count: number): string =>
       JSON.stringify({ model: 'model', ...says('hi'), stop: new Array(count).fill('') });
@@ -51,7 +52,7 @@ describe('a greedy client', () => {
   });
 
   test('the connection of a client that does not read its answer is closed', async () => {
-    // More than the kernel buffers on both ends of a connection.
+    // More bytes than the kernel buffers on both ends of a connection.
     const content = 'word '.repeat(3_600_000);
     world.upstream.play({ kind: 'answer', content });
     const socket = open();
@@ -83,7 +84,7 @@ describe('whole answers of all requests together', () => {
   });
   afterAll(() => small[Symbol.asyncDispose]());
 
-  /** Lets the provider answer with so many bytes. */
+  /** Lets the provider answer with the given number of bytes. */
   function play(bytes: number): void {
     const frame = JSON.stringify({ data: [], x: '' });
     const body = frame.replace('"x":""', `"x":"${'y'.repeat(bytes - frame.length)}"`);
@@ -96,7 +97,7 @@ describe('whole answers of all requests together', () => {
   ])('POST %s may hold as many bytes as the limit, and one byte more is refused as overloaded', async (path, body) => {
     const passes = async (): Promise<void> => {
       play(limit);
-      // The bytes of the answer before are released a moment after its client has them.
+      // The gateway releases the bytes of the previous answer shortly after the client has received them.
       await until('the answer passes', async () => {
         const answer = await small.post(path, { model: 'open', ...body });
         const { byteLength } = await answer.arrayBuffer();
@@ -131,7 +132,7 @@ describe('whole answers of all requests together', () => {
   });
 });
 
-/** Requests that the gateway still has in hand. */
+/** Number of requests that the gateway is still handling. */
 async function inFlight({ gateway }: World = world): Promise<number> {
   const text = await (await fetch(`${gateway.service.adminUrl}/metrics`)).text();
   const values = [...text.matchAll(/^portcullis_gateway_requests_in_flight\{[^}]*\} (\d+)$/gm)];

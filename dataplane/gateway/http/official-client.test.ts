@@ -19,7 +19,7 @@ const stage =
   ({ path }: { path: string }) =>
     ({ kind: path === name ? 'reset' : 'pass' }) as const;
 
-/** The error that a call raises. */
+/** The error that a call of the OpenAI client throws. */
 async function raised(call: Promise<unknown>): Promise<APIError> {
   const error = await call.then(
     () => undefined,
@@ -29,7 +29,7 @@ async function raised(call: Promise<unknown>): Promise<APIError> {
   return error;
 }
 
-/** What a client holds of a stream: only an answer that ended well is complete. */
+/** The part of a stream that a client has received. Only an answer that ended without an error is complete. */
 async function collect(): Promise<{ complete: boolean; content: string; error: APIError | undefined }> {
   let content = '';
   try {
@@ -115,7 +115,7 @@ describe('the official client', () => {
     world.checks.inject(({ path }) => {
       if (path !== '/request') return { kind: 'pass' };
       failures += 1;
-      // The gateway itself tries a lost connection once more.
+      // The gateway itself retries once after a lost connection.
       return { kind: failures <= 2 ? 'reset' : 'pass' };
     });
     world.upstream.play({ kind: 'answer', content: 'fine' });
@@ -132,7 +132,10 @@ describe('the official client', () => {
     }
   });
 
-  /** Requests that the client makes when the runtime fails every check with this body, and the error that it raises. */
+  /**
+   * The requests that the official client sends when the runtime fails every check with this response body, and the
+   * error that the client throws.
+   */
   async function attemptsOf(body: string) {
     let attempts = 0;
     world.checks.inject(() => {

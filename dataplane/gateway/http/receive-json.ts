@@ -7,7 +7,7 @@ import type { RequestContext } from './request-context.ts';
 /** The largest body of a request, bytes. */
 export const maxRequestBytes = 20 * 1_048_576;
 
-/** Timeout for a body, milliseconds; a slower one is answered with request_timeout. */
+/** Timeout for receiving a request body, in milliseconds; a slower body is answered with request_timeout. */
 export const maxBodyMs = 60_000;
 
 type ReceivedBody =
@@ -15,8 +15,8 @@ type ReceivedBody =
   | { readonly ok: false; readonly code: ClientErrorCode };
 
 /**
- * Receives a JSON body after its gates: media type, no encoding, size. A refused body is drained.
- * Rejects with the reason of the signal when the request is interrupted.
+ * Receives a JSON body after checking its media type, encoding and size. A refused body is drained. Rejects with the
+ * reason of the signal when the request is interrupted.
  */
 export async function receiveRequestJson(context: RequestContext): Promise<ReceivedBody> {
   const { incoming, outgoing, gateway, held, life } = context;

@@ -10,7 +10,7 @@ import type { RouteTable } from '../routes/route-table.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
-/** What every operation uses. */
+/** The configuration and clients that every HTTP operation of the gateway uses. */
 export type Gateway = {
   readonly keys: ClientKeys;
   readonly table: RouteTable;
@@ -22,7 +22,7 @@ export type Gateway = {
   readonly answers: ByteBudget;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
-  /** Longest life of a request, milliseconds. */
+  /** Longest duration of a request, milliseconds. */
   readonly maxRequestMs: number;
   /** Timeout for the body of a request, milliseconds. */
   readonly maxBodyMs: number;
@@ -30,14 +30,14 @@ export type Gateway = {
   readonly clientIdleMs: number;
   /** Longest silence of an upstream within a stream, milliseconds. */
   readonly streamIdleMs: number;
-  /** Aborted when requests in flight must end. */
+  /** Aborted at the end of the shutdown, when requests in flight must end. */
   readonly shutdown: AbortSignal;
 };
 
-/** The check that decided a request: `none` when it ended without a decision of a check. */
+/** The stage whose check decided a request: `none` when the request ended without a decision of a check. */
 type DecisionStage = 'none' | 'request' | 'response';
 
-/** The result of an operation. A `streamed` answer has been sent already. */
+/** The result of an operation. The answer of a `streamed` one has already been sent. */
 export type ClientResponse =
   | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
   | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
@@ -49,7 +49,8 @@ export type ClientResponse =
     };
 
 /**
- * One request. `held` is disposed when the operation ends, `unsent` when the client has received the answer or is gone.
+ * The context of one request. `held` is disposed when the operation ends; `unsent` when the client has received the
+ * answer or disconnected.
  */
 export type RequestContext = {
   readonly gateway: Gateway;
@@ -58,7 +59,7 @@ export type RequestContext = {
   readonly life: RequestLife;
   readonly held: DisposableStack;
   readonly unsent: DisposableStack;
-  /** The route of the request, once it is known. */
+  /** The pinned route of the request; undefined until the model is known. */
   pin?: RoutePin;
 };
 

@@ -13,7 +13,7 @@ export type GatewayOperation = {
   readonly run: (context: RequestContext) => Promise<ClientResponse> | ClientResponse;
 };
 
-/** Runs one operation: authentication, answer, metrics and log line. */
+/** Runs one HTTP operation: authenticates the client, sends the answer, counts the outcome and writes the log line. */
 export async function runOperation(
   gateway: Gateway,
   operation: GatewayOperation,

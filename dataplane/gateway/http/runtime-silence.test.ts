@@ -8,7 +8,7 @@ import { clientKey, ready, startGateway, type TestGateway } from '../testing/sta
 import { policySection, type RunningPolicy, startPolicy, termRule } from '../testing/start-policy.ts';
 
 const stack = new AsyncDisposableStack();
-/** Node logs every connection that a process opens. */
+/** Node's debug log names every connection that the process opens. */
 const environment = { NODE_DEBUG: 'net' };
 const opened = /connect: (?:attempting|find host|autodetect)/;
 let gateway: TestGateway;

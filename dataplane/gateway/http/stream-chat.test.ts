@@ -31,7 +31,7 @@ function playFrames(frames: readonly string[], end: 'end' | 'close' | 'silence' 
   world.upstream.play({ kind: 'frames', frames, end });
 }
 
-/** What a stream ended with: the error of its last event. */
+/** The error in the last event of a stream. */
 function errorOf({ events }: Streamed): { readonly type: string; readonly code: string } {
   const last = JSON.parse(events.at(-1) ?? '{}') as { error?: { type: string; code: string } };
   if (last.error === undefined) throw new Error('the stream did not end with an error');
@@ -56,7 +56,7 @@ describe('a streamed answer', () => {
     },
   );
 
-  /** Bytes of each window that was checked since then. */
+  /** Bytes of each window that was checked since the test reset this list. */
   function windowsSince(before: number): number[] {
     const windows = world.checks.seen.slice(before).filter(({ path }) => path === '/response');
     return windows.map(({ body }) => {
@@ -66,7 +66,7 @@ describe('a streamed answer', () => {
   }
 
   describe('while the provider has sent a part and is silent', () => {
-    /** Bytes that the provider sent, the windows that were checked and the bytes that the client has. */
+    /** Bytes that the provider sent, the checked windows, and the bytes that the client received. */
     const cases: readonly (readonly [number, readonly number[], number])[] = [
       [1_024, [], 0],
       [1_025, [1_024], 769],
@@ -199,7 +199,7 @@ describe('an upstream that fails in the middle', () => {
 });
 
 describe('back-pressure and cancellation', () => {
-  /** A provider that streams without end and counts the bytes that it could write. */
+  /** A provider whose stream never ends and that counts the bytes it could write. */
   async function endlessProvider() {
     const state = { written: 0, closed: 0, asked: 0 };
     const filler = 'x '.repeat(2_000);

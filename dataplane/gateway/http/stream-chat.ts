@@ -17,13 +17,16 @@ import type { ClientResponse, RequestContext } from './request-context.ts';
 type StreamedCall = {
   readonly path: string;
   readonly body: Uint8Array;
-  /** Whether the input was masked. */
+  /** Whether a check masked the request. */
   readonly masked: boolean;
-  /** Target of the checks of windows; undefined for an unguarded route. */
+  /** Address and limits of the window checks; undefined for an unguarded route. */
   readonly target: CheckTarget | undefined;
 };
 
-/** Streams the answer of a provider. Once the stream has begun, its status is 200 even if it ends with an error. */
+/**
+ * Streams the answer of a provider. Once the stream has begun, its HTTP status stays 200 even if the stream ends with
+ * an error.
+ */
 export async function streamChat(
   context: RequestContext,
   route: TakenRoute,
@@ -60,14 +63,17 @@ async function judgeWindow(
   text: string,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
-  if (target === undefined) throw new Error('a route without a guard has no windows');
+  if (target === undefined) throw new Error('an unguarded route requested the check of a window');
   const messages = [{ role: 'assistant', content: text }];
   const outcome = await gateway.checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
   gateway.metrics.window(outcome.kind);
   return outcome;
 }
 
-/** Begins a streamed answer; later faults show in the stream only (`gateway:stream:http-200-then-blocked`). */
+/**
+ * Begins a streamed answer with status 200; later errors appear only inside the stream
+ * (`gateway:stream:http-200-then-blocked`).
+ */
 function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {
   outgoing.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -85,7 +91,7 @@ function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientE
         throw signal.aborted ? signal.reason : error;
       }
     },
-    /** The error object of a stream is the one of a whole answer. */
+    /** The error object in a stream equals the one of a whole answer. */
     end(error) {
       if (error === undefined) outgoing.end();
       else outgoing.end(writeFrame(errorAnswer(error).body));

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 const operations = ['chat', 'embeddings', 'models'] as const;
 export type GatewayOperationName = (typeof operations)[number];
 
-/** Outcomes of a request in metrics and log lines. */
+/** Outcomes of a request, as they appear in metrics and log lines. */
 const outcomes = [
   'passed',
   'masked',
@@ -17,13 +17,15 @@ const outcomes = [
 ] as const;
 export type OutcomeName = (typeof outcomes)[number];
 
-/** Most aliases with a series of their own; further ones share one. */
+/** Most aliases that get a metric series of their own; all further aliases share one series. */
 const maxAliases = 200;
 
 export type GatewayMetrics = {
   readonly registry: Metrics;
   begun(operation: GatewayOperationName): void;
-  /** `alias` is that of the route, empty when no route was found: text of a client never becomes a label. */
+  /**
+   * `alias` comes from the route and is empty when no route was found, so that text of a client never becomes a label.
+   */
   ended(
     operation: GatewayOperationName,
     facts: {

@@ -55,10 +55,12 @@ export const clientErrors = {
 
 export type ClientErrorCode = keyof typeof clientErrors;
 
-/** A failed check that only the gateway finds: the masked text of a structured answer is not JSON any more. */
+/**
+ * The failed check that only the gateway can detect: the masked text of a structured answer is not valid JSON any more.
+ */
 export const unreadableMask = 'structured_answer_unreadable';
 
-/** The error that a client receives. `code` of a failed check comes from the runtime or from `libraries/checks`. */
+/** The error that a client receives. The `code` of a failed check comes from the runtime or from `libraries/checks`. */
 export type ClientError =
   | { readonly kind: 'plain'; readonly code: ClientErrorCode; readonly param?: string | null }
   | { readonly kind: 'check_failed'; readonly code: CheckFailure | typeof unreadableMask };

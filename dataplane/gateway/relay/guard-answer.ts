@@ -4,7 +4,7 @@ import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 
-/** The result for a whole answer. */
+/** The decision about a whole provider answer. */
 type AnswerVerdict =
   | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
   | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
@@ -14,8 +14,8 @@ type TextField = 'content' | 'refusal';
 const role = 'assistant';
 
 /**
- * Judges a whole answer, content and refusal as one check; a field without text is left out. An answer that passed is
- * sent byte for byte. Rejects only with the reason of the signal.
+ * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. An
+ * answer that passes is sent byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,
@@ -54,7 +54,7 @@ function stop(error: ClientError): AnswerVerdict {
   return { kind: 'stop', error, stage: 'response' };
 }
 
-/** The table from position to field: fields that hold text, in a fixed order. */
+/** Maps the position of a check message to the field of the answer that it was read from. */
 function textsOf(answer: ChatAnswer): readonly (readonly [TextField, string])[] {
   const fields = [
     ['content', answer.content ?? ''],

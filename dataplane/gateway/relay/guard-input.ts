@@ -5,7 +5,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
-/** The result for a request: forward it as it is, with these edits, or not at all. */
+/** The decision about a request: forward it with these edits, or refuse it. */
 type InputVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'mask'; readonly edits: readonly Edit[] }

@@ -4,7 +4,7 @@ import { type ClientError, plainError } from './client-error.ts';
 /** Reasons that end a request before its answer is complete. */
 type InterruptionCause = 'client_gone' | 'too_long' | 'shutting_down';
 
-/** The reason of the signal of an interrupted request. */
+/** Reads why the signal of a request was aborted. */
 export class Interruption extends Error {
   readonly code: InterruptionCause;
 
@@ -15,14 +15,16 @@ export class Interruption extends Error {
   }
 }
 
-/** The lifetime of one request: all its work ends with the signal, whose reason is an Interruption. */
+/**
+ * The lifetime of one request. All work for the request stops when its signal aborts; the reason is an Interruption.
+ */
 export type RequestLife = Disposable & {
   readonly signal: AbortSignal;
-  /** Ends the request; only the first cause counts. */
+  /** Aborts the request; only the first reason counts. */
   interrupt(cause: InterruptionCause): void;
 };
 
-/** Starts the lifetime of a request, which ends after `maxMs` milliseconds or with `shutdown`. */
+/** Starts the lifetime of a request. It ends after `maxMs` milliseconds or when `shutdown` aborts. */
 export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife {
   const controller = new AbortController();
   const deadline = withTimeout(undefined, maxMs);
@@ -43,7 +45,7 @@ export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife 
   };
 }
 
-/** The error of an interruption; undefined when the client has disconnected. */
+/** The error to send after an interruption; undefined when the client has disconnected. */
 export function interruptionError(error: unknown): ClientError | undefined {
   if (!(error instanceof Interruption)) throw error;
   switch (error.code) {

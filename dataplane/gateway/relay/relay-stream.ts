@@ -3,7 +3,7 @@ import type { CheckOutcome } from '#checks/check-outcome';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
-/** The guard of a stream, or the relay of a stream of an unguarded model. */
+/** The guard of a stream; for an unguarded model the relay that checks nothing. */
 type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
@@ -11,7 +11,9 @@ type StreamMachine = {
   next(): GuardStep;
 };
 
-/** Where frames go. `write` resolves when more may be written; it rejects with the reason of the signal. */
+/**
+ * The client's end of a stream. `write` resolves when more may be written; it rejects with the reason of the signal.
+ */
 export type FrameSink = { write(bytes: Uint8Array, signal: AbortSignal): Promise<void> };
 
 type StreamEnd =
@@ -24,7 +26,7 @@ type RelayOptions = {
   readonly sink: FrameSink;
   /** Judges one window. */
   readonly check: (text: string, signal: AbortSignal) => Promise<CheckOutcome>;
-  /** Longest silence of the upstream, milliseconds. */
+  /** Longest pause of the upstream between two pieces of a stream, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
 };
@@ -32,8 +34,8 @@ type RelayOptions = {
 type Part = Uint8Array | 'end' | 'broken' | 'idle';
 
 /**
- * Relays a stream from the upstream to the client, one step of the machine at a time: nothing is read while a window is
- * judged or the client does not read. Rejects only with the Interruption of the signal.
+ * Relays a stream from the upstream to the client, one step of the guard at a time. It reads nothing while a window is
+ * judged or while the client does not read. Rejects only with the Interruption of the signal.
  */
 export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;

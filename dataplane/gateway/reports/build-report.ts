@@ -12,7 +12,7 @@ type ReportFacts = {
   readonly inUse: readonly UsedWorkload[];
 };
 
-/** The report of a replica; the same facts give the same report. */
+/** Builds the report of a gateway replica; equal input gives an equal report. */
 export function buildReport(facts: ReportFacts): GatewayReportSpec {
   const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>
     one.route < other.route ? -1 : 1;
@@ -29,8 +29,8 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
 }
 
 /**
- * Whether a report differs enough to be written. `appliedThrough` also grows with changes of other gateways' routes;
- * alone it counts only after a change of a route of this gateway.
+ * Whether a report differs enough to be written. `appliedThrough` also grows when routes of other gateways change; a
+ * change of `appliedThrough` alone counts only after a change of a route of this gateway.
  */
 export function isNews(
   next: GatewayReportSpec,

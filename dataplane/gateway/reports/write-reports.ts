@@ -7,7 +7,7 @@ import type { GatewayReportSpec } from '#resources/gateway-report';
 import { isNews } from './build-report.ts';
 import type { ReportSink } from './ports.ts';
 
-/** Changes within this time go into one report. */
+/** Debounce of report writes: changes within this time go into one write. */
 const debounceMs = 50;
 /**
  * A slow write means a large report or a busy server. The pause after a write grows with its duration, so that more
@@ -17,9 +17,12 @@ const restPerWrite = 2;
 const longestRestMs = 1_000;
 
 type ReportWriter = AsyncDisposable & {
-  /** The content of the report may have changed; `routeChanged`: the watch delivered a change of a route. */
+  /**
+   * Tells the writer that the content of the report may have changed. `routeChanged`: the watch delivered a change of a
+   * route.
+   */
   changed(routeChanged: boolean): void;
-  /** Resolves when a report that says `ready` has been written. */
+  /** Resolves when a report with `ready: true` has been written. */
   readonly readyWritten: Promise<void>;
 };
 

@@ -25,7 +25,7 @@ type Followed = AsyncDisposable & {
   complete: Promise<void>;
 };
 
-/** Follows routes with a runtime that answers as told. */
+/** Follows routes, with a fake runtime whose answers the test sets. */
 function follow(answer: (target: CheckTarget) => ProbeOutcome): Followed {
   const source = handSource();
   const table = new RouteTable('default');

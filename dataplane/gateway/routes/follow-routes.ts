@@ -10,11 +10,13 @@ import { checkTarget } from './check-target.ts';
 import type { OpenRouteSource } from './ports.ts';
 import type { ProbeVerdict, RouteTable, SeenRoute } from './route-table.ts';
 
-/** Contradicting answers before the route is rejected: a restarting runtime gives some for a moment. */
+/**
+ * Number of contradicting probe answers before a route is rejected. A restarting runtime briefly gives such answers.
+ */
 const contradictionsToReject = 4;
 const probeWaits = { firstMs: 250, maxMs: 10_000 } as const;
 
-/** Failures that do not contradict the route: the runtime was not reached or could not answer now. */
+/** Probe failures that do not contradict the route: the runtime was unreachable or could not answer at that moment. */
 const unreachedCodes: ReadonlySet<string> = new Set([
   'network',
   'timeout',
@@ -30,11 +32,11 @@ type FollowOptions = {
   readonly table: RouteTable;
   readonly openSource: OpenRouteSource;
   readonly checks: Pick<CheckClient, 'probe'>;
-  /** Called after a change of a route of this gateway; `seen`: by the watch, not by a probe. */
+  /** Called after a change of a route of this gateway. `seen`: the watch delivered the change, not a probe. */
   readonly onChange: (seen: boolean) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock?: Clock;
-  /** Waits between the probes of one version, milliseconds. */
+  /** Backoff between the probes of one route version, milliseconds. */
   readonly waits?: { readonly firstMs: number; readonly maxMs: number };
 };
 
@@ -45,8 +47,8 @@ type FollowedRoutes = AsyncDisposable & {
 };
 
 /**
- * Keeps the table of routes up to date. The runtime of each guarded version is probed, with a backoff, until a probe
- * succeeds or the version is replaced or deleted.
+ * Keeps the table of routes up to date. The runtime of each guarded route version is probed, with a backoff, until a
+ * probe succeeds or the version is replaced or deleted.
  */
 export function followRoutes(options: FollowOptions): FollowedRoutes {
   const { gateway, table, checks, onChange, logger, clock = systemClock, waits = probeWaits } = options;
@@ -76,7 +78,10 @@ export function followRoutes(options: FollowOptions): FollowedRoutes {
     onChange(true);
   }
 
-  /** A version without a readable gateway is rejected if the table holds its route, and ignored otherwise. */
+  /**
+   * Handles a route version whose gateway cannot be read: it is rejected if the table holds the route, and ignored
+   * otherwise.
+   */
   function isOurs(name: string, spec: GatewayRoute['spec'] | undefined): boolean {
     const named: unknown = spec?.gateway;
     return named === gateway || (typeof named !== 'string' && table.has(name));

@@ -1,9 +1,12 @@
 import type { Lookup, RouteTable, TakenRoute } from './route-table.ts';
 
-/** A workload and the application it is used for. */
+/** A workload and the application that uses it. */
 export type UsedWorkload = { readonly workload: string; readonly generationId: string };
 
-/** The route of one request, held until its last window was checked; releasing it twice has no effect. */
+/**
+ * The route of one request. It stays pinned until the last window of the request was checked; releasing it twice has no
+ * effect.
+ */
 export type RoutePin = Disposable & { readonly route: TakenRoute };
 
 type PinResult = { readonly kind: 'pinned'; readonly pin: RoutePin } | Exclude<Lookup, { readonly kind: 'route' }>;
@@ -13,14 +16,14 @@ export type RoutePins = {
   admit(alias: string): PinResult;
   /**
    * Each workload of a served route once, with one of its applications, and each application that only requests in
-   * flight still use. In a fixed order.
+   * flight still use. The order is always the same.
    */
   inUse(): readonly UsedWorkload[];
   /** Requests in flight. */
   readonly count: number;
 };
 
-/** `onLastRelease` is called when the last request of an application ends. */
+/** `onLastRelease` is called when the last request that uses an application ends. */
 export function createRoutePins(table: RouteTable, onLastRelease: () => void): RoutePins {
   const flights = new Map<string, UsedWorkload & { count: number }>();
   let count = 0;

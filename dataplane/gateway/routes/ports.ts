@@ -1,20 +1,20 @@
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
-/** Receives the changes of routes, in their order. */
+/** Receives the changes of routes in the order in which the server committed them. */
 export type RouteListener = {
-  /** The current route, or undefined when it was deleted. Must not throw. */
+  /** Called with the current state of the route, or undefined when it was deleted. Must not throw. */
   onChange(name: string, current: Stored<GatewayRoute> | undefined): void;
 };
 
 /**
- * Watches the routes of a namespace, of all gateways. It survives failures of its server: the last known state holds
- * until the next change. The caller that opened it closes it.
+ * Watches the routes of all gateways in a namespace. After a failure of the server, the last known state holds until
+ * the next change. The caller that opened the source closes it.
  */
 export type RouteSource = AsyncDisposable & {
-  /** Resolves when the first complete list has been delivered. */
+  /** Resolves when the first complete list of routes has been delivered. */
   readonly synced: Promise<void>;
-  /** Every change up to this resource version has been delivered; "0" before the first list. */
+  /** The resource version up to which every change has been delivered; "0" before the first list. */
   throughVersion(): string;
 };
 

@@ -7,10 +7,10 @@ import {
 } from '#resources/gateway-route';
 import { workloadHost, workloadNameForm } from '#resources/runtime-workload';
 
-/** Formats of routes that this gateway reads. */
+/** Route formats that this gateway can read. */
 export const routeFormats: readonly number[] = [routeFormatVersion];
 
-/** A valid route, or why it is invalid; `alias` where the spec has a readable one. */
+/** A valid route, or the reason why it is invalid; `alias` is set when the spec has a readable alias. */
 export type RouteParseResult =
   | { readonly ok: true; readonly spec: GatewayRouteSpec }
   | { readonly ok: false; readonly reason: string; readonly alias: string | undefined };
@@ -49,7 +49,7 @@ function findContradiction(route: GatewayRouteSpec, namespace: string): string |
   return isOfWorkload ? findHeaderContradiction(route, guardrail) : 'guardrail.addresses';
 }
 
-/** Where the processes of `portcullis up` run. */
+/** Runtime processes of `portcullis up` listen on this host. */
 const loopback = ['127.0.0.1', '[::1]'];
 
 /**

@@ -1,7 +1,7 @@
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { type RouteParseResult, readRoute } from './read-route.ts';
 
-/** A version of a route as the watch showed it. */
+/** One version of a route, as the watch delivered it. */
 export type SeenRoute = {
   readonly name: string;
   readonly uid: string;
@@ -14,13 +14,15 @@ export type SeenRoute = {
 /** A route that serves. */
 export type TakenRoute = Omit<SeenRoute, 'spec'> & { readonly spec: GatewayRouteSpec };
 
-/** Result of a probe of one version: the runtime matches the route, is not reached yet, or contradicts the route. */
+/**
+ * Result of probing one route version: the runtime matches the route, cannot be reached yet, or contradicts the route.
+ */
 export type ProbeVerdict =
   | { readonly kind: 'proved' }
   | { readonly kind: 'unreached' }
   | { readonly kind: 'contradicted'; readonly reason: string };
 
-/** Result of looking up an alias; `unknown` only after the complete list of routes was loaded. */
+/** Result of looking up an alias. `unknown` is returned only after the complete list of routes was loaded. */
 export type Lookup =
   | { readonly kind: 'route'; readonly route: TakenRoute }
   | { readonly kind: 'disabled' }
@@ -30,7 +32,7 @@ export type Lookup =
 type RouteVersion = { readonly route: string; readonly uid: string; readonly version: string };
 type RejectedVersion = RouteVersion & { readonly reason: string };
 
-/** Served routes, and the newest versions that are pending or rejected. */
+/** The served routes, and the newest route versions that are pending or rejected. */
 export type TableState = {
   readonly taken: readonly TakenRoute[];
   readonly pending: readonly RouteVersion[];
@@ -54,10 +56,10 @@ const aliasConflict = 'alias_conflict';
  */
 export class RouteTable {
   readonly #entries = new Map<string, Entry>();
-  /** Names of routes by the alias of their newest version, and by the alias of their served version. */
+  /** Route names by the alias of their newest version, and route names by the alias of their served version. */
   readonly #claiming = new Map<string, Set<string>>();
   readonly #serving = new Map<string, Set<string>>();
-  /** Names of routes whose newest version is not served. */
+  /** Names of routes whose newest version is not being served. */
   readonly #open = new Set<string>();
   readonly #namespace: string;
   #complete = false;
@@ -68,8 +70,7 @@ export class RouteTable {
   }
 
   /**
-   * Records the newest version of a route.
-   * @returns the spec, when a probe must confirm it before it serves
+   * Records the newest version of a route. @returns the spec when a probe must succeed before this version is served
    */
   observe(seen: SeenRoute): GatewayRouteSpec | undefined {
     const reading = readRoute(seen.spec, this.#namespace);
@@ -101,7 +102,7 @@ export class RouteTable {
     this.#entries.delete(name);
   }
 
-  /** The complete list of routes has been loaded. */
+  /** Call when the complete list of routes has been loaded. */
   complete(): void {
     this.#complete = true;
   }
@@ -110,7 +111,7 @@ export class RouteTable {
     return this.#complete;
   }
 
-  /** Records the result of a probe; one of a version that is not the newest any more is ignored. */
+  /** Records the result of a probe. The result is ignored when the route has a newer version. */
   probed(name: string, version: string, verdict: ProbeVerdict): void {
     const entry = this.#entries.get(name);
     if (entry?.seen.version === version) this.#judge(entry, verdict);
@@ -130,7 +131,7 @@ export class RouteTable {
     return route.spec.state === 'Disabled' ? { kind: 'disabled' } : { kind: 'route', route };
   }
 
-  /** Whether a route is neither served nor rejected. */
+  /** Whether a route version is pending: neither served nor rejected. */
   hasPending(): boolean {
     for (const name of this.#open) {
       const entry = this.#entries.get(name);

@@ -1,19 +1,19 @@
 import type { RouteTable } from './route-table.ts';
 
-/** How long routes without a successful probe delay readiness. */
+/** How long routes without a successful probe delay the readiness of the gateway. */
 const longestWaitMs = 30_000;
 
-/** Whether a replica may take traffic. */
+/** Whether a gateway replica is ready for traffic. */
 type Readiness = Disposable & {
-  /** True once every route was loaded and each was probed successfully or rejected, at the latest 30 s after loading. */
+  /** True once every route was loaded, and probed or rejected; at the latest 30 s after loading. */
   mayServe(): boolean;
-  /** Call it after a change of the table. */
+  /** Call this method after each change of the route table. */
   look(): void;
-  /** Ends readiness until the process ends. */
+  /** Makes the replica unready until its process ends. */
   withdraw(): void;
 };
 
-/** Once reached, only `withdraw` ends readiness. `onChange` is called when it is reached and when it is withdrawn. */
+/** A replica that became ready stays ready until `withdraw`. `onChange` is called at both changes. */
 export function watchReadiness(table: RouteTable, onChange: () => void, waitMs = longestWaitMs): Readiness {
   let state: 'waiting' | 'serving' | 'withdrawn' = 'waiting';
   let timer: NodeJS.Timeout | undefined;

@@ -4,14 +4,14 @@ import { denies, runGuard } from '../testing/run-guard.ts';
 import { chunkJson, contentOf, dataEvent, eventsOf } from '../testing/stream-script.ts';
 
 const toolCall = (piece: string): string => chunkJson({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
-/** A frame without text of exactly this many bytes. */
+/** A stream frame without text that has exactly this many bytes. */
 const toolFrame = (bytes: number): string => toolCall('x'.repeat(bytes - toolCall('').length));
 const bytesOf = (frames: readonly string[]): Uint8Array[] => [
   Buffer.from(frames.map((one) => dataEvent(one)).join('')),
 ];
 const isToolCall = (data: string): boolean => data.includes('"tool_calls":[');
 
-/** "I will now write the file." and the call that writes it. */
+/** The answer text "I will now write the file." and the tool call that writes the file. */
 const opening = chunkJson({ content: 'Writing the file for you. ' });
 
 describe('frames without text behind held text', () => {
@@ -81,7 +81,7 @@ describe('large frames between pieces of text', () => {
     free: fc.constantFrom(0, 0, 100, 40_000, 70_000),
   });
   const pieces = fc.array(piece, { maxLength: 8, size: 'max' });
-  /** Frames of at most `length` characters of a text, and a frame without text behind it. */
+  /** Splits a text into frames of at most `length` characters, each followed by a frame without text. */
   const framesOf = (list: readonly { text: string; free: number }[]): string[] =>
     list.flatMap(({ text, free }) => [
       ...(text.match(/[\s\S]{1,40}/gu) ?? []).map((content) => chunkJson({ content })),

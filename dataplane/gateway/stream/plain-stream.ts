@@ -30,7 +30,7 @@ export class PlainStream {
     return this.#end ?? { kind: 'read' };
   }
 
-  /** @returns false when more bytes are needed */
+  /** @returns false when the reader needs more bytes of the stream */
   #takeEvent(outgoing: Buffer[]): boolean {
     const event = this.#reader.next();
     if (event === undefined) {

@@ -2,9 +2,9 @@ import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { isDisguised } from '../chat/fold-key.ts';
 
 /**
- * What one data frame of a chat stream is to the check. `content` and `refusal` are empty when it has none.
- * `overtakes`: the frame has neither text nor a finish reason, so that a client reads the same answer when it receives
- * the frame before held text: a delta of a tool call or of reasoning.
+ * The content of one data frame of a chat stream. `content` and `refusal` are empty when the frame has none.
+ * `overtakes`: the frame has neither text nor a finish reason, for example a delta of a tool call, so a client reads
+ * the same answer when the frame is sent before held text.
  */
 type StreamChunk =
   | { readonly kind: 'done' }

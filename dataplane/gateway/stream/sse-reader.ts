@@ -1,4 +1,4 @@
-/** One event of a stream; a comment has no text here, because it is never relayed. */
+/** One server-sent event. The text of a comment is not kept, because it is never relayed. */
 export type SseEvent =
   | { readonly kind: 'data'; readonly name: string; readonly data: Buffer }
   | { readonly kind: 'comment' }
@@ -19,7 +19,10 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export class SseReader {
   readonly #maxEventBytes: number;
   #buffer = Buffer.alloc(0);
-  /** End of the bytes in the buffer, position of the first unread one, and how far its line was searched for an end. */
+  /**
+   * The end of the bytes in the buffer, the position of the first unread byte, and the position up to which a line end
+   * was searched.
+   */
   #length = 0;
   #start = 0;
   #scanned = 0;
@@ -34,7 +37,7 @@ export class SseReader {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** Copies the next bytes of the stream. */
+  /** Appends the next bytes of the stream to the buffer. */
   push(bytes: Uint8Array): void {
     const unread = this.#length - this.#start;
     if (this.#length + bytes.length > this.#buffer.length) {
@@ -49,7 +52,7 @@ export class SseReader {
     this.#length += bytes.length;
   }
 
-  /** The next event; undefined when more bytes are needed. */
+  /** Reads the next event; undefined when more bytes are needed. */
   next(): SseEvent | undefined {
     while (!this.#tooLarge) {
       const line = this.#nextLine();

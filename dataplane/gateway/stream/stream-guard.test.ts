@@ -17,7 +17,7 @@ const textOf = (maxLength: number) =>
     .map((letters) => letters.join(''));
 const cuts = fc.array(fc.nat(6_000), { maxLength: 40, size: 'max' });
 
-/** A phrase of at most 256 bytes that no generated text holds by chance. */
+/** A phrase of at most 256 bytes that generated texts never contain by chance. */
 const phrase = fc
   .tuple(fc.constantFrom('Z', 'Ж', '禁', '🚫'), fc.integer({ min: 1, max: limits.overlapBytes }))
   .map(([letter, bytes]) => letter.repeat(Math.max(1, Math.floor(bytes / bytesOf(letter)))));
@@ -245,7 +245,7 @@ describe('bounds', () => {
 
   test('1 MiB of frames may be held, and one byte more stops the stream', () => {
     const text = chunkJson({ content: 'held' });
-    // A frame with a finish reason keeps its place behind the text.
+    // A frame with a finish reason stays behind the text that precedes it.
     const filler = (bytes: number): string => {
       const chunk = chunkJson({ tool_calls: '' }, 'stop');
       return dataEvent(chunk.replace('"tool_calls":""', `"tool_calls":"${'x'.repeat(bytes - chunk.length)}"`));
@@ -264,7 +264,7 @@ describe('whatever an upstream sends', () => {
   const forbidden = 'ЗАПРЕТ';
   const edit = fc.record({ at: fc.nat(3_000), remove: fc.nat(4), insert: fc.uint8Array({ maxLength: 4 }) });
 
-  /** A stream with a phrase in it, with bytes taken out and put in at random. */
+  /** A stream that contains a forbidden phrase, with randomly removed and inserted bytes. */
   function mutated(text: string, edits: readonly { at: number; remove: number; insert: Uint8Array }[]): Buffer {
     let bytes = Buffer.from(contentStream(cutAt(text, [9, 40, 41, 100, 700, 1_300])));
     for (const { at, remove, insert } of edits) {

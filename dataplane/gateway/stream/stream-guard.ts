@@ -10,13 +10,13 @@ import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
  */
 export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waitingBytes: 65_536 } as const;
 
-/** Why a stream was stopped. Frames that are held at that moment are dropped. */
+/** Why a guarded stream was stopped. Frames that are held at that moment are dropped. */
 export type StreamStop =
   | { readonly kind: 'denied' }
   | { readonly kind: 'check_failed'; readonly code: CheckFailure }
   | { readonly kind: 'upstream'; readonly fault: 'invalid' | 'event_too_large' | 'held_too_much' | 'broken' };
 
-/** What the caller does next. It answers `check` with `judged`, and `read` with `receive` or `close`. */
+/** The next action of the caller. It answers `check` with `judged`, and `read` with `receive` or `close`. */
 export type GuardStep =
   | { readonly kind: 'emit'; readonly bytes: Buffer }
   | { readonly kind: 'check'; readonly text: string }
@@ -30,8 +30,8 @@ export type WindowVerdict =
   | { readonly kind: 'failed'; readonly code: CheckFailure };
 
 /**
- * A frame that waits, and the positions in both texts at which it ends. `free`: it has no text and may leave before text
- * that is held; `fixed`: it has no text and keeps its place.
+ * A held frame, and the positions in content and refusal at which it ends. `free`: it has no text and may be sent
+ * before held text; `fixed`: it has no text and keeps its place.
  */
 type HeldFrame = {
   readonly data: Buffer;
@@ -56,7 +56,7 @@ export class StreamGuard {
   readonly #refusal = new TextChannel();
   #held: HeldFrame[] = [];
   #heldBytes = 0;
-  /** Bytes of held frames that may overtake. */
+  /** Total size of the held frames that may be sent before held text. */
   #waitingBytes = 0;
   #outgoing: Buffer[] = [];
   #pending: PendingCheck | undefined;
@@ -64,20 +64,20 @@ export class StreamGuard {
   #done = false;
   #end: Extract<GuardStep, { kind: 'finished' | 'stopped' }> | undefined;
 
-  /** The next bytes of the upstream. */
+  /** Receives the next bytes of the upstream. */
   receive(bytes: Uint8Array): void {
     this.#reader.push(bytes);
   }
 
-  /** The upstream sends no more bytes. */
+  /** Records that the upstream sends no more bytes. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Takes the verdict of a `check` step. */
+  /** Receives the verdict of the window that a `check` step returned. */
   judged(verdict: WindowVerdict): void {
     const check = this.#pending;
-    if (check === undefined) throw new Error('a verdict must belong to a pending check');
+    if (check === undefined) throw new Error('a verdict arrived although no check of a window is pending');
     this.#pending = undefined;
     switch (verdict.kind) {
       case 'pass':
@@ -104,12 +104,12 @@ export class StreamGuard {
   }
 
   #ask(check: PendingCheck): GuardStep {
-    if (check.asked) throw new Error('a check has no verdict yet');
+    if (check.asked) throw new Error('the next step was requested before the pending check had its verdict');
     check.asked = true;
     return { kind: 'check', text: check.window.text };
   }
 
-  /** @returns false when more bytes are needed */
+  /** @returns false when the guard needs more bytes of the upstream */
   #takeEvent(): boolean {
     const event = this.#reader.next();
     if (event !== undefined) this.#take(event);
@@ -151,7 +151,7 @@ export class StreamGuard {
   }
 
   #hold(data: Buffer, kind: HeldFrame['kind']): void {
-    // What follows a frame that keeps its place keeps its own, too.
+    // Frames behind a frame that keeps its place keep their places, too.
     const kept = kind === 'free' && this.#held.some((frame) => frame.kind === 'fixed') ? 'fixed' : kind;
     this.#held.push({ data, kind: kept, contentEnd: this.#content.length, refusalEnd: this.#refusal.length });
     this.#heldBytes += data.length;
@@ -187,12 +187,13 @@ export class StreamGuard {
   }
 
   #finish(): void {
-    if (this.#held.length > 0) throw new Error('a frame is held although all text has passed');
+    if (this.#held.length > 0)
+      throw new Error('frames are still held although all text of the stream has passed its checks');
     this.#outgoing.push(doneFrame);
     this.#end = { kind: 'finished' };
   }
 
-  /** Frames that were released before still leave; held ones are dropped. */
+  /** Frames that were released before the stop are still sent; held frames are dropped. */
   #stop(stop: StreamStop): void {
     this.#held = [];
     this.#end = { kind: 'stopped', stop };

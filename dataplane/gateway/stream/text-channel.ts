@@ -1,12 +1,15 @@
 import { limits } from '#contracts/limits';
 import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
 
-/** A window ends at a token boundary within its last 64 bytes where there is one, so that few words are cut. */
+/**
+ * Size of the range, at the end of a window, in which a token boundary is searched as the end, so that few words are
+ * cut.
+ */
 const boundarySearchBytes = 64;
-/** A phrase of `overlapBytes` that ends in the next window has at most this many bytes in the checked text. */
+/** The most bytes of checked text that a phrase of `overlapBytes` can have when it ends in the next window. */
 const heldTailBytes = limits.overlapBytes - 1;
 
-/** Text to judge, and the position in the whole text at which it ends. */
+/** Text of one window, and the position in the whole text at which the window ends. */
 export type TextWindow = { readonly text: string; readonly end: number };
 
 /**
@@ -19,7 +22,7 @@ export class TextChannel {
   #carried: Buffer = Buffer.alloc(0);
   #pending: Buffer = Buffer.alloc(0);
   #checkedEnd = 0;
-  /** The first half of a surrogate pair; the next piece must begin with the second half. */
+  /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
   #highSurrogate = '';
   #ended = false;
 
@@ -38,16 +41,16 @@ export class TextChannel {
     return true;
   }
 
-  /**
-   * Declares the text complete.
-   * @returns whether it is well-formed: false when it ends with half a surrogate pair
-   */
+  /** Marks the text as complete. @returns whether it is well-formed: false when it ends with half a surrogate pair */
   end(): boolean {
     this.#ended = true;
     return this.#highSurrogate === '';
   }
 
-  /** End of the text so far. Half a surrogate pair counts as the whole character: it leaves only when that is judged. */
+  /**
+   * Position of the end of the text so far. Half a surrogate pair counts as a whole character, which is released only
+   * when the whole character was judged.
+   */
   get length(): number {
     return this.#checkedEnd + this.#pending.length + (this.#highSurrogate === '' ? 0 : 4);
   }
@@ -57,18 +60,20 @@ export class TextChannel {
     return this.length === this.#checkedEnd;
   }
 
-  /** Text that ends at or before this position may leave. */
+  /** Position up to which text may be sent to the client. */
   get releasedEnd(): number {
     if (this.#ended && this.#pending.length === 0) return this.#checkedEnd;
     return Math.max(0, this.#checkedEnd - heldTailBytes);
   }
 
-  /** The next window to judge; undefined while it is incomplete, and when no text is left to judge. */
+  /** The next window to judge; undefined while the window is incomplete, and when no text is left to judge. */
   nextWindow(): TextWindow | undefined {
     return this.#windowOf(this.#nextLength());
   }
 
-  /** A window over the text so far, whole or not; undefined when no text is left to judge. */
+  /**
+   * A window over all text so far, even if it is shorter than a full window; undefined when no text is left to judge.
+   */
   earlyWindow(): TextWindow | undefined {
     return this.nextWindow() ?? this.#windowOf(this.#pending.length);
   }
@@ -79,7 +84,7 @@ export class TextChannel {
     return { text: bytes.toString('utf8'), end: this.#checkedEnd + length };
   }
 
-  /** The window of `nextWindow` has passed. */
+  /** Records that the window returned by `nextWindow` has passed. */
   pass(window: TextWindow): void {
     const length = window.end - this.#checkedEnd;
     const judged = Buffer.concat([this.#carried, this.#pending.subarray(0, length)]);
@@ -88,7 +93,10 @@ export class TextChannel {
     this.#checkedEnd = window.end;
   }
 
-  /** Waits for one byte more than a window holds, so that its end does not depend on how the text was cut into frames. */
+  /**
+   * Waits until one byte more than a window holds has arrived, so that the window's end does not depend on how the text
+   * was cut into frames.
+   */
   #nextLength(): number {
     const { windowBytes, overlapBytes } = limits;
     if (this.#pending.length <= windowBytes) return this.#ended ? this.#pending.length : 0;

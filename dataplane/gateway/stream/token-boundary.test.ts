@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { characterStart, chooseWindowEnd, nextCharacterStart } from './token-boundary.ts';
 
-/** Where a window ends that may end from `lowest` to `highest`, shown as the text in front of the end. */
+/** Shows where a window ends, given the range from `lowest` to `highest`: returns the text before the end. */
 function ending(text: string, lowest: number, highest: number, overlap = 0): string {
   const bytes = Buffer.from(text);
   return bytes.toString('utf8', 0, chooseWindowEnd(bytes, lowest, highest, overlap));

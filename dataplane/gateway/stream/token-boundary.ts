@@ -15,10 +15,11 @@ export function nextCharacterStart(bytes: Uint8Array, position: number): number 
 }
 
 /**
- * The end of a window between `lowest` and `highest`, on a character boundary. A cut inside a word can look like a token
- * to a rule. So this is the last position that cuts no word and at which the next window, `overlap` bytes earlier, begins
- * without cutting one either; else the last position that cuts no word; else `highest`. Letters, digits, underscores and
- * combining marks continue a word (docs/design/streaming.md, "Where a window ends").
+ * Chooses the end of a window between `lowest` and `highest`, on a character boundary. A cut inside a word can look
+ * like a token to a rule. The first choice is the last position that cuts no word and at which the next window,
+ * `overlap` bytes earlier, also begins without cutting a word; the second choice is the last position that cuts no
+ * word; otherwise it is `highest`. Letters, digits, underscores and combining marks continue a word
+ * (docs/design/streaming.md, "Where a window ends").
  */
 export function chooseWindowEnd(bytes: Buffer, lowest: number, highest: number, overlap: number): number {
   let fallback: number | undefined;

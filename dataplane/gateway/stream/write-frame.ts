@@ -3,12 +3,12 @@ const prefix = Buffer.from('data: ');
 const nextLine = Buffer.from('\ndata: ');
 const end = Buffer.from('\n\n');
 
-/** The frame for a comment of the upstream, without its text. */
+/** The frame that replaces a comment of the upstream, without the comment's text. */
 export const keepAliveFrame: Buffer = Buffer.from(':\n\n');
-/** The last frame of a complete stream. */
+/** The frame that ends a complete stream. */
 export const doneFrame: Buffer = Buffer.from('data: [DONE]\n\n');
 
-/** One event with exactly these data bytes, one `data:` line for each line of them. */
+/** A server-sent event with exactly these data bytes, one `data:` line for each of their lines. */
 export function writeFrame(data: Buffer): Buffer {
   const parts: Buffer[] = [prefix];
   let start = 0;

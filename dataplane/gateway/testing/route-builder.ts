@@ -4,7 +4,7 @@ import { apiVersion } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { RouteListener, RouteSource } from '../routes/ports.ts';
 
-/** What a guarded route points to. */
+/** The workload and policy that a guarded test route names. */
 export type PolicyPin = {
   readonly policyId: string;
   readonly policyRevision: string;
@@ -14,7 +14,7 @@ export type PolicyPin = {
 
 const generationId = '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c01';
 
-/** The guard of a route; the rest of the members may be replaced. */
+/** The guard section of a test route; `changes` replace its other members. */
 export function routeGuard(
   pin: PolicyPin,
   contentProfile: string = currentProfile,
@@ -40,7 +40,7 @@ export function routeGuard(
   };
 }
 
-/** The spec of a route; members may be replaced. */
+/** The spec of a test route; the argument replaces members. */
 export function routeSpec(
   alias: string,
   upstreamUrl: string,
@@ -66,7 +66,7 @@ export function routeSpec(
 
 let version = 0;
 
-/** A stored route of this spec at a version of its own. */
+/** A stored GatewayRoute with this spec and a resource version of its own. */
 export function storedRoute(name: string, spec: unknown, uid = `uid-${name}`): Stored<GatewayRoute> {
   version += 1;
   return {
@@ -83,12 +83,12 @@ export function storedRoute(name: string, spec: unknown, uid = `uid-${name}`): S
   };
 }
 
-/** A source of routes that a test drives by hand. */
+/** A source of routes whose changes a test delivers. */
 export type HandSource = {
   readonly open: (listener: RouteListener) => RouteSource;
   put(route: Stored<GatewayRoute>): void;
   remove(name: string): void;
-  /** The first list is whole. */
+  /** Marks the first list of routes as complete. */
   complete(): void;
 };
 

@@ -2,13 +2,13 @@ import { StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stre
 
 type GuardRun = {
   readonly emitted: string;
-  /** What had been emitted when the guard wanted more bytes than there were. */
+  /** The bytes that the guard had released each time it asked for more input. */
   readonly beforeEnd: string;
   readonly windows: readonly string[];
   readonly end: { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly stop: StreamStop };
 };
 
-/** Drives a guard over a cut stream with a judge of windows. */
+/** Runs a stream guard on a stream cut into pieces; a function judges its windows. */
 export function runGuard(
   parts: readonly Uint8Array[],
   judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
@@ -36,7 +36,7 @@ export function runGuard(
   }
 }
 
-/** A judge that denies every window which holds the phrase. */
+/** A judge that denies every window that contains the phrase. */
 export function denies(phrase: string): (window: string) => WindowVerdict {
   return (window) => (window.includes(phrase) ? { kind: 'deny' } : { kind: 'pass' });
 }

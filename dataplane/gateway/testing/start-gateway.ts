@@ -7,13 +7,13 @@ import type { GatewayConfig } from '../config.ts';
 import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';
 import { type HandSource, handSource } from './route-builder.ts';
 
-/** A gateway in this process whose routes a test writes by hand. */
+/** A gateway in the test's process, with routes that the test writes. */
 export type TestGateway = AsyncDisposable & {
   readonly service: GatewayService;
   readonly routes: HandSource;
-  /** Every report that was written, oldest first. */
+  /** Every report that the gateway wrote, oldest first. */
   readonly reports: readonly GatewayReportSpec[];
-  /** What the gateway wrote to its log. */
+  /** The lines that the gateway wrote to its log. */
   readonly log: () => string;
   readonly keysFile: string;
   readonly secretsDirectory: string;
@@ -72,7 +72,7 @@ export async function startGateway(
   };
 }
 
-/** Waits until the gateway says that it is ready. */
+/** Waits until the gateway reports that it is ready. */
 export async function ready({ service, routes }: TestGateway): Promise<void> {
   routes.complete();
   await until('the gateway is ready', () => service.isReady());

@@ -8,7 +8,7 @@ import { type RunningProcess, startProcess } from '../../../e2e/support/start-pr
 import { until } from '../../../e2e/support/until.ts';
 import type { PolicyPin } from './route-builder.ts';
 
-/** A rule that looks for these strings. */
+/** A stop-list rule for the given strings. */
 export function termRule(
   id: string,
   terms: readonly string[],
@@ -19,7 +19,7 @@ export function termRule(
   return { id, kind: 'stop_list', timeoutMs: 500, action: action as { type: 'deny' }, stopList };
 }
 
-/** A section of a policy; without rules of its own it looks for something that no test says. */
+/** A policy section; if the test gives no rules, it has one rule that matches no text of the tests. */
 export function policySection(
   baseline: readonly BaselineRule[] = [],
   additional: readonly AdditionalRule[] = [],
@@ -28,14 +28,14 @@ export function policySection(
   return { deadlineMs: 1_000, baseline: rules, additional: [...additional] };
 }
 
-/** A running guardrail runtime and what a route has to know of it. */
+/** A running guardrail runtime, and the values that a route to it needs. */
 export type RunningPolicy = AsyncDisposable & {
   readonly runtime: RunningProcess;
   readonly pin: PolicyPin;
   readonly contentProfile: ContentProfile;
 };
 
-/** Starts the real runtime on a bundle of one policy and waits until it serves. */
+/** Starts the real runtime on a bundle with one policy and waits until it is ready. */
 export async function startPolicy(
   folder: string,
   token: string,

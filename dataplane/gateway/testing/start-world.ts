@@ -7,8 +7,8 @@ import { clientKey, ready, startGateway, type TestGateway } from './start-gatewa
 import { policySection, type RunningPolicy, startPolicy, termRule } from './start-policy.ts';
 
 /**
- * A gateway between a scripted provider and a real runtime. Aliases: `model` is guarded, `open` declares no guard,
- * `whole` is guarded by rules that cannot judge a stream. The proxy sees every check on its way.
+ * A gateway between a scripted provider and a real runtime. Aliases: `model` is guarded, `open` is unguarded, and
+ * `whole` is guarded by rules that cannot judge a stream. The proxy records every check.
  */
 export type World = AsyncDisposable & {
   readonly folder: string;
@@ -16,7 +16,7 @@ export type World = AsyncDisposable & {
   readonly policy: RunningPolicy;
   readonly checks: CheckProxy;
   readonly gateway: TestGateway;
-  /** Sends a JSON request as a client with a key does. */
+  /** Sends a JSON request with a valid client key. */
   post(
     path: string,
     body: unknown,
@@ -28,7 +28,7 @@ export type World = AsyncDisposable & {
 
 export const runtimeToken = 'runtime-service-token';
 
-/** What the policy of the world does. */
+/** The rules and limits of the policy that the test gateway uses. */
 export const words = {
   deniedInput: 'badword',
   maskedInput: 'card-4111',
@@ -86,12 +86,12 @@ export async function startWorld(overrides: GatewayOverrides = {}): Promise<Worl
   };
 }
 
-/** A conversation of one user message. */
+/** A conversation that consists of one user message. */
 export function says(content: unknown): { readonly messages: readonly object[] } {
   return { messages: [{ role: 'user', content }] };
 }
 
-/** The error that a deny gives, whole or in a stream. */
+/** The error that a client receives after a deny, in a whole answer and in a stream. */
 export const blockedError = {
   error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
 };

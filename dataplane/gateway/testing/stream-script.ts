@@ -1,18 +1,18 @@
-/** Builders of streamed answers for tests: chunks as a provider writes them, cut wherever a test wants. */
+/** Builders of streamed answers for tests: provider chunks, cut at the byte positions that a test chooses. */
 
 const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'scripted' };
 
-/** JSON of one chunk with a delta; a lone half of a surrogate pair is written as an escape. */
+/** JSON of one chunk with a delta; an unpaired surrogate is written as an escape. */
 export function chunkJson(delta: Readonly<Record<string, unknown>>, finishReason: string | null = null): string {
   return JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason: finishReason }] });
 }
 
-/** One event with these data. */
+/** One server-sent event with these data. */
 export function dataEvent(data: string, lineEnd = '\n'): string {
   return `data: ${data}${lineEnd}${lineEnd}`;
 }
 
-/** The whole stream of an answer whose content comes in these pieces. */
+/** The whole stream of an answer whose content arrives in these pieces. */
 export function contentStream(pieces: readonly string[], lineEnd = '\n'): string {
   const chunks = [
     chunkJson({ role: 'assistant', content: '' }),
@@ -23,7 +23,7 @@ export function contentStream(pieces: readonly string[], lineEnd = '\n'): string
   return chunks.map((chunk) => dataEvent(chunk, lineEnd)).join('');
 }
 
-/** Cuts at the given positions, whatever lies there; positions beyond the end do not count. */
+/** Cuts bytes at the given positions, even inside a character; positions beyond the end are ignored. */
 export function cutAt<T extends { readonly length: number; slice(start: number, end: number): T }>(
   whole: T,
   positions: readonly number[],
@@ -33,7 +33,7 @@ export function cutAt<T extends { readonly length: number; slice(start: number, 
   return edges.slice(1).map((end, index) => whole.slice(edges[index] ?? 0, end));
 }
 
-/** The data of each event in what a gateway emitted, read as simply as a client may. */
+/** The data of each event in the bytes that a gateway sent, parsed as simply as a client may do it. */
 export function eventsOf(emitted: string): string[] {
   return emitted.split('\n\n').flatMap((event) => {
     const lines = event.split('\n').filter((line) => line.startsWith('data: '));
@@ -41,7 +41,7 @@ export function eventsOf(emitted: string): string[] {
   });
 }
 
-/** The content that a client has collected from these events. */
+/** The content that a client assembles from these events. */
 export function contentOf(events: readonly string[]): string {
   return events
     .filter((data) => data !== '[DONE]')

@@ -5,8 +5,8 @@ type WholeBody =
   | { readonly ok: false; readonly fault: 'too_large' | 'refused' | 'broken' };
 
 /**
- * Reads an answer whole, at most `limit` bytes of it. `hold` is asked before each piece is kept, with its bytes; where it
- * answers false the fault is `refused`. Rejects only with the reason of the signal.
+ * Reads a provider answer whole, at most `limit` bytes. `hold` is called with each piece before it is kept; when it
+ * returns false, the fault is `refused`. Rejects only with the reason of the signal.
  */
 export async function readWholeBody(
   body: Readable,
@@ -29,7 +29,7 @@ export async function readWholeBody(
   }
 }
 
-/** Drops a body that is not read, and its connection with it. */
+/** Discards a body that is not needed, and closes its connection. */
 export function abandonBody(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();

@@ -4,19 +4,19 @@ import type { TokenFile } from '#kit/http/token-file';
 
 /** One call to a model provider. */
 export type UpstreamCall = {
-  /** Base of the provider's API, such as `https://api.example/v1`; its query is sent with every call. */
+  /** Base URL of the provider's API, such as `https://api.example/v1`; its query is sent with every call. */
   readonly endpoint: string;
-  /** Path below the base, with its slash. */
+  /** Path below the base URL, with a leading slash. */
   readonly path: string;
   readonly body: Uint8Array;
-  /** Name of the credential's file in the secrets folder. */
+  /** Name of the credential's file in the folder of provider credentials. */
   readonly credential: string | undefined;
-  /** Headers of the client that are forwarded. */
+  /** Headers of the client's request that are forwarded to the provider. */
   readonly headers: Readonly<Record<string, string>>;
   readonly accept: 'application/json' | 'text/event-stream';
 };
 
-/** The head of an answer. The caller reads or destroys the body. */
+/** Status and headers of a provider answer. The caller reads or destroys the body. */
 export type UpstreamAnswer =
   | {
       readonly kind: 'answer';
@@ -30,7 +30,7 @@ export type UpstreamAnswer =
   | { readonly kind: 'no_credential' };
 
 /**
- * The client of model providers: one keep-alive pool per origin, no redirects, no retries, answers in plain bytes.
+ * The HTTP client for model providers: one keep-alive pool per origin, no redirects, no retries, no compressed answers.
  * A call rejects only with the reason of its signal.
  */
 export type UpstreamClient = AsyncDisposable & {
@@ -38,10 +38,7 @@ export type UpstreamClient = AsyncDisposable & {
 };
 
 type UpstreamOptions = {
-  /**
-   * The file of a credential by its name.
-   * @throws TokenFileError when it cannot be used
-   */
+  /** Reads the file of a provider credential by its name. @throws TokenFileError when the file cannot be used */
   readonly openCredential: (name: string) => TokenFile;
 };
 

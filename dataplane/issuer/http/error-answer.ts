@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** For unknown paths and methods. */
+/** The error response for unknown paths and methods. */
 export function sendNotFound(outgoing: ServerResponse): void {
   send(outgoing, 404, { error: 'not_found' });
 }
 
-/** The keys cannot be read. An empty key set instead would revoke all keys. */
+/** Response when the signing keys cannot be read. An empty key set instead would revoke all keys. */
 export function sendUnavailable(outgoing: ServerResponse): void {
   send(outgoing, 503, { error: 'unavailable' });
 }

@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { sendDocument } from './error-answer.ts';
 
-/** GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0, section 4), as far as a verifier needs it. */
+/**
+ * GET /.well-known/openid-configuration (OpenID Connect Discovery 1.0, section 4), with the members that a verifier of
+ * tokens needs.
+ */
 export function openIdConfiguration(
   outgoing: ServerResponse,
   { issuer, url }: { readonly issuer: string; readonly url: string },

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { PostgresMetrics } from './metrics.ts';
 import type { DatabaseReadiness } from './readiness.ts';
 
-/** Liveness, readiness and metrics, on an address apart from that of PostgreSQL. */
+/** Serves liveness, readiness and metrics, on another address than PostgreSQL. */
 export function createDatabaseAdmin(metrics: PostgresMetrics, readiness: DatabaseReadiness): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));

@@ -3,7 +3,7 @@ import type { ServerProbe } from './readiness.ts';
 
 export type PostgresMetrics = {
   readonly registry: Metrics;
-  /** Records a probe; without figures the earlier ones stay. */
+  /** Records a probe of the server. After a probe without figures, the earlier figures stay. */
   probed(probe: ServerProbe): void;
 };
 
@@ -11,17 +11,17 @@ export function createPostgresMetrics(): PostgresMetrics {
   const registry = createMetrics({ service: 'postgres' });
   const ready = registry.gauge({
     name: 'portcullis_postgres_ready',
-    help: '1 if the server answered a query over a new connection at this scrape, else 0; other values are then older.',
+    help: '1 if the PostgreSQL server answered a query over a new connection at this scrape, else 0; the other values are then from an earlier scrape.',
     labels: {},
   });
   const connections = registry.gauge({
     name: 'portcullis_postgres_connections',
-    help: 'Connections of clients by state.',
+    help: 'Client connections to PostgreSQL by state.',
     labels: { state: ['active', 'idle', 'idle_in_transaction'] },
   });
   const limit = registry.gauge({
     name: 'portcullis_postgres_connections_max',
-    help: 'Maximum number of connections of the server.',
+    help: 'Maximum number of connections to the PostgreSQL server.',
     labels: {},
   });
   const bytes = registry.gauge({
@@ -31,7 +31,7 @@ export function createPostgresMetrics(): PostgresMetrics {
   });
   const oldest = registry.gauge({
     name: 'portcullis_postgres_oldest_transaction_seconds',
-    help: 'Age of the oldest open transaction of a client; 0 without one.',
+    help: 'Age of the oldest open transaction of a client, in seconds; 0 when no transaction is open.',
     labels: {},
   });
   return {

@@ -1,10 +1,10 @@
 import { connectSql, SqlUnavailableError } from '#sql/connect';
 
-/** How this process connects to the server. */
+/** Address and credentials with which this process connects to PostgreSQL. */
 export type ServerAccess = { readonly url: string; readonly password: string };
 
 type ServerFigures = {
-  /** Connections of clients: running a statement, idle, and idle in a transaction. */
+  /** Counts of client connections: running a statement, idle, and idle in a transaction. */
   readonly active: number;
   readonly idle: number;
   readonly idleInTransaction: number;
@@ -13,15 +13,15 @@ type ServerFigures = {
   readonly oldestTransactionSeconds: number;
 };
 
-/** The result of one probe. Without figures if there are problems, or if no connection is free. */
+/** The result of one probe. It has no figures when the server has problems or no connection is free. */
 export type ServerProbe = { readonly problems: readonly string[]; readonly figures: ServerFigures | undefined };
 
 export type DatabaseReadiness = {
-  /** Queries the server over a new connection: an open one does not show whether the server accepts more. */
+  /** Queries PostgreSQL over a new connection: an open connection does not show whether the server accepts more. */
   probe(): Promise<ServerProbe>;
-  /** Sets how to reach the server, once it accepts connections. */
+  /** Sets the address and credentials of the server, once the server accepts connections. */
   opened(access: ServerAccess): void;
-  /** Makes the process unready: it shuts down. */
+  /** Makes the process report unready, because it shuts down. */
   withdraw(): void;
 };
 
@@ -32,7 +32,7 @@ export function createDatabaseReadiness(): DatabaseReadiness {
   let isWithdrawn = false;
   let inFlight: Promise<ServerProbe> | undefined;
 
-  /** Concurrent probes share one connection, so that they do not accumulate while the server is stopped. */
+  /** Concurrent probes share one connection, so that connections do not accumulate while the server is stopped. */
   function shared(server: ServerAccess): Promise<ServerProbe> {
     inFlight ??= probeServer(server).finally(() => {
       inFlight = undefined;
@@ -42,8 +42,8 @@ export function createDatabaseReadiness(): DatabaseReadiness {
 
   return {
     async probe() {
-      if (isWithdrawn) return failed('this process is shutting down');
-      return access === undefined ? failed('the server is starting') : shared(access);
+      if (isWithdrawn) return failed('the PostgreSQL process is shutting down');
+      return access === undefined ? failed('PostgreSQL is starting') : shared(access);
     },
     opened(server) {
       access = server;
@@ -80,8 +80,8 @@ async function probeServer({ url, password }: ServerAccess): Promise<ServerProbe
       where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     return { problems: [], figures };
   } catch (error) {
-    // 53300, too many connections: the server works, and there is no other one to send clients to.
+    // Error 53300, too many connections: the server works, and clients have no other server to use.
     if (error instanceof SqlUnavailableError && error.reason === '53300') return { problems: [], figures: undefined };
-    return failed('the server does not answer');
+    return failed('PostgreSQL does not answer');
   }
 }

@@ -1,10 +1,10 @@
-/** The account of the PostgreSQL programs; undefined for that of this process. */
+/** The operating-system account that runs the PostgreSQL programs; undefined for the account of this process. */
 export type Account = { readonly uid: number; readonly gid: number };
 
-/** PostgreSQL refuses to run as root. These are the ids of nobody and nogroup on Linux. */
+/** PostgreSQL refuses to run as root. These are the ids of the user nobody and the group nogroup on Linux. */
 const nobody: Account = { uid: 65_534, gid: 65_534 };
 
-/** The account for PostgreSQL if this process is root. */
+/** The account that runs PostgreSQL when this process is root. */
 export function accountOf(uid: number | undefined = process.getuid?.()): Account | undefined {
   return uid === 0 ? nobody : undefined;
 }

@@ -9,14 +9,14 @@ type ClientRulesOptions = {
   readonly servesCluster: boolean;
 };
 
-/** pg_hba.conf: every client by scram-sha-256, no replication. */
+/** Lines of pg_hba.conf: every client authenticates with scram-sha-256, and replication is refused. */
 function clientRules(servesCluster: boolean): string {
   const from = servesCluster ? ['all'] : ['127.0.0.1/32', '::1/128'];
   const rules = from.map((address) => `host all all ${address} scram-sha-256\n`);
   return `# Written at every start.\n${rules.join('')}`;
 }
 
-/** Writes the rules at every start: those of the folder may be from another release or another installation. */
+/** Writes pg_hba.conf at every start: the file in the folder may be from another release or another installation. */
 export function writeClientRules({ data, account, servesCluster }: ClientRulesOptions): void {
   const path = join(data, 'pg_hba.conf');
   try {

@@ -25,7 +25,7 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
   makeFolder(folder, account);
   if (existsSync(data)) {
     refuseOtherMajor(data, binaries.major);
-    // fsGroup of a pod opens every folder of a volume to the group, which PostgreSQL refuses.
+    // The pod setting fsGroup opens every folder of a volume to the group, which PostgreSQL refuses.
     makeFolder(data, account);
     return data;
   }
@@ -39,7 +39,7 @@ export async function openDataFolder(options: FolderOptions): Promise<string> {
 
 const initOptions = [
   '--username=postgres',
-  // Written by writeClientRules at every start.
+  // writeClientRules writes this file at every start.
   '--auth=reject',
   '--encoding=UTF8',
   '--locale=C',
@@ -50,7 +50,7 @@ const initOptions = [
 ];
 
 async function initialise(directory: ServerDirectory, password: string): Promise<void> {
-  // The last words on standard error are for people.
+  // The last lines on standard error explain the failure to a person.
   let lastWords = '';
   const child = startProgram('initdb', directory, {
     last: initOptions,
@@ -61,7 +61,7 @@ async function initialise(directory: ServerDirectory, password: string): Promise
   const end = await child.closed;
   if (end.kind !== 'exited' || end.code !== 0) {
     const words = lastWords.trim().replaceAll(/\s+/g, ' ');
-    throw new ServerError('folder_unusable', `the data folder cannot be created: ${words}`);
+    throw new ServerError('folder_unusable', `the data folder of PostgreSQL cannot be created: ${words}`);
   }
   if (await createOwner(directory, password)) return;
   throw new ServerError('wrong_password', 'the database refuses the password of the file: write another one');

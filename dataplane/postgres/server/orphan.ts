@@ -11,9 +11,9 @@ const lookMs = 50;
 /**
  * Stops a server that an earlier process left running on this data folder, and waits for its exit.
  *
- * A stale postmaster.pid is removed: PostgreSQL refuses to start if its process id belongs to any process, and in a
- * restarted container threads of this process have such ids. This is safe, because PostgreSQL also detects processes
- * that use the folder by their shared memory segment.
+ * Removes a stale postmaster.pid: PostgreSQL refuses to start if any process has the id in it, and in a restarted
+ * container a thread of this process can have the id. Removing the file is safe, because PostgreSQL also detects
+ * processes that use the folder by their shared memory segment.
  * @throws ServerError if the parent of the server still runs, or the server does not exit
  */
 export async function endOrphan(data: string): Promise<void> {
@@ -36,7 +36,7 @@ function tellToEnd(pid: number): void {
   try {
     process.kill(pid, 'SIGINT');
   } catch {
-    // It exited meanwhile; otherwise the loop times out.
+    // The server exited meanwhile, or the loop below times out.
   }
 }
 
@@ -44,14 +44,17 @@ function lockFile(data: string): string {
   return join(data, 'postmaster.pid');
 }
 
-/** The server that runs on the folder, if any. */
+/** The server that runs on the data folder; undefined when none runs. */
 function serverOf(data: string): number | undefined {
   const pid = Number(firstLine(lockFile(data)));
   if (!Number.isInteger(pid) || pid <= 1) return undefined;
   return commandOf(pid)?.includes('/bin/postgres') && worksIn(pid, data) ? pid : undefined;
 }
 
-/** Whether a process is a server of this folder, as far as the system shows. Other processes are never stopped. */
+/**
+ * Whether a process is a PostgreSQL server of this data folder, according to the system's process list. Other processes
+ * are never stopped.
+ */
 function worksIn(pid: number, data: string): boolean {
   if (process.platform !== 'linux') return commandOf(pid)?.includes(data) === true;
   try {
@@ -74,7 +77,7 @@ function commandOf(pid: number): string | undefined {
   return ps(pid, 'command');
 }
 
-/** What the system shows of a process; undefined if it does not exist. */
+/** Command and parent of a process, as the system shows them; undefined if the process does not exist. */
 function ps(pid: number, what: 'ppid' | 'command'): string | undefined {
   try {
     if (process.platform === 'linux') {

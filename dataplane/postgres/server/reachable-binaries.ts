@@ -7,8 +7,8 @@ import { type Binaries, platformPackage } from './binaries.ts';
 import { ServerError } from './server-error.ts';
 
 /**
- * The programs at a path that the account can execute. If the checkout is in a folder that only root may enter, they are
- * copied once per version into a temporary folder that belongs to root.
+ * The path of PostgreSQL programs that the account can execute. If the checkout is in a folder that only root may
+ * enter, the programs are copied once per version into a temporary folder that belongs to root.
  */
 export function reachableBinaries(binaries: Binaries, account: Account | undefined): Binaries {
   if (account === undefined || canRun(binaries.home, account)) return binaries;
@@ -32,12 +32,12 @@ export function reachableBinaries(binaries: Binaries, account: Account | undefin
   if (isOurs(home) && canRun(home, account)) return { ...binaries, home };
   throw new ServerError(
     'no_binaries',
-    `${home} is not a folder of root from which programs run: remove it, or let TMPDIR name a folder that is`,
+    `${home} does not belong to root or does not allow programs to run: remove it, or set TMPDIR to a folder that does`,
   );
 }
 
 function canRun(home: string, account: Account): boolean {
-  // A root process without CAP_SETUID cannot switch accounts; the error appears when the server starts.
+  // A root process without CAP_SETUID cannot switch accounts; the start of the server then reports the error.
   return spawnSync(join(home, 'bin', 'initdb'), ['--version'], { cwd: '/', env: {}, ...account }).status === 0;
 }
 

@@ -7,17 +7,17 @@ import type { Binaries } from './binaries.ts';
 export type ServerDirectory = {
   readonly binaries: Binaries;
   readonly account: Account | undefined;
-  /** The data folder: the working folder of the program, given to it by -D. */
+  /** The data folder: it is the working folder of the program and its option -D. */
   readonly data: string;
 };
 
 type Arguments = Pick<ChildOptions, 'stdin' | 'stderr'> & {
-  /** Before and after that of the data folder. */
+  /** Arguments before and after the data folder's. */
   readonly first?: readonly string[];
   readonly last: readonly string[];
 };
 
-/** Starts a program of PostgreSQL. */
+/** Starts a PostgreSQL program as a child process. */
 export function startProgram(
   name: 'postgres' | 'initdb',
   { binaries, account, data }: ServerDirectory,

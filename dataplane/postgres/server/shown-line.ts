@@ -1,7 +1,7 @@
 /**
- * The part of a server line that may be logged. Before the server accepts connections its lines contain no client data.
- * Later, lines of failed connections quote a role, database or option of the client: everything after the first quote or
- * colon is dropped, and so are continuation lines.
+ * The part of a server log line that may be logged. Before the server accepts connections, its lines contain no client
+ * data. Afterwards, lines about failed connections quote a role, database or option of the client: the text after the
+ * first quote or colon is dropped, and so are continuation lines.
  */
 export function shownLine(line: string, isServing: boolean): string | undefined {
   if (!isServing) return line;

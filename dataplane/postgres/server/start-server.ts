@@ -7,26 +7,31 @@ import { shownLine } from './shown-line.ts';
 type ServerOptions = {
   readonly address: HostPort;
   readonly servesCluster: boolean;
-  /** Receives its log lines, without statements and values. */
+  /** Receives the server's log lines, without statements and values. */
   readonly say: (line: string) => void;
 };
 
 export type RunningServer = {
   readonly pid: number;
-  /** Resolves with a description of its exit, whatever the cause. */
+  /** Resolves when the server has exited, with a description of its exit. */
   readonly ended: Promise<string>;
-  /** Fast shutdown: disconnects clients, rolls back their transactions, and writes everything to disk. */
+  /**
+   * Stops the server by a fast shutdown: it disconnects clients, rolls back their transactions, and writes everything
+   * to disk.
+   */
   stop(): Promise<void>;
 };
 
-/** Timeout of the start, long because of crash recovery: an interrupted recovery starts again from the beginning. */
+/**
+ * Timeout of the server's start. It is long because an interrupted crash recovery would start again from the beginning.
+ */
 const startMs = 600_000;
-/** Timeout of a fast shutdown; afterwards an immediate shutdown leaves recovery to the next start. */
+/** Timeout of a fast shutdown. Then an immediate shutdown follows, and the next start recovers the database. */
 const stopMs = 20_000;
 
 /**
- * Starts the server and waits until it accepts connections. The server exits with this process, also after SIGKILL.
- * @throws ServerError
+ * Starts PostgreSQL and waits until it accepts connections. The server exits when this process exits, even after
+ * SIGKILL. @throws ServerError
  */
 export async function startServer(
   directory: ServerDirectory,
@@ -63,10 +68,10 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     port: address.port,
     unix_socket_directories: '',
     max_connections: 100,
-    // No client connects as superuser.
+    // The superuser may not connect over the network or the socket.
     superuser_reserved_connections: 0,
     shared_buffers: '64MB',
-    // On a node with huge pages that the pod may not use, they cause a bus error.
+    // Huge pages are off: on a node that has huge pages which the pod may not use, they cause a bus error.
     huge_pages: 'off',
     // Keeps the write-ahead log small and recovery short.
     max_wal_size: '256MB',
@@ -74,7 +79,7 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
-    // Statements, parameters and error details contain user data.
+    // Statements, parameters and error details are not logged, because they contain user data.
     log_statement: 'none',
     log_min_duration_statement: -1,
     log_min_messages: 'log',
@@ -83,7 +88,7 @@ function serverArguments({ address, servesCluster }: ServerOptions): readonly st
     log_parameter_max_length: 0,
     log_checkpoints: 'off',
     log_line_prefix: '',
-    // Clients must not change these settings by ALTER SYSTEM.
+    // ALTER SYSTEM is refused, so that clients cannot change these settings.
     allow_alter_system: 'off',
     ...(servesCluster ? podSettings : {}),
   };
@@ -94,19 +99,19 @@ const podSettings = {
   // The default for parallel queries is /dev/shm, which has 64 MiB in a pod whatever its memory limit, so that a large
   // query fails. System V segments are limited by the memory of the pod only.
   dynamic_shared_memory_type: 'sysv',
-  // Seconds. Without keepalives the system keeps the connection of a lost node for two hours.
+  // In seconds. Without keepalives, the connection to a lost node stays open for two hours.
   tcp_keepalives_idle: 60,
   tcp_keepalives_interval: 10,
   tcp_keepalives_count: 6,
 };
 
-/** What the server reports in its lines until it serves or ends. */
+/** Reads the server's log lines until it is ready or has exited. */
 function watchStart(say: (line: string) => void) {
   const { promise: outcome, resolve: settle } = Promise.withResolvers<string>();
   let isTaken = false;
   let isServing = false;
   return {
-    /** `ready`, `address_taken`, or how it ended. */
+    /** `ready`, `address_taken`, or a description of the server's exit. */
     outcome,
     settle,
     isAddressTaken: () => isTaken,

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
 import { startFollowed } from '../../../e2e/support/start-followed.ts';
 
-/** An unprivileged user with a name, which PostgreSQL requires. */
+/** An unprivileged user that has a name, which PostgreSQL requires. */
 export const containerUser = 65_534;
 
 const main = new URL('../main.ts', import.meta.url).pathname;
-/** A command as process 1 of new namespaces, without root. */
+/** Runs a command as process 1 of new Linux namespaces, without root. */
 const contained = [
   ...['--mount', '--mount-proc', '--pid', '--ipc', '--fork'],
   ...['setpriv', `--reuid=${containerUser}`, `--regid=${containerUser}`, '--clear-groups', '--no-new-privs'],
   process.execPath,
 ];
 
-/** Why such a process cannot be started here; undefined if it can. */
+/** Why this machine cannot start a process in new namespaces; undefined if it can. */
 export const missingContainers: string | undefined =
   process.platform === 'linux' && spawnSync('unshare', [...contained, '--check', main]).status === 0
     ? undefined
@@ -24,9 +24,9 @@ export type DatabaseContainer = {
   readonly url: string;
   readonly adminUrl: string;
   readonly log: () => string;
-  /** Sends SIGTERM and waits. @returns the exit code */
+  /** Sends SIGTERM to the container and waits. @returns its exit code */
   stop(): Promise<number | NodeJS.Signals>;
-  /** Kills every process in it at once, as the kernel does when memory is exhausted. */
+  /** Kills every process in the container at once, as the kernel does when memory is exhausted. */
   kill(): Promise<void>;
 };
 
@@ -34,7 +34,7 @@ export async function startContainer(environment: Readonly<Record<string, string
   const child = startFollowed(['unshare', ...contained, main], { env: { PATH: process.env['PATH'], ...environment } });
   const first = await child.listens('the container');
   const { listening, admin } = JSON.parse(first) as { listening: string; admin: string };
-  /** Signals the inner process: unshare waits for it and forwards no signals. */
+  /** Sends the signal to the inner process: unshare waits for it and forwards no signals. */
   function end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
     for (const pid of childrenOf(child.pid ?? 0, 'portcullis-postgres')) process.kill(pid, signal);
     return child.exit();

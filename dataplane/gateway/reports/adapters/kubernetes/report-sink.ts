@@ -8,9 +8,9 @@ import type { Stored } from '#resources/metadata';
 import type { ReportSink } from '../../ports.ts';
 
 type Replica = {
-  /** Name of the report, and of the pod where there is one. */
+  /** Name of the report; in a cluster also the name of the pod. */
   readonly replica: string;
-  /** UID of that pod, which owns the report, so that both are deleted together. */
+  /** UID of the gateway's pod. The pod owns the report, so that both are deleted together. */
   readonly podUid?: string | undefined;
 };
 
@@ -46,7 +46,7 @@ export function kubernetesReports(client: KubeClient, { replica, podUid }: Repli
       try {
         await writeOnce(spec);
       } catch (error) {
-        // The report changed since it was read.
+        // The report changed in the API server since it was read.
         if (!isKubeError(error, 'already_exists', 'precondition_failed', 'conflict', 'not_found')) throw error;
         await writeOnce(spec);
       }
