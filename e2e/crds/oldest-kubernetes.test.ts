@@ -7,7 +7,7 @@ import { collection, useTestApi } from './test-api.ts';
 const oldest = '1.33';
 
 describe(`Kubernetes ${oldest}`, () => {
-  const api = useTestApi({ apiServerFlags: [`--emulated-version=${oldest}`] });
+  const api = useTestApi([`--emulated-version=${oldest}`]);
 
   test(`the API server reports version ${oldest}`, async () => {
     expect((await api.send('GET', '/version')).body).toMatchObject({ emulationMajor: '1', emulationMinor: '33' });

@@ -1,13 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
-import { goModules } from '../../hack/cluster/build/go-modules.ts';
-import { sourceKey } from '../../hack/cluster/build/module-key.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../../hack/cluster/control-plane.ts';
+import type { ControlPlane } from '../../hack/cluster/control-plane.ts';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
-import { cacheFolder } from '../../hack/cluster/places.ts';
+import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { openSharedApiServer } from '../kube/shared-api-server.ts';
 import type { ProgramEnd } from '../support/run-to-end.ts';
 import { until } from '../support/until.ts';
 
@@ -26,7 +26,7 @@ type SendOptions = {
   readonly token?: string;
 };
 
-/** A real API server with the definitions, admission policies and roles of Portcullis, and the namespace `test`. */
+/** A real API server with the definitions, admission policies and roles of Portcullis, and a namespace for the file. */
 type TestApi = {
   readonly controlPlane: () => ControlPlane;
   readonly kubectl: (args: readonly string[], input?: string) => Promise<ProgramEnd>;
@@ -39,7 +39,8 @@ type TestApi = {
   ) => Promise<ApiServerResponse>;
 };
 
-export const testNamespace = 'test';
+/** Of this test file alone. */
+export const testNamespace = `crds-${randomBytes(4).toString('hex')}`;
 
 /** Path of a collection of a Portcullis kind, with strict validation like kubectl. */
 export function collection(plural: string, query = 'fieldValidation=Strict'): string {
@@ -50,40 +51,28 @@ export function item(plural: string, name: string, query = 'fieldValidation=Stri
   return collection(`${plural}/${name}`, query);
 }
 
-/** Reason why no API server can be started; undefined when one is built. */
-function findObstacle(): string | undefined {
-  const module = goModules.find(({ programs }) => programs['kube-apiserver'] !== undefined);
-  const home = join(cacheFolder(), 'programs', module?.name ?? '');
-  const prefix = module === undefined ? '' : `${sourceKey(module)}-`;
-  const isBuilt = (existsSync(home) ? readdirSync(home) : []).some(
-    (key) => key.startsWith(prefix) && existsSync(join(home, key, 'kubectl')),
-  );
-  return isBuilt ? undefined : "kube-apiserver is not built here: 'npm run cluster -- build' builds it";
-}
-
-/** Starts an API server before the tests of a file and stops it afterwards; skips them when none is built. */
-export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'apiServerFlags'> = {}): TestApi {
-  const obstacle = findObstacle();
-  let running: ControlPlane | undefined;
+/** The shared API server for the tests of a file, or one with these flags; skips the tests when none is built. */
+export function useTestApi(apiServerFlags?: readonly string[]): TestApi {
+  let opened: ApiServer | undefined;
   let agent: Agent | undefined;
 
   beforeAll(async () => {
-    if (obstacle !== undefined) return;
-    running = await startControlPlane(options);
-    agent = new Agent({ connect: { ca: readFileSync(running.caFile) } });
+    if (missingApiServer !== undefined) return;
+    opened = await (apiServerFlags === undefined ? openSharedApiServer() : openApiServer({ apiServerFlags }));
+    agent = new Agent({ connect: { ca: readFileSync(controlPlane().caFile) } });
     await install(api);
   });
   afterAll(async () => {
     await agent?.close();
-    await running?.[Symbol.asyncDispose]();
+    await opened?.[Symbol.asyncDispose]();
   });
   beforeEach((context) => {
-    if (obstacle !== undefined) context.skip(obstacle);
+    if (missingApiServer !== undefined) context.skip(missingApiServer);
   });
 
   const controlPlane = (): ControlPlane => {
-    if (running === undefined) throw new TypeError('the API server runs while tests do');
-    return running;
+    if (opened === undefined) throw new TypeError('the API server runs only while tests run');
+    return opened.controlPlane;
   };
   const adminAgent = (): Agent => {
     const { caFile, adminCertificateFile, adminKeyFile } = controlPlane();
@@ -114,16 +103,9 @@ export function useTestApi(options: Pick<ControlPlaneOptions, 'controllers' | 'a
   return api;
 }
 
-/** Applies the files like a user, and waits until the API server enforces them. */
+/** Adds the roles and the namespace to what every API server has, and waits until the admission policies are enforced. */
 async function install(api: TestApi): Promise<void> {
-  const folders = ['crds', 'crds/admission', 'crds/roles'];
-  const files = folders.flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith('.yaml'))
-      .map((name) => `--filename=${join(root, folder, name)}`),
-  );
-  await api.kubectlOk(['apply', '--server-side', ...files]);
-  await api.kubectlOk(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
+  await api.kubectlOk(['apply', '--server-side', `--filename=${join(root, 'crds', 'roles')}`]);
   await api.kubectlOk(['create', 'namespace', testNamespace]);
   // Admission policies are enforced shortly after they are stored.
   const wrong = {

@@ -19,11 +19,12 @@ const rights = [
   ['admin', write, read],
 ] as const;
 
-const core = '/api/v1/namespaces/test';
+const elsewhere = `${testNamespace}-elsewhere`;
+const core = `/api/v1/namespaces/${testNamespace}`;
 
 describe('roles and writers', () => {
-  // The controllers aggregate the roles into the built-in ones.
-  const api = useTestApi({ controllers: true });
+  // The controllers of the shared API server aggregate the roles into the built-in ones.
+  const api = useTestApi();
 
   test.each(rights)('the role %s grants exactly its rights', async (role, own, internal) => {
     const user = `user-of-${role}`;
@@ -146,7 +147,7 @@ describe('roles and writers', () => {
 
     /** A service account token, bound to the pod of this name or to no pod. */
     async function tokenOf(pod: string | undefined, inNamespace = testNamespace): Promise<string> {
-      const place = core.replace('test', inNamespace);
+      const place = core.replace(testNamespace, inNamespace);
       const bound = pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod } };
       const { body } = await api.send('POST', `${place}/serviceaccounts/gateway/token`, {
         body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: bound },
@@ -155,7 +156,7 @@ describe('roles and writers', () => {
     }
 
     async function addReplica(pod: string, inNamespace = testNamespace): Promise<string> {
-      const place = core.replace('test', inNamespace);
+      const place = core.replace(testNamespace, inNamespace);
       await api.send('POST', `${place}/serviceaccounts`, { body: { metadata: { name: 'gateway' } } });
       const spec = { serviceAccountName: 'gateway', containers: [{ name: 'gateway', image: 'none' }] };
       const created = await api.send('POST', `${place}/pods`, { body: { metadata: { name: pod }, spec } });
@@ -216,9 +217,9 @@ describe('roles and writers', () => {
     });
 
     test('a pod of the same name in another namespace cannot write a report', async () => {
-      await api.kubectlOk(['create', 'namespace', 'elsewhere']);
-      const token = await addReplica('gateway-d', 'elsewhere');
-      await allowReports('elsewhere');
+      await api.kubectlOk(['create', 'namespace', elsewhere]);
+      const token = await addReplica('gateway-d', elsewhere);
+      await allowReports(elsewhere);
       await until('the right is in force', async () => {
         const { body } = await api.send('GET', item('gatewayreports', 'none', ''), { token });
         return (body as ApiObject & { code?: number }).code === 404;

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type ClientOptions, createClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { loadKubeconfig } from '#kube/client/credentials';
@@ -14,7 +14,8 @@ import { kinds } from '#resources/kinds';
 import { createAuthority, type KeyPair } from '../../hack/cluster/certificates/authority.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { missingApiServer, onApiServer } from './open-api-server.ts';
+import { useApiServer } from './shared-api-server.ts';
 
 const kind = kinds.gatewayReport;
 const report = sampleReport('one', { uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: 'now' });
@@ -145,11 +146,7 @@ describe('a client over TLS', () => {
 });
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('access to an API server'), () => {
-  let server: ApiServer;
-  beforeAll(async () => {
-    server = await openApiServer();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useApiServer();
 
   test('a pod authenticates with the token of its service account', async () => {
     const { namespace } = await server.client();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ensureObject } from '#kube/apply/ensure-object';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type {
@@ -19,7 +19,8 @@ import { startReflector } from '#kube/watch/reflector';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { useApiServer } from './shared-api-server.ts';
 
 const labels = { 'app.kubernetes.io/name': 'portcullis-runtime', 'portcullis.dev/workload': 'g-1' };
 const selector = { matchLabels: { 'portcullis.dev/workload': 'g-1' } };
@@ -93,11 +94,7 @@ const made: readonly [string, Kind, object][] = [
 ];
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('built-in kinds of the API server'), () => {
-  let server: ApiServer;
-  beforeAll(async () => {
-    server = await openApiServer();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useApiServer(openApiServer);
 
   async function openOwner(client: KubeClient) {
     const owner = await client.create(kinds.guardrailPolicy, samplePolicy('owner'));

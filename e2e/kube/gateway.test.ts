@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
@@ -14,7 +14,8 @@ import type { Stored } from '#resources/metadata';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { useApiServer } from './shared-api-server.ts';
 
 function unguardedRoute(alias: string): GatewayRoute {
   return {
@@ -38,11 +39,7 @@ function unguardedRoute(alias: string): GatewayRoute {
 }
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('a gateway in a cluster'), () => {
-  let server: ApiServer;
-  beforeAll(async () => {
-    server = await openApiServer();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useApiServer(openApiServer);
 
   /** Creates the pod object, its service account with the rights of a gateway, and the token that a kubelet would mount. */
   async function makePod(

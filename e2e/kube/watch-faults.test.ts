@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyDesired } from '#kube/apply/apply';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap } from '#kube/client/builtin-types';
@@ -11,7 +11,8 @@ import { type Reflector, type ReflectorOptions, startReflector } from '#kube/wat
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { until } from '../support/until.ts';
-import { type ApiServer, missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
+import { useApiServer } from './shared-api-server.ts';
 
 const policies = kinds.guardrailPolicy;
 type Options = Partial<ReflectorOptions<GuardrailPolicy>>;
@@ -60,11 +61,7 @@ function holdable(client: KubeClient) {
 }
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('a watch of the API server'), () => {
-  let server: ApiServer;
-  beforeAll(async () => {
-    server = await openApiServer({ apiServerFlags: ['--etcd-compaction-interval=2s'] });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+  const server = useApiServer(() => openApiServer({ apiServerFlags: ['--etcd-compaction-interval=2s'] }));
 
   test('bookmarks advance a watch while no object of its kind changes', async () => {
     const client = await server.client();

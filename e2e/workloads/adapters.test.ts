@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
@@ -20,7 +20,7 @@ import { createDeployments, type Deployments } from '../../operator/workloads/ad
 import type { WorkloadRequest } from '../../operator/workloads/ports.ts';
 import { describeWorkloads, type WorkloadsPlace } from '../../operator/workloads/testing/workloads-suite.ts';
 import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { useApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 
@@ -96,11 +96,7 @@ async function openPlace(server: ApiServer): Promise<RealPlace> {
 }
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a cluster'), () => {
-  let server: ApiServer;
-  beforeAll(async () => {
-    server = await openSharedApiServer();
-  }, 180_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  const server = useApiServer();
 
   describeWorkloads('an API server', () => openPlace(server));
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
@@ -11,8 +11,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { useApiServer } from '../kube/shared-api-server.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
@@ -51,11 +51,7 @@ function killedAfter(deadAt: number) {
 describe.skipIf(missingApiServer !== undefined)(
   onApiServer('an operator that is killed after any of its writes'),
   () => {
-    let server: ApiServer;
-    beforeAll(async () => {
-      server = await openSharedApiServer();
-    }, 180_000);
-    afterAll(() => server?.[Symbol.asyncDispose]());
+    const server = useApiServer();
 
     async function appliedIn(
       namespace: WorkloadNamespace,

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach } from 'vitest';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { retrying } from '#kube/client/retrying-client';
 import type { Stored } from '#resources/metadata';
 import type { ApiServer } from '../kube/open-api-server.ts';
+import { useApiServer } from '../kube/shared-api-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { setEndpoints } from './set-endpoints.ts';
 
@@ -48,6 +51,32 @@ export async function openWorkloadNamespace(server: ApiServer): Promise<Workload
       await setEndpoints(client, workload, isReady ? living : []);
       for (const pod of living) await setPod(client, pod, isReady, container);
       return living.length;
+    },
+  };
+}
+
+/** For each test of a suite: a namespace of the shared API server, and a folder. */
+type WorkloadWorld = {
+  readonly server: ApiServer;
+  readonly namespace: WorkloadNamespace;
+  readonly folder: string;
+};
+
+export function useWorkloadWorld(): WorkloadWorld {
+  const server = useApiServer();
+  const current: { namespace?: WorkloadNamespace; folder?: ReturnType<typeof temporaryFolder> } = {};
+  beforeEach(async () => {
+    current.namespace = await openWorkloadNamespace(server);
+    current.folder = temporaryFolder();
+  });
+  afterEach(() => current.folder?.[Symbol.dispose]());
+  return {
+    server,
+    get namespace() {
+      return current.namespace as WorkloadNamespace;
+    },
+    get folder() {
+      return current.folder?.path ?? '';
     },
   };
 }

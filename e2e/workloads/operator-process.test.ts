@@ -1,41 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease } from '#kube/client/builtin-types';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
-import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { layOut } from './start-cluster-operator.ts';
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the operator in a cluster'), () => {
-  let server: ApiServer;
-  let namespace: WorkloadNamespace;
-  let folder: string;
-  beforeAll(async () => {
-    server = await openSharedApiServer();
-  }, 180_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    namespace = await openWorkloadNamespace(server);
-    folder = await mkdtemp(join(tmpdir(), 'portcullis-process-'));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const world = useWorkloadWorld();
 
   async function start(replica: string): Promise<RunningProcess> {
-    const { environmentDirectory, runtimeTokenFile, secretsDirectory } = await layOut(folder);
+    const { environmentDirectory, runtimeTokenFile, secretsDirectory } = await layOut(world.folder);
     return startProcess({
       file: 'operator/main.ts',
       environment: {
         PORTCULLIS_MODE: 'cluster',
-        PORTCULLIS_KUBECONFIG: server.controlPlane.kubeconfigFile,
-        PORTCULLIS_NAMESPACE: namespace.client.namespace,
+        PORTCULLIS_KUBECONFIG: world.server.controlPlane.kubeconfigFile,
+        PORTCULLIS_NAMESPACE: world.namespace.client.namespace,
         PORTCULLIS_ENVIRONMENT_DIR: environmentDirectory,
         PORTCULLIS_RUNTIME_TOKEN_FILE: runtimeTokenFile,
         PORTCULLIS_SECRETS_DIR: secretsDirectory,
@@ -44,13 +29,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     });
   }
 
-  const lease = () => namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
+  const lease = () => world.namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
   const leads = (replica: string) =>
     until(`${replica} leads`, async () => (await lease())?.spec.holderIdentity?.startsWith(`${replica}_`) === true, {
       deadlineMs: 60_000,
     });
   const recorded = async (name: string): Promise<boolean> => {
-    const policy = await namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    const policy = await world.namespace.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     return policy?.status?.latestRevision !== undefined;
   };
 
@@ -66,7 +51,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
   test('an operator whose lease is taken logs the loss and exits with 1', async () => {
     await using operator = await start('operator-0');
     await leads('operator-0');
-    await namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
+    await world.namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
       { op: 'replace', path: '/spec/holderIdentity', value: 'somebody-else' },
       { op: 'replace', path: '/spec/leaseDurationSeconds', value: 3_600 },
     ]);
@@ -78,17 +63,17 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('processes of the op
     await using first = await start('operator-0');
     await leads('operator-0');
     await using second = await start('operator-1');
-    await namespace.client.create(kinds.guardrailPolicy, policyObject('before'));
+    await world.namespace.client.create(kinds.guardrailPolicy, policyObject('before'));
     await until('the first operator acts', () => recorded('before'));
     first.signal('SIGSTOP');
     await leads('operator-1');
-    await namespace.client.create(kinds.guardrailPolicy, policyObject('meanwhile'));
+    await world.namespace.client.create(kinds.guardrailPolicy, policyObject('meanwhile'));
     await until('the second operator acts', () => recorded('meanwhile'));
-    const before = await namespace.atRest();
+    const before = await world.namespace.atRest();
     first.signal('SIGCONT');
     expect(await first.exit()).toBe(1);
     expect(first.log()).toContain('leadership was lost');
-    expect(await namespace.atRest()).toEqual(before);
+    expect(await world.namespace.atRest()).toEqual(before);
     expect((await fetch(new URL('/livez', second.url))).status).toBe(200);
   });
 });

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, Lease } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -10,43 +7,31 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
-import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod, testWorkload } from './start-cluster-operator.ts';
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cluster'), () => {
-  let server: ApiServer;
-  let namespace: WorkloadNamespace;
-  let folder: string;
-  beforeAll(async () => {
-    server = await openSharedApiServer();
-  }, 180_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    namespace = await openWorkloadNamespace(server);
-    folder = await mkdtemp(join(tmpdir(), 'portcullis-cluster-'));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const world = useWorkloadWorld();
 
   const start = (change: Parameters<typeof startClusterOperator>[3] = {}) =>
-    startClusterOperator(server, namespace, folder, change);
+    startClusterOperator(world.server, world.namespace, world.folder, change);
 
   async function routeOf(name: string, says: (route: Stored<GatewayRoute>) => boolean = () => true) {
     return until(`the route ${name}`, async () => {
       // Pods of every workload become ready.
-      for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
-        await namespace.setPods(metadata.name, true);
+      for (const { metadata } of (await world.namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
+        await world.namespace.setPods(metadata.name, true);
       }
-      const route = await namespace.client.get<GatewayRoute>(kinds.gatewayRoute, name);
+      const route = await world.namespace.client.get<GatewayRoute>(kinds.gatewayRoute, name);
       return route !== undefined && says(route) ? route : undefined;
     });
   }
 
   async function applied(name: string, token = '') {
     return until(`${name} is applied`, async () => {
-      const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, name);
+      const binding = await world.namespace.client.get<ModelBinding>(kinds.modelBinding, name);
       const condition = binding?.status?.conditions?.find(({ type }) => type === 'Applied');
       const isCurrent = condition?.observedGeneration === binding?.metadata.generation;
       const isThis = binding?.status?.applications?.[0]?.operationId === token;
@@ -55,9 +40,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
   }
 
   async function apply(): Promise<Stored<GatewayRoute>> {
-    const replica = await startGatewayPod(namespace, folder, 'gateway-1');
-    await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
-    await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
+    const replica = await startGatewayPod(world.namespace, world.folder, 'gateway-1');
+    await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await world.namespace.client.create(kinds.modelBinding, bindingObject('chat'));
     const route = await routeOf('chat');
     await replica.report('take');
     await applied('chat');
@@ -70,22 +55,22 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     const workload = route.spec.workload ?? '';
     expect(route.spec.guardrail).toMatchObject({
       mode: 'Policy',
-      addresses: [`http://${workload}.${namespace.client.namespace}.svc:8000`],
+      addresses: [`http://${workload}.${world.namespace.client.namespace}.svc:8000`],
     });
-    const generation = await namespace.client.get<RuntimeWorkload>(kinds.runtimeWorkload, workload);
+    const generation = await world.namespace.client.get<RuntimeWorkload>(kinds.runtimeWorkload, workload);
     expect(generation).toMatchObject({ spec: { build: 'portcullis:1' }, status: { state: 'Ready', readyReplicas: 1 } });
     await until('people are told', async () => {
       const columns = '--output=custom-columns=:.regarding.kind,:.reason,:.reportingController';
-      const told = (await namespace.kubectl('get', 'events.events.k8s.io', columns)).replaceAll(/ +/g, ' ');
+      const told = (await world.namespace.kubectl('get', 'events.events.k8s.io', columns)).replaceAll(/ +/g, ' ');
       const ours = ['GuardrailPolicy Recorded', 'RuntimeWorkload WorkloadReady', 'ModelBinding Applied'];
       return ours.every((event) => told.includes(`${event} portcullis.dev/operator`));
     });
-    const before = await namespace.atRest();
+    const before = await world.namespace.atRest();
     await first[Symbol.asyncDispose]();
     await using second = await start();
     await until('it leads', () => second.events.includes('leading'));
-    await namespace.setPods(workload, true);
-    expect(await namespace.atRest()).toEqual(before);
+    await world.namespace.setPods(workload, true);
+    expect(await world.namespace.atRest()).toEqual(before);
     expect((await fetch(new URL('/readyz', second.operator.url))).status).toBe(200);
     expect((await fetch(new URL('/livez', second.operator.url))).status).toBe(200);
   });
@@ -97,20 +82,20 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     'a condition names a missing Secret, and the binding is applied when the Secret appears $when',
     async ({ progressDeadlineMs, ends }) => {
       await using _operator = await start({ progressDeadlineMs });
-      const replica = await startGatewayPod(namespace, folder, 'gateway-1');
-      await namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
-      await namespace.client.create(kinds.modelBinding, bindingObject('chat'));
+      const replica = await startGatewayPod(world.namespace, world.folder, 'gateway-1');
+      await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+      await world.namespace.client.create(kinds.modelBinding, bindingObject('chat'));
       const waiting = { reason: 'CreateContainerConfigError', message: 'secret "token" not found' };
       const said = await until('the binding names the Secret', async () => {
-        for (const { metadata } of (await namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
-          await namespace.setPods(metadata.name, false, { state: { waiting } });
+        for (const { metadata } of (await world.namespace.client.list<RuntimeWorkload>(kinds.runtimeWorkload)).items) {
+          await world.namespace.setPods(metadata.name, false, { state: { waiting } });
         }
-        const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+        const binding = await world.namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
         return binding?.status?.conditions?.find(({ message }) => message.includes('secret "token" not found'));
       });
       expect(said.status).not.toBe('True');
       await until('its application fails if expected', async () => {
-        const binding = await namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
+        const binding = await world.namespace.client.get<ModelBinding>(kinds.modelBinding, 'chat');
         return (binding?.status?.applications ?? []).length === ends.length;
       });
       // The kubelet retries: its pods become ready.
@@ -129,18 +114,24 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     const first = await start();
     const route = await apply();
     const old = route.spec.workload ?? '';
-    const deployment = await namespace.client.get<Deployment>(builtinKinds.deployment, old);
-    const before = await namespace.atRest();
+    const deployment = await world.namespace.client.get<Deployment>(builtinKinds.deployment, old);
+    const before = await world.namespace.atRest();
     await first[Symbol.asyncDispose]();
     await using second = await start({ files: { 'workload.yaml': testWorkload.replace(':1', ':2') } });
     await until('it leads', () => second.events.includes('leading'));
-    expect(await namespace.atRest()).toEqual(before);
-    const now = await namespace.client.get<Deployment>(builtinKinds.deployment, old);
+    expect(await world.namespace.atRest()).toEqual(before);
+    const now = await world.namespace.client.get<Deployment>(builtinKinds.deployment, old);
     expect(now?.metadata.generation).toBe(deployment?.metadata.generation);
-    await namespace.kubectl('patch', 'modelbinding', 'chat', '--type=merge', '--patch={"spec":{"apply":"again"}}');
+    await world.namespace.kubectl(
+      'patch',
+      'modelbinding',
+      'chat',
+      '--type=merge',
+      '--patch={"spec":{"apply":"again"}}',
+    );
     const moved = await routeOf('chat', ({ spec }) => spec.token === 'again');
     expect(moved.spec.workload).not.toBe(old);
-    const next = await namespace.client.get<Deployment>(builtinKinds.deployment, moved.spec.workload ?? '');
+    const next = await world.namespace.client.get<Deployment>(builtinKinds.deployment, moved.spec.workload ?? '');
     expect(next?.spec.template.spec.containers[0]?.image).toBe('portcullis:2');
   });
 
@@ -154,7 +145,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(second.events).not.toContain('route_written');
     await first[Symbol.asyncDispose]();
     await until('the other operator is the leader', () => second.events.includes('leading'));
-    await namespace.client.patch(kinds.modelBinding, 'chat', [
+    await world.namespace.client.patch(kinds.modelBinding, 'chat', [
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);
     await routeOf('chat', ({ spec }) => spec.guardrail.mode === 'None');
@@ -164,17 +155,17 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
   test('an operator whose lease is taken stops acting and reports it', async () => {
     await using operator = await start();
     await apply();
-    const lease = await namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
-    await namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
+    const lease = await world.namespace.client.get<Lease>(builtinKinds.lease, 'portcullis-operator');
+    await world.namespace.client.patch(builtinKinds.lease, 'portcullis-operator', [
       { op: 'replace', path: '/spec/holderIdentity', value: 'somebody-else' },
       { op: 'replace', path: '/spec/leaseDurationSeconds', value: 3_600 },
       { op: 'test', path: '/metadata/uid', value: lease?.metadata.uid },
     ]);
     expect((await operator.lost).message).toContain('another process took the lease');
-    const before = await namespace.atRest();
-    await namespace.client.patch(kinds.modelBinding, 'chat', [
+    const before = await world.namespace.atRest();
+    await world.namespace.client.patch(kinds.modelBinding, 'chat', [
       { op: 'replace', path: '/spec/guardrail', value: guardedBy(1, 'other') },
     ]);
-    expect(await namespace.atRest()).toEqual([...before, 'patch modelbindings/chat']);
+    expect(await world.namespace.atRest()).toEqual([...before, 'patch modelbindings/chat']);
   });
 });

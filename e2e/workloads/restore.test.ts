@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import { listAll } from '#kube/client/list-all';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -11,10 +8,9 @@ import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
-import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
+import { openWorkloadNamespace, useWorkloadWorld, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
 
 /** Kinds of a backup in restore order: revisions first. */
@@ -27,16 +23,7 @@ const backedUp = [
 ] as const;
 
 describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => {
-  let server: ApiServer;
-  let folder: string;
-  beforeAll(async () => {
-    server = await openSharedApiServer();
-  }, 180_000);
-  afterAll(() => server?.[Symbol.asyncDispose]());
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portcullis-restore-'));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const world = useWorkloadWorld();
 
   async function applied(namespace: WorkloadNamespace, report: () => Promise<void>) {
     await until('the route names this namespace', async () => {
@@ -55,16 +42,16 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
   }
 
   test('a restore of another cluster’s resources continues with the same application, revision and workload', async () => {
-    const before = await openWorkloadNamespace(server);
-    const first = await startClusterOperator(server, before, folder);
-    const replica = await startGatewayPod(before, folder, 'gateway-1');
+    const before = await openWorkloadNamespace(world.server);
+    const first = await startClusterOperator(world.server, before, world.folder);
+    const replica = await startGatewayPod(before, world.folder, 'gateway-1');
     await before.client.create(kinds.guardrailPolicy, policyObject('guard'));
     await before.client.create(kinds.modelBinding, bindingObject('chat'));
     await applied(before, () => replica.report('take'));
     await before.atRest();
     await first[Symbol.asyncDispose]();
 
-    const after = await openWorkloadNamespace(server);
+    const after = await openWorkloadNamespace(world.server);
     for (const kind of backedUp) {
       for (const { apiVersion, metadata, spec } of (await listAll<Resource>(before.client, kind)).items) {
         const { name, labels, annotations, finalizers } = metadata;
@@ -73,8 +60,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('a restore'), () => 
       }
     }
     const restored = await after.client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
-    await using second = await startClusterOperator(server, after, folder);
-    const next = await startGatewayPod(after, folder, 'gateway-1');
+    await using second = await startClusterOperator(world.server, after, world.folder);
+    const next = await startGatewayPod(after, world.folder, 'gateway-1');
     const binding = await applied(after, () => next.report('take'));
     expect(second.events).not.toContain('application_run_again');
 

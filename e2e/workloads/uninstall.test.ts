@@ -2,25 +2,21 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { silentProgress } from '../../hack/cluster/progress.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
-import { type ApiServer, missingApiServer } from '../kube/open-api-server.ts';
-import { openSharedApiServer } from '../kube/shared-api-server.ts';
+import { missingApiServer } from '../kube/open-api-server.ts';
+import { useApiServer } from '../kube/shared-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { openWorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
 
-let server: ApiServer;
-beforeAll(async () => {
-  if (missingApiServer === undefined) server = await openSharedApiServer();
-}, 180_000);
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = useApiServer();
 
 /** The command of the page that removes the finalizers, as printed there. */
 function documentedCommand(namespace: string): string {
