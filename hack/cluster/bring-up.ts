@@ -14,15 +14,18 @@ import { startWhole, startWholeStages } from './whole/start-whole.ts';
 
 type WantedCluster = {
   readonly name: string;
-  /** `none`: a control plane only. `local`: programs of this machine. `any`: Docker if it runs, else local. */
+  /**
+   * How to run the cluster. `none`: a control plane without nodes. `local`: from programs of this machine. `any`: in
+   * Docker if Docker runs, else local.
+   */
   readonly node: 'none' | 'local' | 'any';
-  /** With a control plane: whether kube-controller-manager runs too. */
+  /** Whether kube-controller-manager runs too. Only for a control plane without nodes. */
   readonly controllers?: boolean;
-  /** With a control plane: number of simulated nodes. */
+  /** Number of simulated nodes. Only for a control plane. */
   readonly pretendedNodes?: number | undefined;
   /** Not in Docker. */
   readonly audit?: AuditLevel | undefined;
-  /** Of a control plane: port of the API server. */
+  /** Port of the API server of a control plane. */
   readonly port?: number | undefined;
   /** Not in Docker. */
   readonly apiServerFlags?: readonly string[];
@@ -45,11 +48,11 @@ async function startNew(wanted: WantedCluster, progress: ProgressReporter): Prom
 function checkSize(record: ClusterRecord, wanted: WantedCluster): void {
   const hasNode = record.size !== 'control-plane';
   if (hasNode === (wanted.node !== 'none')) return;
-  const sentence = hasNode ? 'a whole cluster' : 'a control plane without a node';
+  const sentence = hasNode ? 'a whole cluster' : 'a whole cluster was requested where a control plane is started';
   throw new ClusterError('usage', `${record.name} is ${sentence}: take it down first, or choose another name.`);
 }
 
-/** A killed namespace may take a moment to end with all processes in it. */
+/** The processes of a killed namespace may take a moment to exit. */
 function hasSpace(record: WholeRecord): boolean {
   const space = spaceOf(record).component.running();
   return space !== undefined && isAtWork(space);
@@ -58,7 +61,7 @@ function hasSpace(record: WholeRecord): boolean {
 /** Stopped components are restarted; a node whose machine was rebooted cannot be reused. */
 async function startRest(record: ClusterRecord, wanted: WantedCluster, progress: ProgressReporter): Promise<void> {
   if (record.owner !== null) {
-    throw new ClusterError('usage', `${record.name} belongs to a test that runs: choose another name.`);
+    throw new ClusterError('usage', `The cluster ${record.name} belongs to a running test: choose another name.`);
   }
   checkSize(record, wanted);
   const state = await clusterState(record.name);
@@ -80,8 +83,8 @@ async function startRest(record: ClusterRecord, wanted: WantedCluster, progress:
 }
 
 /**
- * Starts a persistent cluster unless it runs, and waits until it serves. @throws ClusterError with a remedy; nothing of
- * a new cluster remains then
+ * Starts a persistent cluster unless it runs, and waits until it is ready. When the start of a new cluster fails,
+ * everything that it created is removed. @throws ClusterError with a remedy
  */
 export async function bringUp(wanted: WantedCluster, progress: ProgressReporter): Promise<ClusterState> {
   using _lock = await holdLock(`cluster-${wanted.name}`);
@@ -90,6 +93,7 @@ export async function bringUp(wanted: WantedCluster, progress: ProgressReporter)
   if (record === undefined) await startNew(wanted, progress);
   else await startRest(record, wanted, progress);
   const state = await clusterState(wanted.name);
-  if (state === undefined) throw new ClusterError('busy', `${wanted.name} was taken down while it was started.`);
+  if (state === undefined)
+    throw new ClusterError('busy', `The cluster ${wanted.name} was taken down while it was starting.`);
   return state;
 }

@@ -1,4 +1,4 @@
-/** Why a command about clusters failed: a program tells the codes apart, a person reads the message. */
+/** Why a command about local clusters failed. Programs distinguish the codes; the message is for people. */
 type ClusterErrorCode =
   | 'usage'
   | 'not-found'

@@ -3,7 +3,7 @@ import type { Component } from './process/component.ts';
 import type { ControlPlaneRecord, WholeRecord } from './record.ts';
 import { spaceOf, wholeStages } from './whole/components.ts';
 
-/** Every process of a cluster in the order in which they start; starts nothing. */
+/** Lists every process of a cluster in start order, without starting any. */
 export function clusterComponents(record: ControlPlaneRecord | WholeRecord): readonly Component[] {
   if (record.size === 'control-plane') return controlPlaneComponents(record);
   const space = spaceOf(record);

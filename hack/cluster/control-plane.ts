@@ -20,46 +20,54 @@ import { type ControlPlaneRecord, writeRecord } from './record.ts';
 import { removeAbandoned, startOrRemove, takeDown } from './take-down.ts';
 
 export type ControlPlaneOptions = {
-  /** A name of its own when absent. */
+  /** Name of the control plane; a generated one when absent. */
   readonly name?: string;
   /** Port of the API server; a free one when absent. */
   readonly port?: number;
-  /** Runs kube-controller-manager, too: garbage collection by owners, Deployments, namespaces that end. */
+  /**
+   * Whether kube-controller-manager runs: garbage collection by owner references, Deployments, deletion of namespaces.
+   */
   readonly controllers?: boolean;
-  /** Number of simulated nodes, up to thousands; also starts kube-scheduler and the controllers. 0 when absent. */
+  /**
+   * Number of simulated nodes, up to thousands; with nodes, kube-scheduler and kube-controller-manager run, too. 0 when
+   * absent.
+   */
   readonly pretendedNodes?: number;
-  /** Writes down every request; true stands for Metadata. */
+  /** Writes an audit log of every request; true stands for level Metadata. */
   readonly audit?: boolean | AuditLevel;
-  /** Flags of kube-apiserver; they win over ours. */
+  /** Additional flags of kube-apiserver; they override the default ones. */
   readonly apiServerFlags?: readonly string[];
-  /** Whether it outlives the process that starts it; otherwise it ends with that process in every case. */
+  /** Whether the control plane outlives the process that starts it; otherwise it always ends with that process. */
   readonly lasting?: boolean;
-  /** The process that owns it instead of this one; `removeAbandoned` ends it after that process has exited. */
+  /**
+   * The process that owns the control plane, if not this one; `removeAbandoned` stops the control plane after its owner
+   * has exited.
+   */
   readonly ownerPid?: number;
   readonly progress?: ProgressReporter;
 };
 
-/** A running control plane. Disposing it ends its processes and removes everything that it wrote. */
+/** A running control plane. Disposing it stops its processes and removes all its files. */
 export type ControlPlane = AsyncDisposable & {
   readonly name: string;
-  /** Origin of the API server, https. */
+  /** Origin of the API server, with https. */
   readonly url: string;
   readonly caFile: string;
-  /** Of a client in system:masters. */
+  /** Client certificate of a user in the group system:masters. */
   readonly kubeconfigFile: string;
   readonly adminCertificateFile: string;
   readonly adminKeyFile: string;
-  /** One JSON object a line; empty without `audit`. */
+  /** Entries of the audit log, one JSON object per line; empty without `audit`. */
   readonly auditLogFile: string;
   readonly apiServer: Component;
   readonly etcd: Component;
-  /** A certificate that makes its holder the named user in the named groups. */
+  /** Issues a client certificate for the named user in the named groups. */
   readonly issueClient: (user: string, groups?: readonly string[]) => KeyPair;
-  /** Writes a kubeconfig for such a user. @returns its path */
+  /** Writes a kubeconfig for a user in groups. @returns its path */
   readonly kubeconfigFor: (user: string, groups?: readonly string[]) => string;
-  /** Ends the API server, unless it has ended, and starts it again on the same port. */
+  /** Stops the API server, if it runs, and starts it again on the same port. */
   readonly restartApiServer: () => Promise<void>;
-  /** Ends the API server as a crash does, and does not start it again. */
+  /** Kills the API server, as a crash does, and does not restart it. */
   readonly killApiServer: () => Promise<void>;
   /** Restarts etcd with its data; the API server keeps running. */
   readonly restartEtcd: () => Promise<void>;
@@ -75,7 +83,7 @@ async function portsFor(wanted: number | undefined): Promise<ControlPlaneRecord[
   return { apiServer, etcd, etcdPeer, controllerManager, scheduler, kwok };
 }
 
-/** Programs that only simulated nodes need are not built without them. */
+/** Programs that only simulated nodes need are not built when there are no such nodes. */
 const noPrograms = { 'kube-scheduler': '', kwok: '' };
 
 function programsFor(pretendedNodes: number) {
@@ -113,12 +121,13 @@ export async function startRecorded(record: ControlPlaneRecord, progress: Progre
   );
 }
 
-/** The control plane of a record, whether it runs or not. */
+/** The control plane of a cluster record, running or not. */
 export function openControlPlane(record: ControlPlaneRecord): ControlPlane {
   const folder = clusterFolder(record.name);
   const identities = identitiesOf(record);
   const [etcd, apiServer] = controlPlaneComponents(record);
-  if (etcd === undefined || apiServer === undefined) throw new Error('a control plane has these two');
+  if (etcd === undefined || apiServer === undefined)
+    throw new Error('a control plane always has etcd and kube-apiserver');
   const url = urlOf(record);
   const issueClient = (user: string, groups: readonly string[] = []): KeyPair =>
     identities.issueClient({ commonName: user, organizations: groups });
@@ -154,9 +163,8 @@ export function openControlPlane(record: ControlPlaneRecord): ControlPlane {
 }
 
 /**
- * Starts etcd and kube-apiserver on free ports of the loopback interface, and waits until they serve. Any number of
- * them runs side by side.
- * @throws ClusterError when a program is missing or does not start
+ * Starts etcd and kube-apiserver on free ports of the loopback interface, and waits until they are ready. Any number of
+ * control planes can run side by side. @throws ClusterError when a program is missing or does not start
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const progress = options.progress ?? silentProgress;

@@ -6,8 +6,8 @@ import { isSameProcessRunning, processMark } from './process/process-identity.ts
 import type { ControlPlaneRecord, WholeRecord } from './record.ts';
 
 /**
- * Ends leftover programs of a cluster without a record, because their start was killed before it was written. Only
- * programs that were started for exactly this folder are ended. Waits until they have exited, because they hold ports
+ * Stops leftover processes of a cluster without a record: its start was killed before the record was written. Stops
+ * only processes that were started for exactly this folder, and waits until they have exited, because they hold ports
  * and file locks until then.
  */
 export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promise<void> {
@@ -24,8 +24,10 @@ export async function endStrays(record: ControlPlaneRecord | WholeRecord): Promi
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // The process ended meanwhile.
+      // The process has exited meanwhile.
     }
   }
-  await until('the end of programs without a note', () => !marks.some(isSameProcessRunning), { everyMs: 10 });
+  await until('the exit of leftover processes without a process file', () => !marks.some(isSameProcessRunning), {
+    everyMs: 10,
+  });
 }

@@ -6,13 +6,13 @@ import { postgresImage } from './image/postgres-image.ts';
 import { writeImages } from './image/write-image.ts';
 
 type BuiltImage = {
-  /** Repository and tag, to be named in pods together with `imagePullPolicy: IfNotPresent`. */
+  /** Repository and tag of the image; pods name it with `imagePullPolicy: IfNotPresent`. */
   readonly name: string;
-  /** Digest of its configuration: equal for equal files. */
+  /** Digest of the image configuration: equal for equal files. */
   readonly id: string;
 };
 
-/** Both images of this checkout, that of the platform first. */
+/** Both images of this checkout: first the platform image, then the database image. */
 type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
 
 /** Builds the images of this checkout into one archive, without an engine and without a registry. */

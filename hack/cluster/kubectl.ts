@@ -2,13 +2,13 @@ import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
 import { buildPrograms } from './build/build-programs.ts';
 import { silentProgress } from './progress.ts';
 
-/** Runs kubectl of the version of the cluster. @param input its standard input */
+/** Runs kubectl in the version of the cluster. @param input standard input of kubectl */
 export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<ProgramEnd> {
   const programs = await buildPrograms(['kubectl'], silentProgress);
   return runToEnd(programs.kubectl, [`--kubeconfig=${kubeconfig}`, ...args], { input });
 }
 
-/** Runs kubectl for a command that must succeed. @returns standard output */
+/** Runs kubectl and throws when it fails. @returns its standard output */
 export async function kubectlOk(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await kubectl(kubeconfig, args, input);
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);

@@ -7,20 +7,23 @@ function baseFolder(variable: string, ...fallback: readonly string[]): string {
   return given !== undefined && given !== '' ? given : join(homedir(), ...fallback);
 }
 
-/** Built programs and downloaded packages: outlives clusters, may be deleted at any time when none is starting. */
+/**
+ * Folder of built programs and downloaded packages. It outlives clusters and may be deleted at any time when no cluster
+ * is starting.
+ */
 export function cacheFolder(): string {
   return join(baseFolder('XDG_CACHE_HOME', '.cache'), 'portcullis', 'cluster');
 }
 
-/** One folder for each cluster that was started and not taken down. */
+/** Folder with one subfolder for each cluster that was started and not taken down. */
 export function clustersFolder(): string {
   return join(baseFolder('XDG_STATE_HOME', '.local', 'state'), 'portcullis', 'clusters');
 }
 
-/** A folder name, part of a host name, and short enough for the paths of sockets below it. */
+/** A cluster name is a folder name and part of a host name, and short enough for the paths of sockets in its folder. */
 const clusterName = /^[a-z][a-z0-9-]{0,29}$/;
 
-/** The folder that holds everything of one cluster. */
+/** The folder that holds all files of one cluster. */
 export function clusterFolder(name: string): string {
   if (!clusterName.test(name)) {
     throw new ClusterError(
@@ -31,7 +34,7 @@ export function clusterFolder(name: string): string {
   return join(clustersFolder(), name);
 }
 
-/** The kubeconfig of its administrator. */
+/** The kubeconfig of the cluster's administrator. */
 export function kubeconfigOfCluster(name: string): string {
   return join(clusterFolder(name), 'kubeconfig');
 }

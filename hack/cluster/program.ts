@@ -13,19 +13,16 @@ const commands = [addClusterUp, addDown, addClusterStatus, addKubeconfig, addLoa
 function createProgram(): Command {
   const program = new Command('npm run cluster --')
     .description('Kubernetes clusters on this machine, for development and tests.')
-    .showHelpAfterError('Add --help to see how it is used.')
+    .showHelpAfterError('Add --help to a command to see its usage.')
     .helpCommand('help [command]', 'show how a command is used')
     .exitOverride();
   for (const add of commands) add(program);
   return program;
 }
 
-/**
- * npm consumes an option in front of `--` and starts the command without it.
- * @returns the consumed option
- */
+/** npm consumes an option before `--` and starts the command without it. @returns the consumed option */
 function swallowedOption(environment: NodeJS.ProcessEnv): string | undefined {
-  // Those that npm has no meaning of its own for.
+  // Options of the cluster command that npm itself does not know.
   const ours = ['control-plane', 'name', 'controllers', 'pretended-nodes', 'port', 'api-server-flag'];
   return ours.find((option) => environment[`npm_config_${option.replaceAll('-', '_')}`] !== undefined);
 }

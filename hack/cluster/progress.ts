@@ -1,17 +1,20 @@
-/** Reports the present step and its duration. */
+/** Reports the current step of a command and its duration. */
 export type ProgressReporter = {
-  /** Runs one step under its title; the title stays, followed by how long it took. */
+  /** Runs one step and shows its title, then how long it took. */
   readonly step: <T>(title: string, run: () => Promise<T>) => Promise<T>;
   readonly say: (sentence: string) => void;
 };
 
-/** For tests and programs: says nothing. */
+/** For tests and programs: reports nothing. */
 export const silentProgress: ProgressReporter = { step: async (_title, run) => run(), say: () => {} };
 
 const everyMs = 1_000;
 const plainEverySeconds = 15;
 
-/** Writes to a terminal or a log. A step that lasts shows its seconds, on a terminal each, in a log now and then. */
+/**
+ * Writes progress to a terminal or a log. A long step shows its elapsed seconds: each second on a terminal, now and
+ * then in a log.
+ */
 export function progressOn(stream: NodeJS.WriteStream): ProgressReporter {
   const seconds = (begin: number): string => ((performance.now() - begin) / 1_000).toFixed(1);
   return {

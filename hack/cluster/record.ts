@@ -5,7 +5,7 @@ import { clusterFolder, clustersFolder } from './places.ts';
 import type { ProcessMark } from './process/process-identity.ts';
 import type { SystemPrograms } from './whole/system-programs.ts';
 
-/** etcd and an API server on ports of the loopback interface, with the built-in controllers on request. */
+/** etcd and an API server on loopback ports; the built-in controllers on request. */
 export type ControlPlaneRecord = {
   readonly size: 'control-plane';
   readonly name: string;
@@ -22,15 +22,15 @@ export type ControlPlaneRecord = {
     readonly kwok: number;
   };
   readonly controllers: boolean;
-  /** Nodes that run nothing and say that they do; with them come the scheduler and the controllers. */
+  /** Simulated nodes, which run no pods but report that they do; the scheduler and the controllers run with them. */
   readonly pretendedNodes: number;
   readonly audit: AuditLevel | null;
   readonly apiServerFlags: readonly string[];
-  /** The process that it belongs to: when that one has ended, the control plane has no use any more. */
+  /** The process that owns the control plane: after its exit, the control plane is not needed. */
   readonly owner: ProcessMark | null;
 };
 
-/** A cluster with a node, in namespaces of its own on this machine. */
+/** A cluster with a node, in Linux namespaces of its own on this machine. */
 export type WholeRecord = {
   readonly size: 'whole';
   readonly name: string;
@@ -50,7 +50,7 @@ export type WholeRecord = {
     >
   >;
   readonly pause: { readonly program: string; readonly archiveFile: string };
-  /** Number from which its addresses follow. */
+  /** Number of the cluster on this machine, which determines its addresses. */
   readonly slot: number;
   readonly audit: AuditLevel | null;
   readonly apiServerFlags: readonly string[];
@@ -70,13 +70,13 @@ export type ClusterRecord = ControlPlaneRecord | WholeRecord | KindRecord;
 
 const recordFile = (name: string): string => join(clusterFolder(name), 'cluster.json');
 
-/** What was started under a name; undefined when nothing was. */
+/** The record of the cluster that was started under a name; undefined when there is none. */
 export function readRecord(name: string): ClusterRecord | undefined {
   const path = recordFile(name);
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ClusterRecord) : undefined;
 }
 
-/** The record appears whole or not at all. */
+/** The record file is complete or absent. */
 export function writeRecord(record: ClusterRecord): void {
   const path = recordFile(record.name);
   mkdirSync(clusterFolder(record.name), { recursive: true, mode: 0o700 });
@@ -84,7 +84,7 @@ export function writeRecord(record: ClusterRecord): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Names of everything that was started and not taken down, sorted. */
+/** Names of all clusters that were started and not taken down, sorted. */
 export function clusterNames(): readonly string[] {
   if (!existsSync(clustersFolder())) return [];
   return readdirSync(clustersFolder(), { withFileTypes: true })

@@ -15,21 +15,21 @@ export type ComponentState = {
   readonly state: 'ready' | 'not ready' | 'ended';
   readonly pid: number | null;
   readonly since: string | null;
-  /** The last line of its log, unless it is ready. */
+  /** The last line of the component's log; absent when the component is ready. */
   readonly lastLine: string | null;
 };
 
 export type ClusterState = {
   readonly name: string;
   readonly size: string;
-  /** Whether every component is ready. */
+  /** Whether every component of the cluster is ready. */
   readonly ready: boolean;
-  /** False when it belonged to a process that has ended. */
+  /** False when the control plane belonged to a process that has exited. */
   readonly wanted: boolean;
   readonly url: string;
-  /** Address of node ports; null without a node of this cluster. */
+  /** Address for node ports; null when the cluster has no node. */
   readonly nodeAddress: string | null;
-  /** Address of this machine for pods; null without a node of this cluster. */
+  /** Address of this machine for pods; null when the cluster has no node. */
   readonly machineAddress: string | null;
   readonly folder: string;
   readonly kubeconfig: string;
@@ -78,7 +78,7 @@ async function factsOf(record: ClusterRecord): Promise<Facts> {
   return { url: wholeUrlOf(record), nodeAddress: node, machineAddress: machine, components };
 }
 
-/** What holds now of one cluster; undefined when nothing was started under the name. */
+/** The current state of one cluster; undefined when no cluster with this name was started. */
 export async function clusterState(name: string): Promise<ClusterState | undefined> {
   const record = readRecord(name);
   if (record === undefined) return undefined;

@@ -12,16 +12,16 @@ import { controlGroupOf, spaceOf, wholeStages } from './whole/components.ts';
 import { removeControlGroup } from './whole/control-groups.ts';
 
 async function endControlPlane(record: ControlPlaneRecord, progress: ProgressReporter): Promise<void> {
-  // What holds no state of its own needs no grace, and the data go in any case.
+  // Components without state of their own are killed without a grace period; the data are removed anyway.
   for (const one of controlPlaneComponents(record).toReversed()) {
     if (one.running() !== undefined) await progress.step(`ending ${one.name}`, () => one.stop(0));
   }
 }
 
-/** The kernel ends all processes in the namespace, including the containers. */
+/** The kernel kills all processes in the cluster's namespace, including containers. */
 async function endWhole(record: WholeRecord, progress: ProgressReporter): Promise<void> {
   const space = spaceOf(record);
-  await progress.step('ending every process and container', async () => {
+  await progress.step('the exit of every process and container', async () => {
     await space.component.stop(0);
     for (const one of wholeStages(record, space).flat()) await one.stop(0);
   });
@@ -42,14 +42,14 @@ async function endProcesses(record: ClusterRecord, progress: ProgressReporter): 
   }
 }
 
-/** Ends every process of a cluster and removes its files. Idempotent. */
+/** Stops every process of a cluster and removes its files. Idempotent. */
 export async function takeDown(name: string, progress: ProgressReporter = silentProgress): Promise<void> {
   const record = readRecord(name);
   if (record !== undefined) await endProcesses(record, progress);
   rmSync(clusterFolder(name), { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Keeps the logs of the last start that failed, and takes down the rest of it. @returns where the logs are */
+/** Keeps the logs of a failed start and removes the rest of the cluster. @returns the folder with the logs */
 async function keepLogs(name: string): Promise<string> {
   const kept = join(cacheFolder(), 'last-failure');
   rmSync(kept, { recursive: true, force: true });
@@ -60,7 +60,7 @@ async function keepLogs(name: string): Promise<string> {
   return kept;
 }
 
-/** Runs the start of a new cluster; nothing of it is left when it fails but logs, and the error says where they are. */
+/** Runs the start of a new cluster. When it fails, only its logs are kept, and the error names their folder. */
 export async function startOrRemove<T>(name: string, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
@@ -73,7 +73,7 @@ export async function startOrRemove<T>(name: string, start: () => Promise<T>): P
   }
 }
 
-/** Takes down what belonged to processes that have ended without doing so. */
+/** Takes down clusters whose owner processes have exited without doing so. */
 export async function removeAbandoned(): Promise<void> {
   for (const name of clusterNames()) {
     const owner = readRecord(name)?.owner;

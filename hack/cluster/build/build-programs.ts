@@ -20,11 +20,11 @@ import type { ProgressReporter } from '../progress.ts';
 import { type GoModule, goModules } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 
-/** Go 1.26 and newer can read the modules; the default installation folder of Go is searched too. */
+/** The Go modules need Go 1.26 or newer. Go's default installation folder is searched, too. */
 const goPlaces = ['go', '/usr/local/go/bin/go'];
-/** A cold build of everything fills the caches of Go with about this much. */
+/** Disk space that a first build of all programs needs for Go's caches, in bytes. */
 const spaceNeeded = 6 * 1_024 ** 3;
-/** Results unused for this long are removed when a newer one is built. */
+/** Built programs that were not used for this long are removed when a newer one is built. */
 const keptDays = 14;
 const lockPatienceMs = 30 * 60_000;
 
@@ -33,11 +33,11 @@ type Go = { readonly command: string; readonly version: string };
 function findGo(): Go | undefined {
   for (const command of goPlaces) {
     try {
-      // Go must not replace the installed compiler by a downloaded one.
+      // Stops Go from replacing the installed compiler by a downloaded one.
       const version = execFileSync(command, ['version'], { encoding: 'utf8', stdio: 'pipe', cwd: '/' }).trim();
       return { command, version };
     } catch {
-      // The next candidate may have it.
+      // Go is not installed at this path: try the next one.
     }
   }
   return undefined;
@@ -56,7 +56,7 @@ function checkSpace(folder: string): void {
   const free = (bavail * bsize) / 1_024 ** 3;
   throw new ClusterError(
     'no-space',
-    `${folder} has ${free.toFixed(1)} GiB left and the first build needs ${spaceNeeded / 1_024 ** 3}: free some space, or let XDG_CACHE_HOME and GOCACHE name a larger disk.`,
+    `${folder} has ${free.toFixed(1)} GiB of free space and the first build needs ${spaceNeeded / 1_024 ** 3} GiB: free some space, or let XDG_CACHE_HOME and GOCACHE name a larger disk.`,
   );
 }
 
@@ -99,7 +99,7 @@ async function buildOne(go: Go, module: GoModule, program: string, folder: strin
   }
 }
 
-/** Removes unused results of other keys, and leftovers of killed builds. */
+/** Removes programs of other cache keys that were not used for long, and leftovers of killed builds. */
 function removeOld(home: string, current: string): void {
   const oldest = Date.now() - keptDays * 86_400_000;
   for (const key of readdirSync(home)) {
@@ -111,7 +111,7 @@ function removeOld(home: string, current: string): void {
   }
 }
 
-/** Without a compiler any earlier build of the same sources is used, the newest first. */
+/** Without a Go compiler, the newest earlier build of the same sources is used. */
 function folderOf(module: GoModule, home: string, go: Go | undefined): string {
   if (go !== undefined) return join(home, moduleKey(module, go.version));
   const prefix = `${sourceKey(module)}-`;
@@ -128,7 +128,7 @@ async function buildModule(module: GoModule, programs: readonly string[], progre
   const folder = folderOf(module, home, go);
   const missing = (): readonly string[] => programs.filter((program) => !existsSync(join(folder, program)));
   if (missing().length === 0) {
-    // The time of the last use, for removeOld.
+    // Records the time of the last use, which removeOld reads.
     utimesSync(folder, new Date(), new Date());
     return folder;
   }
@@ -149,8 +149,8 @@ async function buildModule(module: GoModule, programs: readonly string[], progre
 }
 
 /**
- * Paths of programs, built on the first call and taken from the cache ever after: then no compiler runs.
- * @throws ClusterError when there is no Go, no space, or a build fails
+ * Returns the paths of programs. The first call builds them; later calls find them in the cache and run no compiler.
+ * @throws ClusterError when Go or disk space is missing, or a build fails
  */
 export async function buildPrograms<Name extends string>(
   names: readonly Name[],

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 /** Programs built from one Go module in hack/cluster/tools, whose go.sum pins every version. */
 export type GoModule = {
   readonly name: string;
-  /** Folder of the module. */
+  /** Folder of the Go module. */
   readonly folder: string;
-  /** Name of each program and the package that it is built from. */
+  /** Name of each program and the Go package that it is built from. */
   readonly programs: Readonly<Record<string, string>>;
-  /** Settings of variables, as -X of the linker takes them. */
+  /** Variables that the linker sets by its option -X. */
   readonly variables: Readonly<Record<string, string>>;
 };
 
@@ -29,7 +29,7 @@ const kubernetes: GoModule = {
     'kube-proxy': command('kube-proxy'),
     kubectl: command('kubectl'),
   },
-  // Without it the API server reports v0.0.0, which Helm and clients refuse.
+  // Without this variable the API server reports version v0.0.0, which Helm and clients refuse.
   variables: {
     'k8s.io/component-base/version.gitVersion': kubernetesVersion,
     'k8s.io/component-base/version.gitMajor': '1',

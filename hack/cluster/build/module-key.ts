@@ -9,7 +9,10 @@ const digest = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex').slice(0, 12);
 };
 
-/** Equal for equal sources, sums, settings and machine type, with any compiler. */
+/**
+ * The cache key of the sources alone: equal for equal sources, checksums, settings and machine type, whatever the
+ * compiler.
+ */
 export function sourceKey(module: GoModule): string {
   const files = readdirSync(module.folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.go$|^go\.(mod|sum)$/.test(path))
@@ -19,10 +22,7 @@ export function sourceKey(module: GoModule): string {
   return digest([settings, ...contents]);
 }
 
-/**
- * Names the result of a build.
- * @param compiler as `go version` prints it
- */
+/** The cache key of a build. @param compiler the version that `go version` prints */
 export function moduleKey(module: GoModule, compiler: string): string {
   return `${sourceKey(module)}-${digest([compiler])}`;
 }

@@ -45,7 +45,10 @@ describe('an authority', () => {
   });
 });
 
-/** Whether client and server trust each other, and the client identity that the server received. */
+/**
+ * Connects a client to a server. Returns whether they trust each other, and the client identity that the server
+ * received.
+ */
 async function meet(server: KeyPair, client: KeyPair, host: string): Promise<string | undefined> {
   const ca = authority.certificate;
   const listener = createServer({ ...pemOf(server), ca, requestCert: true, rejectUnauthorized: true });

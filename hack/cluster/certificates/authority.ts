@@ -19,21 +19,21 @@ import {
 export type KeyPair = { readonly certificate: string; readonly key: string };
 
 export type CertificateSubject = {
-  /** Kubernetes uses it as the user name. */
+  /** The certificate's common name, which Kubernetes uses as the user name. */
   readonly commonName: string;
-  /** Kubernetes uses them as the groups of the user. */
+  /** The certificate's organizations, which Kubernetes uses as the groups of the user. */
   readonly organizations?: readonly string[];
 };
 
-/** Issues certificates that are valid for some days, long enough for a cluster on one machine. */
+/** A certificate authority. Its certificates are valid for some days, long enough for a cluster on one machine. */
 export type Authority = {
   readonly certificate: string;
   readonly key: string;
   /** A certificate for a client. */
   readonly issueClient: (subject: CertificateSubject) => KeyPair;
   /**
-   * A certificate for a server that may also be a client of its peers; the names and IP addresses for which it is
-   * valid.
+   * Issues a certificate for a server that may also be a client of its peers. @param names the names and IP addresses
+   * for which it is valid
    */
   readonly issueServer: (subject: CertificateSubject, hosts: readonly string[]) => KeyPair;
 };
@@ -55,7 +55,7 @@ const oids = {
 
 const dayMs = 86_400_000;
 const validDays = 365;
-/** Validity begins this long ago, to tolerate clock skew. */
+/** The validity begins this long before the time of issue, to tolerate clock skew. */
 const backdatedMs = 3_600_000;
 
 function pem(label: string, der: Uint8Array): string {
@@ -79,7 +79,7 @@ function extension(oid: string, critical: boolean, value: Uint8Array): Der {
 
 function generalName(host: string): Der {
   if (isIP(host) === 4) return implicit(7, Buffer.from(host.split('.').map(Number)));
-  if (isIP(host) === 6) throw new Error('an IPv6 address has no use in these certificates');
+  if (isIP(host) === 6) throw new Error('IPv6 addresses are not supported in certificates of local clusters');
   return implicit(2, Buffer.from(host, 'ascii'));
 }
 
@@ -123,13 +123,13 @@ function certificateOf({ subject, issuer, publicKey, issuerPublicKey, issuerKey,
 function newKey(): { readonly key: string; readonly publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    // The PEM format that Go servers and kubectl read.
+    // Private keys are written in the PEM format that Go servers and kubectl read.
     key: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
     publicKey: publicKey.export({ type: 'spki', format: 'der' }),
   };
 }
 
-// Bits of RFC 5280 4.2.1.3, from the left: 0 digitalSignature, 5 keyCertSign, 6 cRLSign.
+// Bits of keyUsage (RFC 5280 4.2.1.3), from the left: 0 digitalSignature, 5 keyCertSign, 6 cRLSign.
 const signs = extension(oids.keyUsage, true, bitString(Buffer.from([0x80]), 7));
 const certifies = extension(oids.keyUsage, true, bitString(Buffer.from([0x06]), 1));
 const isAuthority = extension(oids.basicConstraints, true, sequence(boolean(true)));

@@ -1,5 +1,5 @@
 /**
- * The part of DER (ITU-T X.690) that a certificate needs. Every function returns one complete element: tag, length,
+ * The subset of DER (ITU-T X.690) that a certificate needs. Every function returns one complete element: tag, length,
  * content.
  */
 export type Der = Buffer<ArrayBuffer>;
@@ -19,12 +19,15 @@ export function sequence(...parts: readonly Uint8Array[]): Der {
   return element(0x30, Buffer.concat(parts));
 }
 
-/** Members in the order given; a set of one member, as in a distinguished name, needs no sorting. */
+/** Members stay in the given order. A set with one member, as in a distinguished name, needs no sorting. */
 export function set(...parts: readonly Uint8Array[]): Der {
   return element(0x31, Buffer.concat(parts));
 }
 
-/** A non-negative integer from its big-endian bytes, with the leading zero that keeps it from being negative. */
+/**
+ * Encodes a non-negative integer from its big-endian bytes. A leading zero keeps a high first bit from making it
+ * negative.
+ */
 export function unsignedInteger(bytes: Uint8Array): Der {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? Buffer.from([0]) : Buffer.from(bytes.subarray(first));
@@ -35,7 +38,7 @@ export function boolean(value: boolean): Der {
   return element(0x01, Buffer.from([value ? 0xff : 0x00]));
 }
 
-/** @param unusedBits bits at the end of the last byte that do not count */
+/** @param unusedBits number of unused bits at the end of the last byte */
 export function bitString(bytes: Uint8Array, unusedBits = 0): Der {
   return element(0x03, Buffer.concat([Buffer.from([unusedBits]), bytes]));
 }
@@ -48,7 +51,7 @@ export function utf8String(text: string): Der {
   return element(0x0c, Buffer.from(text, 'utf8'));
 }
 
-/** An object identifier in dotted notation. */
+/** Encodes an object identifier in dotted notation. */
 export function objectIdentifier(dotted: string): Der {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   const base128 = (value: number): readonly number[] => {
@@ -60,7 +63,7 @@ export function objectIdentifier(dotted: string): Der {
   return element(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** Seconds are kept, fractions are cut. Years from 1950 to 2049 are UTCTime, as RFC 5280 4.1.2.5 demands. */
+/** Encodes a time in whole seconds. Years from 1950 to 2049 are encoded as UTCTime, as RFC 5280 4.1.2.5 demands. */
 export function time(date: Date): Der {
   const digits = date
     .toISOString()
@@ -70,12 +73,12 @@ export function time(date: Date): Der {
   return year < 2050 ? element(0x17, Buffer.from(digits.slice(2))) : element(0x18, Buffer.from(digits));
 }
 
-/** A context-specific tag around whole elements. */
+/** Wraps whole elements into a context-specific tag. */
 export function explicit(tag: number, content: Uint8Array): Der {
   return element(0xa0 | tag, content);
 }
 
-/** A context-specific tag in place of the tag of a primitive element. */
+/** Replaces the tag of a primitive element by a context-specific tag. */
 export function implicit(tag: number, content: Uint8Array): Der {
   return element(0x80 | tag, content);
 }

@@ -18,7 +18,7 @@ export function addBuild(program: Command): void {
   program
     .command('program')
     .argument('<name>', `one of ${known.join(', ')}`, knownProgram)
-    .description('print the path of a program, built when it is not')
+    .description('print the path of a program, and build the program if needed')
     .action(async (name: string) => {
       const programs = await buildPrograms([name], progressOn(process.stderr));
       writeText(programs[name] ?? '');

@@ -9,8 +9,8 @@ type DownOptions = { readonly name: string; readonly all?: boolean };
 
 export function addDown(program: Command): void {
   withName(program.command('down'))
-    .description('end a cluster and remove everything that it made; built programs are kept')
-    .option('--all', 'every cluster of this user, including those of running tests')
+    .description('stop a cluster and remove everything that it created; built programs are kept')
+    .option('--all', 'stop every cluster of this user, including those of running tests')
     .action(down);
 }
 

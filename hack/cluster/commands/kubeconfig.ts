@@ -15,7 +15,7 @@ export function addKubeconfig(program: Command): void {
     .description('print the path of the kubeconfig of a cluster')
     .action(({ name }: NameOption) => writeText(kubeconfigOf(name)));
   withName(program.command('env'))
-    .description('print what a shell evaluates to use a cluster: KUBECONFIG, and PATH with kubectl and helm')
+    .description('print shell commands that set KUBECONFIG and a PATH with kubectl and helm for a cluster')
     .action(printEnvironment);
 }
 

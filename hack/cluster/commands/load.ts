@@ -13,12 +13,12 @@ type NameOption = { readonly name: string };
 export function addLoad(program: Command): void {
   withName(program.command('load [archive...]'))
     .description(
-      'load images onto the node of a cluster: archives of docker save; without an argument both images of this checkout',
+      'load image archives of docker save onto the node of a cluster; without an argument, both images of this checkout',
     )
     .action(load);
   program
     .command('image <archive>')
-    .description('build both images of this checkout into an archive that docker load reads, too')
+    .description('build both images of this checkout into an archive, which docker load can read, too')
     .action(image);
 }
 

@@ -8,7 +8,7 @@ const suites = ['control-plane', 'image', 'whole-cluster'] as const;
 export function addSelftest(program: Command): void {
   program
     .command('selftest [suite...]')
-    .description(`start real clusters and use them; suites: ${suites.join(', ')} (default: all)`)
+    .description(`start real clusters and test them; suites: ${suites.join(', ')} (default: all)`)
     .action(selftest);
 }
 

@@ -26,7 +26,7 @@ export function addClusterUp(program: Command): void {
     .option('--port <n>', 'with --control-plane: port of the API server (default: a free one)', wholeNumber(1, 65_535))
     .option(
       '--audit [level]',
-      'write down every request: Metadata (default) or RequestResponse; not in Docker',
+      'log every request to the API server: Metadata (default) or RequestResponse; not in Docker',
       auditLevel,
     )
     .option('--api-server-flag <flag...>', 'a flag of kube-apiserver, as in --api-server-flag=--v=4; not in Docker')
@@ -35,7 +35,7 @@ export function addClusterUp(program: Command): void {
 
 function auditLevel(given: string): AuditLevel {
   if (given === 'Metadata' || given === 'RequestResponse') return given;
-  throw new InvalidArgumentError('Choose Metadata or RequestResponse.');
+  throw new InvalidArgumentError('Unknown level of the audit log: choose Metadata or RequestResponse.');
 }
 
 async function up(options: UpOptions): Promise<void> {
@@ -52,5 +52,5 @@ async function up(options: UpOptions): Promise<void> {
     },
     progress,
   );
-  progress.say(`Cluster ${options.name} serves at ${url}; KUBECONFIG=${kubeconfig}`);
+  progress.say(`The cluster ${options.name} is ready at ${url}; KUBECONFIG=${kubeconfig}`);
 }

@@ -5,7 +5,7 @@ import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
-/** Detail of the audit log for each request: metadata only, or objects and answers too. */
+/** Detail of the audit log for each request: metadata only, or also request and response bodies. */
 export type AuditLevel = 'Metadata' | 'RequestResponse';
 
 type ApiServerOptions = {
@@ -16,7 +16,7 @@ type ApiServerOptions = {
   readonly address: string;
   readonly port: number;
   readonly audit: AuditLevel | undefined;
-  /** Last flags take precedence. */
+  /** kube-apiserver uses the last of repeated flags. */
   readonly flags: readonly string[];
 };
 
@@ -26,7 +26,10 @@ export function auditLogOf(folder: string): string {
   return join(folder, 'audit.jsonl');
 }
 
-/** Logs every request once, when it is answered (a watch at its start and its end), except health checks. */
+/**
+ * The audit policy logs every request once, when it is answered (a watch at its start and its end), except health
+ * checks.
+ */
 function auditPolicy(level: AuditLevel): string {
   return stringify({
     apiVersion: 'audit.k8s.io/v1',
@@ -44,7 +47,7 @@ function auditFlags(folder: string): readonly string[] {
   return [
     `--audit-policy-file=${auditPolicyFile(folder)}`,
     `--audit-log-path=${auditLogOf(folder)}`,
-    // A request is logged before it is answered, so that a test can count immediately.
+    // Blocking mode: a request is logged before it is answered, so that a test can count requests immediately.
     '--audit-log-mode=blocking-strict',
   ];
 }
@@ -78,7 +81,7 @@ export function apiServerPlan(options: ApiServerOptions): ComponentPlan {
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
       '--profiling=false',
-      // Endpoints on the loopback interface are not allowed.
+      // Kubernetes refuses endpoints on the loopback interface, so the endpoints of the API server are not maintained.
       ...(address.startsWith('127.') ? ['--endpoint-reconciler-type=none'] : []),
       ...(audit === undefined ? [] : auditFlags(folder)),
       ...flags,

@@ -17,7 +17,7 @@ export function identitiesOf(record: ControlPlaneRecord): IdentityFiles {
   return identityFiles(clusterFolder(record.name), [loopback, 'localhost', 'kubernetes.default.svc']);
 }
 
-/** The processes of a control plane in the order in which they start; starts nothing. */
+/** Lists the processes of a control plane in start order, without starting any. */
 export function controlPlaneComponents(record: ControlPlaneRecord): readonly Component[] {
   const folder = clusterFolder(record.name);
   const identities = identitiesOf(record);

@@ -3,7 +3,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { componentKubeconfig } from './kubeconfig.ts';
 
-/** What a program beside the API server needs, and where it serves its health. */
+/** What a component beside the API server needs to start, and the address of its health endpoint. */
 export type ControllerOptions = {
   readonly program: string;
   readonly identities: IdentityFiles;
@@ -36,7 +36,7 @@ function controllerPlan(options: ControllerOptions, { name, client, flags }: Con
   };
 }
 
-/** The built-in controllers: garbage collection by owners, Deployments, namespaces that end, and so on. */
+/** kube-controller-manager: garbage collection by owner references, Deployments, deletion of namespaces, and so on. */
 export function controllerManagerPlan(options: ControllerOptions, flags: readonly string[] = []): ComponentPlan {
   const { caFile, serviceAccountKeyFile } = options.identities;
   return controllerPlan(options, {

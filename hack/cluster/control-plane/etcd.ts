@@ -7,12 +7,15 @@ type EtcdOptions = {
   readonly program: string;
   readonly folder: string;
   readonly identities: IdentityFiles;
-  /** Addresses of the loopback interface, https. */
+  /** Addresses on the loopback interface, with https. */
   readonly clientUrl: string;
   readonly peerUrl: string;
 };
 
-/** One member that answers holders of a certificate of the cluster only. A crash of the machine may cost its data. */
+/**
+ * An etcd of one member. It answers only clients with a certificate of the cluster. A crash of the machine may lose its
+ * data.
+ */
 export function etcdPlan({ program, folder, identities, clientUrl, peerUrl }: EtcdOptions): ComponentPlan {
   const { caFile, serverFile, serverKeyFile } = identities;
   return {

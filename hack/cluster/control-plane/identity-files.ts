@@ -10,18 +10,18 @@ import {
 } from '../certificates/authority.ts';
 import type { ClientFiles } from '../process/ask.ts';
 
-/** Keys and certificates of one cluster: one authority for everything, since one person runs all of it. */
+/** Keys and certificates of one local cluster, all from one authority, because one person runs the whole cluster. */
 export type IdentityFiles = {
   readonly folder: string;
   readonly caFile: string;
-  /** Certificate of every server of the control plane, good as a client of etcd, too. */
+  /** Certificate of every server of the control plane; also a valid client certificate for etcd. */
   readonly serverFile: string;
   readonly serverKeyFile: string;
-  /** Signs the tokens of service accounts. */
+  /** Key that signs the tokens of service accounts. */
   readonly serviceAccountKeyFile: string;
-  /** A client that may do everything. */
+  /** Client certificate of an administrator with all rights. */
   readonly admin: ClientFiles;
-  /** Issues a certificate for a client and writes its files; one that is there is kept. */
+  /** Issues a client certificate and writes its files; existing files are kept. */
   readonly client: (file: string, subject: CertificateSubject) => ClientFiles;
   readonly issueClient: (subject: CertificateSubject) => KeyPair;
 };
@@ -43,8 +43,8 @@ function openOrCreate(folder: string): Authority {
 }
 
 /**
- * Opens the identities of a cluster and creates missing ones.
- * @param hosts names and IPv4 addresses under which the servers are called
+ * Opens the keys and certificates of a cluster and creates missing ones. @param hosts names and IPv4 addresses by which
+ * clients reach the servers
  */
 export function identityFiles(clusterFolder: string, hosts: readonly string[]): IdentityFiles {
   const folder = join(clusterFolder, 'pki');

@@ -6,18 +6,18 @@ import type { ClientFiles } from '../process/ask.ts';
 import type { IdentityFiles } from './identity-files.ts';
 
 type KubeconfigOptions = {
-  /** Name of the cluster and of the context. */
+  /** Name of the cluster and of the context in a kubeconfig. */
   readonly name: string;
   readonly url: string;
   readonly user: string;
-  /** PEM of the authority that the server's certificate comes from. */
+  /** Certificate authority of the server's certificate, PEM. */
   readonly authority: string;
   readonly client: KeyPair;
 };
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** A kubeconfig with everything inside: it works from any folder. */
+/** A kubeconfig that contains its certificates and keys, so that it works from any folder. */
 export function kubeconfigOf({ name, url, user, authority, client }: KubeconfigOptions): string {
   return stringify({
     apiVersion: 'v1',
@@ -34,7 +34,7 @@ export function kubeconfigOf({ name, url, user, authority, client }: KubeconfigO
   });
 }
 
-/** Writes the kubeconfig of a client whose files exist; only the owner may read it. */
+/** Writes a kubeconfig for a client whose certificate files exist; only the file's owner may read it. */
 export function writeKubeconfig(
   path: string,
   options: Omit<KubeconfigOptions, 'authority' | 'client'>,
@@ -45,7 +45,7 @@ export function writeKubeconfig(
   writeFileSync(path, kubeconfigOf({ ...options, authority, client }), { mode: 0o600 });
 }
 
-/** The kubeconfig of a component with a certificate of its own, both written by `write`. */
+/** Issues a client certificate for a component and writes a kubeconfig with it. */
 export function componentKubeconfig(
   { identities, apiServerUrl }: { readonly identities: IdentityFiles; readonly apiServerUrl: string },
   name: string,

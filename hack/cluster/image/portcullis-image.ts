@@ -9,18 +9,18 @@ import type { Image } from './write-image.ts';
 
 export const defaultTag = 'dev';
 export const imageName = `localhost/portcullis:${defaultTag}`;
-/** Where the checkout lies in the image. */
+/** Path of the checkout inside the image. */
 const home = 'app';
 /** The user id that images without a root user use by convention. */
 const user = 65_532;
 
-/** What runs, and nothing that only proves it. */
+/** The production files of the checkout, without tests. */
 const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
-/** Files that only compilers, debuggers, people or another runtime than Node read. */
+/** File names that only compilers, debuggers, people or runtimes other than Node read. */
 const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown|bare)$/.test(path);
 
-/** Packages with prebuilt addons contain them for every system. */
+/** Prebuilt addons of packages for other systems are left out. */
 const addon = /\.node$/;
 
 function filesBelow(base: string, path: string): readonly string[] {
@@ -35,7 +35,7 @@ function sourceEntries(root: string): readonly Entry[] {
   return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${home}/${path}`, join(root, path)));
 }
 
-/** Only the loaded files of the matching engine: its sources and objects are fifty times as large. */
+/** Of the matching engine, only the files that Node loads: its sources and object files are fifty times as large. */
 const engineFiles = ['package.json', 'LICENSE', 're2.js', 'build/Release/re2.node'];
 
 function packageEntries(root: string, path: string): readonly Entry[] {
@@ -53,7 +53,9 @@ function packageEntries(root: string, path: string): readonly Entry[] {
     .map(copied);
 }
 
-/** Without symbols, which are most of the addon. The same bytes come out whether or not it has them. */
+/**
+ * The addon without debug symbols, which are most of its size. Stripped and unstripped addons give the same bytes here.
+ */
 function withoutSymbols(entry: Entry): Entry {
   if (entry.kind !== 'file' || !('source' in entry.content)) return entry;
   const scratch = mkdtempSync(join(tmpdir(), 'portcullis-image-'));
@@ -67,7 +69,7 @@ function withoutSymbols(entry: Entry): Entry {
 
 const isAddon = ({ path }: Entry): boolean => addon.test(path);
 
-/** Node of this checkout, the libraries that it and the addon load, and files that a C library reads. */
+/** Node of this machine, the shared libraries of Node and the addon, and the files that the C library reads. */
 function baseEntries(addons: readonly string[]): readonly Entry[] {
   const node = process.execPath;
   return [
@@ -80,7 +82,10 @@ function baseEntries(addons: readonly string[]): readonly Entry[] {
   ];
 }
 
-/** The image of this checkout: every process of the platform, started as `node FILE` by its arguments. */
+/**
+ * The platform image of this checkout: every process of the platform, started as `node FILE` by the container's
+ * arguments.
+ */
 export function portcullisImage(root: string, tag = defaultTag): Image {
   const packages = productionPackages(root).flatMap((path) => packageEntries(root, path));
   const addons = packages.filter(isAddon).flatMap((entry) => {
@@ -119,7 +124,7 @@ function machineTypeOf(path: string): number | undefined {
 
 const ownType = machineTypeOf(process.execPath);
 
-/** Whether an addon was made for the system and the processor of this Node. */
+/** Whether an addon was built for the system and the processor of this Node. */
 function isForThisMachine(path: string): boolean {
   return machineTypeOf(path) === ownType;
 }

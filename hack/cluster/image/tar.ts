@@ -7,7 +7,7 @@ function padding(size: number): number {
   return (block - (size % block)) % block;
 }
 
-/** A header of POSIX.1 ustar, owned by root; what does not fit into its fields is refused instead of cut. */
+/** A POSIX.1 ustar header, owned by root. A value that does not fit into its field is refused instead of truncated. */
 function header(data: HeaderData): Uint8Array {
   const bytes = Buffer.alloc(block);
   const isCut = new Header({ ...data, uid: 0, gid: 0, mtime: new Date(0) }).encode(bytes);
@@ -16,7 +16,7 @@ function header(data: HeaderData): Uint8Array {
   return bytes;
 }
 
-/** One member whose content follows: the header before it and the zeros after it. */
+/** The header before the content of a tar member, and the zeros that pad it. */
 export function memberFrame(
   path: string,
   size: number,
@@ -28,13 +28,15 @@ export function memberFrame(
 /** Two blocks of zeros end an archive. */
 export const endOfArchive = Buffer.alloc(2 * block);
 
-/** Bytes that `tarOf` yields for these entries. */
+/** Size in bytes of the archive that `tarOf` creates for these entries. */
 export function tarSize(entries: readonly Entry[]): number {
   const sizes = entries.map((entry) => (entry.kind === 'file' ? sizeOf(entry.content) : 0));
   return sizes.reduce((sum, size) => sum + block + size + padding(size), endOfArchive.length);
 }
 
-/** An archive of the entries as they come: no times, no names of users, so that equal entries give equal bytes. */
+/**
+ * A tar archive of the entries in their order, without times and user names, so that equal entries give equal bytes.
+ */
 export function* tarOf(entries: readonly Entry[]): Generator<Uint8Array> {
   for (const entry of entries) {
     const { path, mode } = entry;

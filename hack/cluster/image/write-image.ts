@@ -7,9 +7,9 @@ import { endOfArchive, memberFrame, tarOf, tarSize } from './tar.ts';
 export type Image = {
   /** Repository and tag, for example localhost/portcullis:dev. */
   readonly name: string;
-  /** Each over the ones before it. What seldom changes comes first. */
+  /** Layers, each on top of the previous ones. Layers that seldom change come first. */
   readonly layers: readonly (readonly Entry[])[];
-  /** User and group, numbers. */
+  /** Numbers of the user and the group. */
   readonly user: string;
   readonly workingFolder: string;
   readonly entrypoint: readonly string[];
@@ -19,7 +19,9 @@ export type Image = {
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** The image configuration of the OCI image specification; without a time, so that equal images have equal digests. */
+/**
+ * The image configuration of the OCI image specification. It contains no time, so that equal images have equal digests.
+ */
 function configOf(image: Image, layerDigests: readonly string[]): string {
   return JSON.stringify({
     architecture: architectures[process.arch] ?? process.arch,
@@ -56,9 +58,9 @@ function writeLayer(layer: readonly Entry[], file: string, write: (bytes: Uint8A
 }
 
 /**
- * Writes images as the archive that `docker load`, `podman load` and `ctr images import` read; a layer that several
- * share is written once. Equal files give equal bytes; the archive appears whole or not at all.
- * @returns digests of their configurations, which engines call the id of an image
+ * Writes images as an archive that `docker load`, `podman load` and `ctr images import` read; a shared layer is written
+ * once. Equal files give equal bytes. The archive is complete or absent. @returns digests of the image configurations,
+ * which engines call image ids
  */
 export function writeImages(archiveFile: string, images: readonly Image[]): readonly string[] {
   const scratch = `${archiveFile}.${process.pid}`;

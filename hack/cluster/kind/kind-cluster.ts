@@ -4,7 +4,7 @@ import { kubeconfigOfCluster } from '../places.ts';
 import { runClusterProgram } from '../process/run-program.ts';
 import type { KindRecord } from '../record.ts';
 
-/** As kind names it, so that clusters of other checkouts and purposes are left alone. */
+/** Name of the cluster in kind. Its prefix separates it from clusters of other checkouts and purposes. */
 export function kindNameOf(record: KindRecord): string {
   return `portcullis-${record.name}`;
 }
@@ -29,7 +29,7 @@ export function kindUrlOf(record: KindRecord): string {
 
 type KindNode = { readonly pid: number; readonly since: string; readonly address: string };
 
-/** The container of the node, if it runs. */
+/** The running container of the node; undefined when it does not run. */
 export async function kindNode(record: KindRecord): Promise<KindNode | undefined> {
   const format = '{{.State.Pid}} {{.State.StartedAt}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
   const text = await runClusterProgram('docker', ['inspect', '--format', format, nodeOf(record)]).catch(() => '');

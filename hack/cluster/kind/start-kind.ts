@@ -6,7 +6,7 @@ import { type KindRecord, writeRecord } from '../record.ts';
 import { startOrRemove } from '../take-down.ts';
 import { kindNameOf } from './kind-cluster.ts';
 
-/** Starts a cluster in a container and waits until its node takes pods. */
+/** Starts a cluster in a container and waits until its node accepts pods. */
 export async function startKind(name: string, progress: ProgressReporter): Promise<KindRecord> {
   const { kind } = await buildPrograms(['kind', 'kubectl'], progress);
   const record: KindRecord = { size: 'kind', name, startedAt: new Date().toISOString(), program: kind, owner: null };

@@ -9,7 +9,7 @@ const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 /** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
-/** Marks nodes and pods as ready, and runs nothing. */
+/** Simulates nodes: kwok marks nodes and pods as ready, and runs nothing. */
 export function kwokPlan({ program, identities, apiServerUrl, address, port }: ControllerOptions): ComponentPlan {
   const kubeconfig = join(identities.folder, 'kwok.kubeconfig');
   return {
@@ -28,7 +28,7 @@ export function kwokPlan({ program, identities, apiServerUrl, address, port }: C
   };
 }
 
-/** A list of this many nodes; kwok makes them ready. */
+/** A list of the given number of nodes; kwok makes them ready. */
 export function pretendedNodes(count: number): object {
   const items = Array.from({ length: count }, (_none, at) => {
     const name = `pretended-${at + 1}`;

@@ -6,47 +6,49 @@ import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { isSameProcessRunning, onlyChildOf, type ProcessMark, processMark } from './process-identity.ts';
 
-/** How to start one process of a cluster, and how to see that it serves. */
+/** How to start one process of a cluster, and how to probe whether it is ready. */
 export type ComponentPlan = {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The start of a command line that runs the rest of it elsewhere, as its only child, and ends with it. */
+  /** Command line of a wrapper that runs the process as its only child and exits with it. */
   readonly within?: () => readonly string[];
-  /** Writes the files that the process reads at its start. */
+  /** Writes the configuration files that the process reads at its start. */
   readonly prepare?: () => void;
-  /** Whether it serves now. A probe that throws counts as no. */
+  /** Whether the process is ready. A probe that throws counts as not ready. */
   readonly isReady: () => Promise<boolean>;
   readonly readyWithinMs: number;
 };
 
-/** One process of a cluster. Its state is read from the folder of the cluster, so that any process can query it. */
+/** One process of a cluster. Its state is read from the cluster's folder, so that any program can query it. */
 export type Component = {
   readonly name: string;
   readonly logFile: string;
   readonly isReady: () => Promise<boolean>;
-  /** The process that runs, or nothing. */
+  /** Identity of the running process; undefined when none runs. */
   readonly running: () => (ProcessMark & { readonly since: Date }) | undefined;
-  /** Starts the process unless it runs, and waits until it serves. @throws ClusterError with its last words */
+  /**
+   * Starts the process unless it runs, and waits until it is ready. @throws ClusterError with the last lines of its log
+   */
   readonly start: () => Promise<void>;
-  /** Sends a signal to the process; nothing when none runs. */
+  /** Sends a signal to the process; does nothing when none runs. */
   readonly signal: (signal: NodeJS.Signals) => void;
-  /** Ends the process and waits for its end; what does not go within the grace is killed. */
+  /** Stops the process and waits for its exit; after the grace period it is killed. */
   readonly stop: (graceMs?: number) => Promise<void>;
 };
 
 type ComponentHome = {
-  /** Folder of the cluster; notes of processes are in `run/`, logs in `logs/`. */
+  /** Folder of the cluster; process files are in `run/`, logs in `logs/`. */
   readonly folder: string;
-  /** Whether the processes outlive the one that starts them. */
+  /** Whether the processes outlive the one that started them. */
   readonly lasting: boolean;
 };
 
-/** The runner is the process that `within` begins with. */
+/** The wrapper is the process that `within` starts. */
 type Note = ProcessMark & { readonly since: string; readonly runner: ProcessMark };
 
 const killMs = 10_000;
-/** Part of util-linux: has the kernel end the process together with the one that started it. */
+/** setpriv, a part of util-linux: the kernel ends the process together with its parent. */
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => process.platform === 'linux' && existsSync(path));
 
 function readNote(path: string): Note | undefined {
@@ -57,26 +59,29 @@ function readNote(path: string): Note | undefined {
   }
 }
 
-/** A note appears whole or not at all. */
+/** The process file is complete or absent. */
 function writeNote(path: string, note: Note): void {
   writeFileSync(`${path}.new`, JSON.stringify(note));
   renameSync(`${path}.new`, path);
 }
 
-/** What a program says about its end, rather than where in its code it ended. */
+/** Selects the log lines that state why a program exited, not the stack trace. */
 const complaint = /panic|fatal|error|fail|refused|denied|in use|no space|unknown flag|not permitted/i;
 
 function lastWords(name: string, logFile: string, what: string): ClusterError {
   const tail = lastLines(logFile);
   if (tail.some((line) => line.includes('no space left on device'))) {
-    return new ClusterError('no-space', `${name} ${what}, because the disk of ${logFile} is full: free some space.`);
+    return new ClusterError(
+      'no-space',
+      `${name} ${what}, because the disk of ${logFile} is full: free some space and start it again.`,
+    );
   }
   const complaints = tail.filter((line) => complaint.test(line));
   const lines = (complaints.length > 0 ? complaints : tail).slice(-5).map((line) => `  ${line.slice(0, 500)}`);
   return new ClusterError('component-failed', `${name} ${what}. It said:\n${lines.join('\n')}`);
 }
 
-/** Starts the process, or the one that it is run by. @returns its number */
+/** Starts the process or its wrapper. @returns the process id */
 function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): number {
   const tied = lasting || setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL'];
   const [command = '', ...args] = [...tied, ...(plan.within?.() ?? []), plan.command, ...plan.args];
@@ -87,7 +92,10 @@ function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): numb
     child.on('error', () => {});
     child.unref();
     if (child.pid === undefined) {
-      throw new ClusterError('missing-program', `${command} cannot be started: is it there and executable?`);
+      throw new ClusterError(
+        'missing-program',
+        `${command} cannot be started: check that the file exists and is executable`,
+      );
     }
     return child.pid;
   } finally {
@@ -95,7 +103,7 @@ function spawnPlan(plan: ComponentPlan, logFile: string, lasting: boolean): numb
   }
 }
 
-/** Starts the process. @returns its note; undefined when it has ended already */
+/** Starts the process. @returns its identity; undefined when it has already exited */
 async function launch(plan: ComponentPlan, logFile: string, lasting: boolean): Promise<Note | undefined> {
   const runner = processMark(spawnPlan(plan, logFile, lasting));
   if (runner === undefined) return undefined;
@@ -109,7 +117,7 @@ async function launch(plan: ComponentPlan, logFile: string, lasting: boolean): P
   return mark === undefined ? undefined : { ...mark, since, runner };
 }
 
-/** The component of a plan in its cluster; nothing is started. */
+/** The component that a plan describes, in its cluster; starts nothing. */
 export function component(plan: ComponentPlan, { folder, lasting }: ComponentHome): Component {
   const noteFile = join(folder, 'run', `${plan.name}.json`);
   const logFile = join(folder, 'logs', `${plan.name}.log`);
@@ -151,7 +159,7 @@ export function component(plan: ComponentPlan, { folder, lasting }: ComponentHom
       }
     },
     stop: async (graceMs = killMs) => {
-      // A process that was halted takes no other signal.
+      // A stopped process handles no signal except SIGKILL.
       signal('SIGCONT');
       if (graceMs > 0) signal('SIGTERM');
       await gone(graceMs).catch(() => signal('SIGKILL'));

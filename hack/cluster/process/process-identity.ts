@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
 type LinuxState = {
-  /** Whether its first thread has ended. */
+  /** Whether the first thread of a process has ended. */
   readonly isEnding: boolean;
   readonly threads: number;
   readonly startedAt: string;
@@ -13,7 +13,7 @@ type LinuxState = {
 function linuxState(pid: number): LinuxState | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may hold spaces and parentheses itself.
+    // The command name in parentheses may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;
     const [threads, , startedAt = ''] = fields.slice(17);
@@ -25,7 +25,7 @@ function linuxState(pid: number): LinuxState | undefined {
 
 function linuxIdentity(pid: number): string | undefined {
   const state = linuxState(pid);
-  // Of a killed program the first thread may end before others, which hold its sockets until they end, too.
+  // The first thread of a killed program may end before other threads, which hold its sockets until they end, too.
   if (state === undefined || (state.isEnding && state.threads <= 1)) return undefined;
   return `${readFileSync(bootIdFile, 'utf8').trim()}/${state.startedAt}`;
 }
@@ -39,13 +39,14 @@ function otherIdentity(pid: number): string | undefined {
 }
 
 /**
- * Distinguishes a running process from a later one with the same id; undefined when none runs. A zombie does not run.
+ * A value that distinguishes a running process from a later one with the same id; undefined when no process with this
+ * id runs. A zombie does not run.
  */
 function identityOf(pid: number): string | undefined {
   return process.platform === 'linux' ? linuxIdentity(pid) : otherIdentity(pid);
 }
 
-/** A process id that stays unambiguous after a reboot or a reuse of the id. */
+/** Identity of a process: it stays unambiguous after a reboot or a reuse of the process id. */
 export type ProcessMark = { readonly pid: number; readonly identity: string };
 
 /** @returns undefined when the process does not run */
@@ -59,15 +60,15 @@ export function isSameProcessRunning(mark: ProcessMark): boolean {
 }
 
 /**
- * Whether a process still does something by itself. One that was killed does not, although it runs on for as long as
- * one of its threads takes to end, which is after the end of what the kernel ended along with it.
+ * Whether a process still works. A killed process exists until its last thread has ended but does no work; the
+ * processes that the kernel ended with it may already be gone.
  */
 export function isAtWork(mark: ProcessMark): boolean {
   if (!isSameProcessRunning(mark)) return false;
   return process.platform !== 'linux' || linuxState(mark.pid)?.isEnding === false;
 }
 
-/** The child of a process that has one; undefined as long as it has none. Linux only. */
+/** The child of a process that has exactly one; undefined until it has one. Linux only. */
 export function onlyChildOf(pid: number): number | undefined {
   try {
     const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');

@@ -4,10 +4,7 @@ import { ClusterError } from '../cluster-error.ts';
 
 const outputBytes = 16 * 1_024 ** 2;
 
-/**
- * Runs a program of the system to its end and returns its output.
- * @throws ClusterError with its error output
- */
+/** Runs a system program until it exits and returns its output. @throws ClusterError with its error output */
 export async function runClusterProgram(
   program: string,
   args: readonly string[],

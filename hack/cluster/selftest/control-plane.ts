@@ -13,7 +13,7 @@ import { progressOn } from '../progress.ts';
 import { processesOf, remainsOf } from './remains.ts';
 import { runClusterCommand, runOk } from './run-command.ts';
 
-/** The first use of a machine builds everything. */
+/** The first run on a machine builds all programs, hence the long timeout. */
 const buildMs = 1_800_000;
 
 beforeAll(async () => {
@@ -185,7 +185,7 @@ describe('the command line', () => {
     expect(state.components.map((one) => one.name)).toEqual(['etcd', 'kube-apiserver']);
 
     for (const { pid } of state.components) process.kill(pid, 'SIGKILL');
-    const ended = await until('their end is seen', async () => {
+    const ended = await until('the kubeconfig stops working', async () => {
       const status = await runClusterCommand('status', '--name', name);
       return /etcd +ended/.test(status.stdout) && /kube-apiserver +ended/.test(status.stdout) ? status : undefined;
     });
@@ -198,7 +198,7 @@ describe('the command line', () => {
     await runOk('down', '--name', name);
     expect(remainsOf(name)).toEqual([]);
     expect((await runClusterCommand('down', '--name', name)).stderr).toContain('There is no cluster');
-    // What was built stays for the next one.
+    // Built programs are kept for the next cluster.
     expect(built.startsWith(cacheFolder()) && existsSync(built)).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe('the command line', () => {
     await until('nothing is left', () => remainsOf(name).length === 0);
   });
 
-  test('a command names the cluster that it does not find', async () => {
+  test('a command with the name of an unknown cluster fails with a message that contains the name', async () => {
     const { code, stderr } = await runClusterCommand('kubeconfig', '--name', 'nowhere');
     expect(code).toBe(1);
     expect(stderr).toContain('There is no cluster nowhere');

@@ -3,16 +3,19 @@ import { join } from 'node:path';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
 import { startFollowed } from '../../../e2e/support/start-followed.ts';
 
-/** The files of an image as a pod has them: process 1 is not root and sees itself alone, nothing but mounts is written. */
+/**
+ * Runs the files of an image as a pod does: process 1 is not root, sees only its own processes, and can write only to
+ * mounts.
+ */
 export type ImagePod = {
-  /** The first line on standard output. */
+  /** The first line that the program wrote to standard output. */
   readonly ready: Readonly<Record<string, string>>;
   readonly log: () => string;
-  /** Sends a signal to process 1 and waits. @returns the exit code, or the signal that ended it */
+  /** Sends a signal to process 1 and waits. @returns the exit code, or the signal that ended the process */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 };
 
-/** As containerd mounts it, with the 64 MiB of shared memory that every pod has. */
+/** Mounts the image as containerd does, with the 64 MiB of shared memory that every pod has. */
 const script = `
 set -eu
 tree=$1 volume=$2 mounted=$3
@@ -33,10 +36,10 @@ exec chroot --userspec=65532:65532 --groups=65532 "$tree" /usr/local/bin/node "$
 `;
 
 type PodOptions = {
-  /** The folder of the files of the image. */
+  /** Folder with the unpacked files of the image. */
   readonly tree: string;
   readonly volume: string;
-  /** Where the volume is in the pod. */
+  /** Mount path of the volume in the pod. */
   readonly mounted: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;

@@ -15,7 +15,7 @@ const identity = ['--setuid=65532', '--setgid=65532'];
 
 type Manifest = readonly { readonly RepoTags: readonly string[]; readonly Layers: readonly string[] }[];
 
-/** Unpacks an archive of images, as an engine does. @returns the folder of the files of each image */
+/** Unpacks an archive of images as a container engine does. @returns the folder with the files of each image */
 function unpack(archiveFile: string, folder: string): ReadonlyMap<string, string> {
   mkdirSync(folder);
   execFileSync('tar', ['-x', '-f', archiveFile, '-C', folder]);
@@ -65,7 +65,7 @@ const describeImages = (): void => {
     execFileSync(process.execPath, [stage, staged, stagedPostgres]);
     expect(compare(tree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(tree));
-    // The second stage of the Dockerfile adds to the first.
+    // The second stage of the Dockerfile adds its files to those of the first.
     execFileSync('cp', ['-a', `${stagedPostgres}/.`, staged]);
     expect(compare(postgresTree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(postgresTree));
@@ -89,7 +89,7 @@ const describeImages = (): void => {
     expect(found(postgresTree, 'postgres')).toContain('/native/bin/postgres\n');
   });
 
-  test('the platform image names the image of the database', () => {
+  test('the platform image, started as the database, names the database image', () => {
     const command = [`--root=${tree}`, '--wd=/app', ...identity, '/usr/local/bin/node', 'dataplane/postgres/main.ts'];
     const env = { PORTCULLIS_POSTGRES_DIR: '/tmp/db', PORTCULLIS_DATABASE_PASSWORD_FILE: '/etc/passwd' };
     const { status, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env });
@@ -104,7 +104,7 @@ const describeImages = (): void => {
     beforeAll(() => {
       volume = join(scratch.path, 'volume');
       mkdirSync(volume);
-      // As the kubelet leaves a volume of the group 65532.
+      // The kubelet leaves a volume with fsGroup 65532 in this state.
       chownSync(volume, 0, 65_532);
       chmodSync(volume, 0o2775);
       writeFileSync(join(volume, 'password'), 'first\n', { mode: 0o644 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { processTable } from '../../../e2e/support/process-table.ts';
 import { clusterFolder } from '../places.ts';
 
-/** Command lines of processes that name the folder of a cluster. */
+/** Command lines of running processes that contain the path of a cluster's folder. */
 export function processesOf(name: string): readonly string[] {
   const folder = `${clusterFolder(name)}/`;
   return processTable()
@@ -10,7 +10,7 @@ export function processesOf(name: string): readonly string[] {
     .map(({ command }) => command);
 }
 
-/** What is left of a cluster: processes and its folder. */
+/** The remains of a cluster: its processes and its folder. */
 export function remainsOf(name: string): readonly string[] {
   const folder = clusterFolder(name);
   return [...processesOf(name), ...(existsSync(folder) ? [folder] : [])];

@@ -3,7 +3,7 @@ import { type ProgramEnd, runToEnd } from '../../../e2e/support/run-to-end.ts';
 
 export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Runs one command about clusters in a process of its own, as a person does. */
+/** Runs one cluster command in a process of its own, as a user does. */
 export function runClusterCommand(...args: readonly string[]): Promise<ProgramEnd> {
   return runToEnd(process.execPath, [mainFile, ...args]);
 }

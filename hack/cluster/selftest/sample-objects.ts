@@ -1,4 +1,4 @@
-/** The image of the checkout, held to what a hardened namespace asks for, running a script. */
+/** A pod of this checkout's image that runs a script and satisfies the restricted Pod Security Standard. */
 export function scriptPod(image: string, script: string, volume?: { readonly claim: string; readonly path: string }) {
   const mounts = volume === undefined ? [] : [{ name: volume.claim, mountPath: volume.path }];
   return {
@@ -35,7 +35,7 @@ export function service(name: string, type: string): object {
   return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { type, selector: { app: name }, ports } };
 }
 
-/** One pod with a claim of 1 GiB of the default storage class. */
+/** One pod with a volume claim of 1 GiB of the default storage class. */
 export function statefulSet(name: string, spec: object): object {
   const labels = { app: name };
   const claim = {

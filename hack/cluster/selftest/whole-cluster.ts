@@ -16,13 +16,15 @@ import { mainFile, runClusterCommand, runOk } from './run-command.ts';
 import { pod, scriptPod, service, statefulSet } from './sample-objects.ts';
 
 const name = 'selftest';
-/** The first use of a machine builds everything. */
+/** The first run on a machine builds all programs, hence the long timeout. */
 const buildMs = 1_800_000;
 const podMs = 120_000;
 
 const missing = await missingForNode(progressOn(process.stderr));
 
-/** What the machine would still show of a cluster that was not cleaned up. */
+/**
+ * Everything that a cluster leaves on the machine when it was not cleaned up: interfaces, mounts, groups and processes.
+ */
 function machineState(): Readonly<Record<string, string>> {
   const read = (...command: readonly [string, ...string[]]): string =>
     execFileSync(command[0], command.slice(1), { encoding: 'utf8' });
@@ -122,7 +124,7 @@ const describeWhole = (): void => {
     'kubectl can run a command in a pod of a whole cluster and forward a port to it',
     async () => {
       expect(await admin('exec', 'echo', '--', 'node', '--print', '6*7')).toBe('42\n');
-      // The host name of an image or a model is asked for in vain, and at once.
+      // Names outside of the cluster, such as those of registries and model providers, fail immediately.
       const lookUp = `require('node:dns').lookup('example.com', (error) => console.log(error.code))`;
       expect(await admin('exec', 'echo', '--', 'node', '--eval', lookUp)).toBe('ENOTFOUND\n');
       const { kubectl: program } = await buildPrograms(['kubectl'], silentProgress);
@@ -168,7 +170,7 @@ const describeWhole = (): void => {
         headers: { authorization: 'Bearer ' + fs.readFileSync(at + 'token', 'utf8') } }, (answer) => console.log(answer.resume().statusCode))`;
       await apply(pod('caller', { ...scriptPod(imageName, script), restartPolicy: 'OnFailure' }));
       await admin('wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/caller', '--timeout=60s');
-      // Known, and without a right: 401 would say that the token is not believed.
+      // 403: the caller is authenticated and has no right. 401 would mean that the token was rejected.
       expect(await admin('logs', 'caller')).toBe('403\n');
     },
     podMs,
@@ -190,7 +192,7 @@ const describeWhole = (): void => {
     async () => {
       const scheduler = (state: ClusterState) => state.components.find((one) => one.name === 'kube-scheduler');
       process.kill(scheduler(await stateOf())?.pid ?? 0, 'SIGKILL');
-      await until('its end is seen', async () => scheduler(await stateOf())?.state === 'ended');
+      await until('status reports that the component ended', async () => scheduler(await stateOf())?.state === 'ended');
       await runOk('up', '--local', '--name', name);
       expect(await stateOf()).toMatchObject({ ready: true });
       expect((await kubectl(kubeconfig, ['get', 'pod', 'echo'])).code).toBe(0);
@@ -203,8 +205,8 @@ const describeWhole = (): void => {
     async () => {
       const space = (state: ClusterState) => state.components.find((one) => one.name === 'space');
       process.kill(space(await stateOf())?.pid ?? 0, 'SIGKILL');
-      // It ends when all inside of it has.
-      await until('its end is seen', async () => space(await stateOf())?.state === 'ended');
+      // The process of the namespaces ends after all processes inside of them.
+      await until('all processes of the cluster end', async () => space(await stateOf())?.state === 'ended');
       const { stderr } = await runOk('up', '--local', '--name', name);
       expect(stderr).toContain('removing its remains');
       expect(await admin('get', 'pods', '--output=name')).toBe('');

@@ -3,7 +3,7 @@ import { ClusterError } from '../cluster-error.ts';
 
 /** The addresses in the network of one cluster, which only this machine and its pods can reach. */
 export type Addresses = {
-  /** Name of the interface on the machine's side. */
+  /** Name of the network interface on the machine's side. */
   readonly interfaceName: string;
   /** Address of the machine for pods. */
   readonly machine: string;
@@ -13,19 +13,19 @@ export type Addresses = {
 
 export const podRange = '10.244.0.0/16';
 export const nodePodRange = '10.244.0.0/24';
-/** The first address of the service range is the API server's. */
+/** Kubernetes gives the first address of the service range to the API server. */
 export const apiServerServiceAddress = '10.96.0.1';
 export const dnsServiceAddress = '10.96.0.10';
 export const apiServerPort = 6_443;
 
 const lastSlot = 250;
 
-/** @param slot number of the cluster on its machine, from 1 */
+/** @param slot number of the cluster on its machine, beginning with 1 */
 export function addressesOf(slot: number): Addresses {
   return { interfaceName: `portcullis${slot}`, machine: `10.245.${slot}.1`, node: `10.245.${slot}.2` };
 }
 
-/** The first number that no cluster has and whose addresses no interface of this machine has. */
+/** The lowest free number of a cluster: no cluster has it, and no interface of this machine uses its addresses. */
 export function freeSlot(taken: ReadonlySet<number>): number {
   const present = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   for (let slot = 1; slot <= lastSlot; slot += 1) {

@@ -37,7 +37,7 @@ function roleFor(user: string, rules: readonly Rule[]): readonly object[] {
   ];
 }
 
-/** The Service by which pods ask for names, in front of the one server that answers. */
+/** The Service for DNS, in front of the one DNS server. */
 function dnsService(nodeAddress: string): readonly object[] {
   const ports = ['UDP', 'TCP'].map((protocol) => ({ name: `dns-${protocol.toLowerCase()}`, port: 53, protocol }));
   const metadata = { name: 'kube-dns', namespace: 'kube-system' };
@@ -63,7 +63,7 @@ const storageClass = {
   reclaimPolicy: 'Delete',
 };
 
-/** What a cluster holds before anybody uses it, as one list. */
+/** The objects of a new cluster, as one list. */
 export function baseObjects(nodeAddress: string): object {
   const items = [
     ...roleFor(dnsUser, names),

@@ -100,8 +100,8 @@ function nodePlans(record: WholeRecord, within: Space): readonly ComponentPlan[]
 }
 
 /**
- * The processes inside of the space of a whole cluster; members of a stage start side by side, once the stage before
- * serves. Starts nothing.
+ * Lists the processes inside of the namespaces of a whole cluster, in stages: the members of a stage start
+ * concurrently, after the previous stage is ready. Starts nothing.
  */
 export function wholeStages(record: WholeRecord, within: Space): readonly (readonly Component[])[] {
   const home = { folder: clusterFolder(record.name), lasting: true };

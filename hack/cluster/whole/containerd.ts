@@ -11,7 +11,7 @@ export function containerdSocket(folder: string): string {
   return join(folder, 'containerd.sock');
 }
 
-/** An overlay cannot lie on top of another one, as in a container. */
+/** In a container the overlay snapshotter does not work, because overlays cannot be stacked. */
 const overlayMagic = 0x794c7630;
 
 function configOf(folder: string, system: SystemPrograms): string {
@@ -47,7 +47,7 @@ conf_dir = ${text(join(folder, 'cni'))}
 }
 
 function networkOf(folder: string): string {
-  // A pair of interfaces for each pod and no bridge: every packet passes the rules of Services.
+  // Each pod gets a pair of interfaces and no bridge, so that every packet passes the rules of Services.
   const pair = {
     type: 'ptp',
     ipam: {
@@ -71,7 +71,7 @@ function isListening(socket: string): Promise<boolean> {
   });
 }
 
-/** Runs the containers, with a network of pods that has no way out of the machine. */
+/** containerd runs the containers. The pod network has no route out of the machine. */
 export function containerdPlan(folder: string, system: SystemPrograms, within: Space): ComponentPlan {
   const configFile = join(folder, 'containerd.toml');
   return {

@@ -4,7 +4,10 @@ import { until } from '../../../e2e/support/until.ts';
 
 const mountPoint = '/sys/fs/cgroup';
 
-/** One tree in version 2; one for each controller in version 1, where some systems mount links as well. */
+/**
+ * The folder of control groups: one tree in version 2; in version 1 one tree for each controller, some of which are
+ * links.
+ */
 function hierarchies(): readonly string[] {
   if (existsSync(join(mountPoint, 'cgroup.controllers'))) return [mountPoint];
   return readdirSync(mountPoint, { withFileTypes: true })
@@ -12,7 +15,9 @@ function hierarchies(): readonly string[] {
     .map((entry) => join(mountPoint, entry.name));
 }
 
-/** A new group of version 2 gives its children no controller, and one of cpuset in version 1 has no processors. */
+/**
+ * A new group of version 2 enables no controllers for its children; a new cpuset group of version 1 has no processors.
+ */
 function inherit(parent: string, group: string): void {
   const controllers = join(group, 'cgroup.controllers');
   if (existsSync(controllers)) {
@@ -42,10 +47,10 @@ function removeTree(group: string): void {
   rmdirSync(group);
 }
 
-/** Removes the group and all below it, once its last process has left. */
+/** Removes the control group and its children, once its last process has exited. */
 export async function removeControlGroup(name: string): Promise<void> {
   for (const parent of hierarchies()) {
-    await until(`the end of control group ${name}`, () => {
+    await until(`the exit of the processes in control group ${name}`, () => {
       removeTree(join(parent, name));
       return true;
     });

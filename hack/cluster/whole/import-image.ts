@@ -3,7 +3,7 @@ import { runClusterProgram } from '../process/run-program.ts';
 import type { WholeRecord } from '../record.ts';
 import { containerdSocket } from './containerd.ts';
 
-/** Gives the images of an archive to the node. @throws ClusterError when containerd does not take it */
+/** Imports the images of an archive into containerd of the node. @throws ClusterError when containerd refuses them */
 export async function importImage(record: WholeRecord, archiveFile: string): Promise<void> {
   const socket = containerdSocket(clusterFolder(record.name));
   await runClusterProgram(record.system.ctr, [

@@ -9,7 +9,7 @@ import type { NodeProgram } from './node-program.ts';
 
 const healthPort = 10_256;
 
-/** Services by rules of the packet filter, in the network of the cluster alone. */
+/** kube-proxy implements Services by rules of the packet filter, inside the cluster's network namespace only. */
 export function kubeProxyPlan(options: NodeProgram): ComponentPlan {
   const { program, folder, within, nodeName, nodeAddress } = options;
   const configFile = join(folder, 'kube-proxy.yaml');
@@ -25,7 +25,7 @@ export function kubeProxyPlan(options: NodeProgram): ComponentPlan {
     metricsBindAddress: '127.0.0.1:10249',
     nodePortAddresses: [`${nodeAddress}/32`],
     oomScoreAdj: 0,
-    // The table of connections is the machine's.
+    // kube-proxy must not change the connection table, which belongs to the machine.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
   };
   return {

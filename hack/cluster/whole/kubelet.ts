@@ -29,7 +29,7 @@ function configOf({ folder, identities, nodeAddress, controlGroup }: KubeletOpti
     tlsPrivateKeyFile: identities.serverKeyFile,
     clusterDomain: 'cluster.local',
     clusterDNS: [dnsServiceAddress],
-    // Pods know the names of the cluster and no others.
+    // Pods can resolve names of the cluster only.
     resolvConf: '/dev/null',
     containerRuntimeEndpoint: `unix://${containerdSocket(folder)}`,
     cgroupDriver: 'cgroupfs',
@@ -39,7 +39,8 @@ function configOf({ folder, identities, nodeAddress, controlGroup }: KubeletOpti
     oomScoreAdj: 0,
     volumePluginDir: join(folder, 'volume-plugins'),
     podLogsDir: join(folder, 'pod-logs'),
-    // The disk is the machine's: what fills it does not come from here alone, and no image can be fetched again.
+    // Eviction by disk pressure is off: the disk is shared with the machine, and a removed image could not be pulled
+    // again.
     imageGCHighThresholdPercent: 100,
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
   });

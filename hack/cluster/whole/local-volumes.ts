@@ -7,7 +7,7 @@ import type { NodeProgram } from './node-program.ts';
 export const volumesUser = 'local-volumes';
 export const provisioner = 'cluster.local/local-volumes';
 
-/** Makes a folder for each claim of the default storage class. */
+/** Provisions a folder for each claim of the default storage class. */
 export function localVolumesPlan(options: NodeProgram): ComponentPlan {
   const { program, folder, within } = options;
   const kubeconfig = componentKubeconfig(options, 'local-volumes', { commonName: volumesUser });
@@ -21,7 +21,7 @@ export function localVolumesPlan(options: NodeProgram): ComponentPlan {
       mkdirSync(volumes, { recursive: true });
       kubeconfig.write();
     },
-    // It has no port: its effect is visible in claims.
+    // The provisioner has no health endpoint: its effect is visible in claims.
     isReady: async () => true,
     readyWithinMs: 10_000,
   };

@@ -6,13 +6,13 @@ import { spaceProblem } from './space.ts';
 import { systemPrograms } from './system-programs.ts';
 
 /**
- * What a machine lacks to run a cluster with a node without Docker, in one sentence; undefined where nothing is
- * missing. Packages of Debian that are missing are installed. What we build ourselves is not looked at: that it cannot
- * be built is a failure and no lack of the machine.
+ * States in one sentence what a machine lacks to run a cluster with a node and without Docker; undefined when nothing
+ * is missing. Installs missing Debian packages. Programs that are built here are not examined: a failed build is an
+ * error.
  */
 export async function missingForNode(progress: ProgressReporter): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'a cluster with a node needs Linux or Docker';
-  if (userInfo().uid !== 0) return 'a cluster with a node needs root or Docker';
+  if (userInfo().uid !== 0) return 'a cluster with a node needs root or Docker: run as root or start Docker';
   try {
     const { unshare } = await systemPrograms(progress);
     const problem = spaceProblem(unshare);

@@ -1,7 +1,7 @@
 import type { IdentityFiles } from '../control-plane/identity-files.ts';
 import type { Space } from './space.ts';
 
-/** What the programs of the node are started with. */
+/** What every program of the node needs to start. */
 export type NodeProgram = {
   readonly program: string;
   readonly folder: string;

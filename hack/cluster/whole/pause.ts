@@ -12,7 +12,7 @@ const source = fileURLToPath(new URL('./pause.c', import.meta.url));
 
 export const pauseImage = 'localhost/pause:1';
 
-/** The program and its image; both are made once. @throws ClusterError when there is no C compiler */
+/** Builds the pause program and its image, once. @throws ClusterError without a C compiler */
 export function buildPause(): { readonly program: string; readonly archiveFile: string } {
   const key = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 12);
   const folder = join(cacheFolder(), 'pause', `${key}-${process.arch}`);

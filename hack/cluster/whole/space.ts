@@ -8,13 +8,13 @@ import { runClusterProgram } from '../process/run-program.ts';
 import type { Addresses } from './addresses.ts';
 import type { SystemPrograms } from './system-programs.ts';
 
-/** Folders of the machine that programs of the cluster write into wherever they are told to keep their files. */
+/** System folders that programs of the cluster write to, whatever their options say. */
 const shadowedFolders = ['/var/lib', '/var/log'];
 export const hiddenFolders = ['/run', ...shadowedFolders];
 
 /**
- * Settings of the whole kernel that a kubelet changes. It reads and changes copies of them instead, so that the machine
- * is the same after the cluster as before.
+ * Kernel settings that a kubelet changes. The kubelet gets copies of them, so that the machine's settings stay
+ * unchanged.
  */
 const kernelSettings = [
   'vm/overcommit_memory',
@@ -25,7 +25,7 @@ const kernelSettings = [
   'kernel/keys/root_maxbytes',
 ];
 
-/** Runs inside of the new namespaces before anything else. */
+/** Script that prepares the new namespaces before any other program runs in them. */
 const preparation = `
 mount --make-rshared /
 mount -t tmpfs -o mode=755 tmpfs /run
@@ -43,15 +43,15 @@ ip link set lo up
 echo 1 >/proc/sys/net/ipv4/ip_forward
 `;
 
-/** Arguments of unshare that run a script inside of new namespaces. */
+/** Arguments of unshare that run a script inside new namespaces. */
 function inNewNamespaces(script: string, ...args: readonly string[]): readonly string[] {
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   return [...namespaces, '/bin/sh', '-ec', script, 'sh', ...args];
 }
 
 /**
- * Makes a space, with a pair of interfaces in it, and ends it.
- * @returns why this machine does not let us, as the system says it; undefined where it does
+ * Creates namespaces with a pair of interfaces and removes them again. @returns the system's reason why this machine
+ * refuses; undefined when it does not
  */
 export function spaceProblem(unshare: string): string | undefined {
   const script = `${preparation}\nip link add one type veth peer name other`;
@@ -61,16 +61,16 @@ export function spaceProblem(unshare: string): string | undefined {
 }
 
 /**
- * The space of a cluster: namespaces of network, mounts and processes, and the process that holds them. When it ends,
- * the kernel ends every process inside, and addresses, rules and mounts go with it.
+ * The Linux namespaces of a cluster (network, mounts, processes) and the process that holds them. When this process
+ * exits, the kernel ends every process inside, and removes addresses, rules and mounts.
  */
 export type Space = {
   readonly component: Component;
-  /** Command line that runs another one inside. @throws ClusterError when the space does not exist */
+  /** Wraps a command line so that it runs inside the namespaces. @throws ClusterError when they do not exist */
   readonly enter: () => readonly string[];
-  /** Joins the machine and the node by a pair of interfaces, unless they are. */
+  /** Connects machine and node by a pair of interfaces, unless they are connected. */
   readonly connect: () => Promise<void>;
-  /** Takes away what of the pair is left. */
+  /** Removes what is left of the pair of interfaces. */
   readonly disconnect: () => Promise<void>;
 };
 
@@ -101,7 +101,11 @@ export function space({ folder, system, pause, addresses }: SpaceOptions): Space
   holder = component(plan, { folder, lasting: true });
   const enter = (...kinds: readonly string[]): readonly string[] => {
     const pid = firstProcess();
-    if (pid === undefined) throw new ClusterError('component-failed', 'The space of the cluster does not exist.');
+    if (pid === undefined)
+      throw new ClusterError(
+        'component-failed',
+        'The namespaces of the cluster do not exist: start the cluster again.',
+      );
     return [system.nsenter, `--target=${pid}`, ...kinds, '--'];
   };
   const ip = (...args: readonly string[]): Promise<string> => runClusterProgram(system.ip, args);
@@ -113,7 +117,7 @@ export function space({ folder, system, pause, addresses }: SpaceOptions): Space
   const disconnect = async (): Promise<void> => {
     if (!(await exists())) return;
     await ip('link', 'delete', interfaceName).catch(async (error: unknown) => {
-      // The kernel removes it some time after the namespace has ended.
+      // The kernel removes the interface some time after the namespace has ended.
       if (await exists()) throw error;
     });
   };

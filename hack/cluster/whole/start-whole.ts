@@ -38,7 +38,7 @@ const programs = [
   'local-volumes',
 ] as const;
 
-/** The longest path of a Unix socket that Linux takes, without its end. */
+/** Longest path of a Unix socket on Linux, without the final zero byte. */
 const socketPathBytes = 107;
 
 function checkMachine(name: string): void {
@@ -64,7 +64,7 @@ function takenSlots(): ReadonlySet<number> {
   return new Set(records.flatMap((record) => (record?.size === 'whole' ? [record.slot] : [])));
 }
 
-/** Writes the record with a slot that no other start takes at the same time. */
+/** Writes the record with a cluster number that no concurrent start can take. */
 async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> {
   using _lock = await holdLock('slots');
   const record = { ...rest, slot: freeSlot(takenSlots()) };
@@ -72,7 +72,7 @@ async function claimSlot(rest: Omit<WholeRecord, 'slot'>): Promise<WholeRecord> 
   return record;
 }
 
-/** Starts everything of a recorded cluster that does not run. */
+/** Starts every component of a recorded cluster that does not run. */
 export async function startWholeStages(record: WholeRecord, progress: ProgressReporter): Promise<void> {
   await endStrays(record);
   const { name } = record;
@@ -94,7 +94,7 @@ export async function startWholeStages(record: WholeRecord, progress: ProgressRe
   );
 }
 
-/** Starts a cluster with one node and waits until the node takes pods. @throws ClusterError that says what to do */
+/** Starts a cluster with one node and waits until the node accepts pods. @throws ClusterError with a remedy */
 export async function startWhole(options: WholeOptions, progress: ProgressReporter): Promise<WholeRecord> {
   checkMachine(options.name);
   const record = await claimSlot({

@@ -4,7 +4,7 @@ import { ClusterError } from '../cluster-error.ts';
 import { runClusterProgram } from '../process/run-program.ts';
 import type { ProgressReporter } from '../progress.ts';
 
-/** Programs of the system that a whole cluster runs on, and the Debian packages that bring them. */
+/** System programs that a whole cluster needs, and the Debian packages that contain them. */
 const packageOf = {
   unshare: 'util-linux',
   nsenter: 'util-linux',
@@ -20,7 +20,7 @@ const pluginPackage = 'containernetworking-plugins';
 const pluginFolders = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
 const plugins = ['ptp', 'host-local', 'loopback', 'portmap'];
 
-/** Programs for root are not on everybody's PATH. */
+/** Folders of administration programs, which are often not on PATH. */
 const searchPath = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
 export type SystemPrograms = Readonly<Record<keyof typeof packageOf, string>> & { readonly cniFolder: string };
@@ -38,7 +38,7 @@ function missingPackages(): readonly string[] {
   return [...new Set([...missing, ...(findPlugins() === undefined ? [pluginPackage] : [])])];
 }
 
-/** The lists of packages are fetched only when they do not know a package. */
+/** Package lists are downloaded only when they lack a needed package. */
 async function install(packages: readonly string[]): Promise<void> {
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const aptGet = (...args: readonly string[]) => runClusterProgram('apt-get', args, environment);
@@ -49,14 +49,14 @@ async function install(packages: readonly string[]): Promise<void> {
   });
 }
 
-/** What root of a Debian machine lacks is installed. @throws ClusterError that names the packages otherwise */
+/** As root on Debian, installs missing packages. @throws ClusterError that names the packages otherwise */
 export async function systemPrograms(progress: ProgressReporter): Promise<SystemPrograms> {
   const missing = missingPackages();
   if (missing.length > 0) {
     if (find('apt-get') === undefined) {
       throw new ClusterError(
         'missing-program',
-        `The cluster needs what Debian calls ${missing.join(', ')}: install it with the package manager of this system, or start Docker, and try again.`,
+        `The cluster needs the Debian packages ${missing.join(', ')}, or what this system has in their place: install them with its package manager, or start Docker, and try again.`,
       );
     }
     await progress.step(`installing ${missing.join(', ')}`, () => install(missing));
