@@ -57,7 +57,7 @@ describe('a backup file', () => {
   });
 
   test.each([
-    ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /holds 1 of 2 objects/],
+    ['a line is missing', text.replace(/^.*RuntimeWorkload.*\n/m, ''), /contains 1 of 2 objects/],
     [
       'an object has a kind that backups do not contain',
       text.replace('"RuntimeWorkload"', '"GatewayReport"'),

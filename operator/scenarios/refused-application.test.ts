@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     title: 'a policy test that fails',
     policy: { definition: definitionOf('portal'), tests: [testOf('Reject', 'a harmless text')] },
     reason: 'PolicyTestsFailed',
-    says: ['the test that fails', 'expects Reject', 'got Pass'],
+    says: ['the failing test', 'expects Reject', 'got Pass'],
   },
   {
     title: 'a provider that is not approved',

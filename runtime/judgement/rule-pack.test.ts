@@ -59,15 +59,15 @@ describe.each(policies)('the policy $file of the pack', (policy) => {
 
   test('each rule of the pack has a test text that it decides, and a similar text that passes', () => {
     const results = new Map(tests.map(({ name, stage }, at) => [`${stage} ${name}`, verdict.results[at]] as const));
-    const told = (stage: Stage): readonly string[] =>
+    const undecided = (stage: Stage): readonly string[] =>
       rulesInOrder(definition[stage]).flatMap(({ id }) => {
         const fires = results.get(`${stage} ${id} fires`);
         const quiet = results.get(`${stage} ${id} does not match`);
         return fires?.rules.includes(id) === true && quiet?.decision === 'Pass' ? [] : [id];
       });
-    expect(told('request')).toEqual([]);
+    expect(undecided('request')).toEqual([]);
     // A section that repeats the rules of the other one is proved by it.
-    if (!sameRules(definition)) expect(told('response')).toEqual([]);
+    if (!sameRules(definition)) expect(undecided('response')).toEqual([]);
     expect(verdict.results.map(({ decision }) => decision)).toEqual(tests.map((one) => one.expect));
   });
 });
