@@ -12,6 +12,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 export const slowFiles: readonly string[] = [
   'cli/management-commands.test.ts',
   'cli/up.test.ts',
+  'dataplane/gateway/service.test.ts',
   'dataplane/postgres/cluster.test.ts',
   'dataplane/postgres/container.test.ts',
   'dataplane/postgres/service.test.ts',
