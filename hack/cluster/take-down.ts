@@ -21,7 +21,7 @@ async function endControlPlane(record: ControlPlaneRecord, progress: ProgressRep
 /** The kernel kills all processes in the cluster's namespace, including containers. */
 async function endWhole(record: WholeRecord, progress: ProgressReporter): Promise<void> {
   const space = spaceOf(record);
-  await progress.step('the exit of every process and container', async () => {
+  await progress.step('stopping every process and container', async () => {
     await space.component.stop(0);
     for (const one of wholeStages(record, space).flat()) await one.stop(0);
   });

@@ -104,7 +104,7 @@ function startObservers(run: Run, places: readonly number[], before: number): vo
 
 async function judgeByProvider(run: Run, place: number): Promise<Stop> {
   const rule = run.section.rules[place];
-  if (rule === undefined) throw new RangeError('a step belongs to a rule of its section');
+  if (rule === undefined) throw new RangeError('a step names a rule that its section does not contain');
   const { clock, tally } = run.ports;
   const verdict = await askRule(rule, run.question, { clock, deadline: run.deadline, signal: run.signal });
   look(run.time);

@@ -1,9 +1,9 @@
-/** One place of a text: byte offsets into its UTF-8 form, `end` excluded. */
+/** Position of one match in a text: byte offsets into its UTF-8 form, `end` excluded. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
 /** A text in the forms in which rules read it; made once for all rules of a check. */
 export type CheckedText = {
-  /** The text as UTF-8, of which all offsets are. */
+  /** The text as UTF-8. All offsets refer to these bytes. */
   readonly bytes: Buffer;
   /**
    * The bytes as a string, one character for each: nothing finds a byte faster than V8 finds a character in such a

@@ -42,11 +42,14 @@ export type CompiledRule = {
 
 /** One pass of the engine over one text, for one or more local rules. */
 export type Unit = {
-  /** Places of its rules in the section. */
+  /** Indexes of the pass's rules in the section. */
   readonly places: readonly number[];
-  /** The smallest timeoutMs of its rules. */
+  /** The smallest timeoutMs of the rules in this pass. */
   readonly timeoutMs: number;
-  /** Places of the rules that match in the text, in any order. Throws when the engine fails, which is never "no match". */
+  /**
+   * Indexes of the rules that match in the text, in any order. Throws when the engine fails; a failure never counts as
+   * "no match".
+   */
   readonly firing: (text: CheckedText) => readonly number[];
 };
 
@@ -65,10 +68,10 @@ export type SectionStep =
     }
   | { readonly kind: 'ask'; readonly place: number };
 
-/** A section of a policy, ready to run. */
+/** A policy section, compiled and ready to run. */
 export type CompiledSection = {
   readonly stage: Stage;
-  /** Milliseconds from the start of the request. */
+  /** The section's deadline, in milliseconds from the start of the request. */
   readonly deadlineMs: number;
   /** All rules, baseline first, in the order in which they run. */
   readonly rules: readonly CompiledRule[];

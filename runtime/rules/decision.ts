@@ -1,22 +1,24 @@
 import type { CheckFailureCode } from '#contracts/checks';
 
-/** No configured rule denied the text, and none replaces anything in it (`guardrail:pass:meaning`). */
+/** Pass: no configured rule denied the text, and no rule replaces a part of it (`guardrail:pass:meaning`). */
 type Passed = { readonly kind: 'pass' };
 
-/** These contents replace the checked ones, one per message and in their order (`guardrail:mask:keeps-count`). */
+/**
+ * Mask: these contents replace the checked ones, one per message and in the same order (`guardrail:mask:keeps-count`).
+ */
 export type Masked = {
   readonly kind: 'mask';
   readonly contents: readonly string[];
-  /** Ids of the rules that replaced something, in the order in which they ran. */
+  /** Ids of the mask rules that replaced text, in the order in which they ran. */
   readonly rules: readonly string[];
-  /** The replacement texts that were inserted. */
+  /** The replacement texts that the mask inserted. */
   readonly inserted: readonly string[];
 };
 
-/** A rule forbids the text. */
+/** Deny: a rule forbids the text. */
 export type Denied = { readonly kind: 'deny'; readonly rule: string };
 
-/** The check could not be completed, which forbids the text too (`guardrail:fail-closed:error`). */
+/** Failed: the check could not be completed, which also forbids the text (`guardrail:fail-closed:error`). */
 export type Failed = {
   readonly kind: 'failed';
   readonly code: CheckFailureCode;

@@ -9,12 +9,12 @@ import { parseBundle } from '../bundle/parse-bundle.ts';
 import { bundle, bundleOf, masking, policy, quiet, regex, section, stopList } from '../testing/build-bundle.ts';
 import { type RuntimeResponse, startRuntime, type TestRuntime } from '../testing/start-runtime.ts';
 
-// Every row of docs/matching.md is a test: the page is the data.
+// Every row of docs/matching.md is a test: the tests read their data from that page.
 const page = join(import.meta.dirname, '../../docs/matching.md');
 
 type Row = { readonly line: number; readonly source: string; readonly cells: readonly string[] };
 
-/** The rows of all tables by the headings of their columns. */
+/** The rows of all tables of the page, grouped by column headings. */
 function readTables(): ReadonlyMap<string, readonly Row[]> {
   const tables = new Map<string, Row[]>();
   let open: Row[] | undefined;
@@ -39,10 +39,10 @@ const tables = readTables();
 const rowsOf = (columns: string): readonly Row[] => tables.get(columns) ?? [];
 const cell = (row: Row, index: number): string => row.cells[index] ?? '';
 
-/** What stands in code, in order. */
+/** The code spans of a table cell, in order. */
 const codesOf = (text: string): readonly string[] => [...text.matchAll(/`([^`]*)`/g)].map((match) => match[1] ?? '');
 const codeOf = (text: string): string => (text === '(empty)' ? '' : (codesOf(text)[0] ?? ''));
-/** A text or term with its escapes written out. */
+/** A text or term of the page with its escapes decoded. */
 const written = (text: string): string =>
   text
     .replaceAll('\\n', '\n')
@@ -114,7 +114,7 @@ afterAll(() => runtime[Symbol.asyncDispose]());
 
 const underPolicy = (id: string): Readonly<Record<string, string>> => ({ [contextHeaders.policyId]: id });
 
-/** The outcome of a request in the words of the page. */
+/** The outcome of a request in the words that docs/matching.md uses. */
 function outcomeOf({ status, json }: RuntimeResponse): string {
   if (status !== 200) return String(json.code);
   const reason = String(json.action?.['reason']);

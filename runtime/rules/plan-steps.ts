@@ -1,11 +1,11 @@
 import type { CompiledRule, SectionStep, Unit } from './compiled-section.ts';
 
-/** A stretch of rules without an enforced question to a provider in it: places from `from` up to `to`, exclusive. */
+/** A range of rules without an enforced rule that needs a provider: from index `from` up to `to`, exclusive. */
 type Batch = { readonly from: number; readonly to: number; readonly local: readonly number[] };
 
 type Asking = Pick<CompiledRule, 'mode'> & { readonly asks: boolean };
 
-/** Where a section has to wait for a provider, and the batches between those places. */
+/** The places where a section waits for a provider, and the batches of rules between them. */
 function splitAtQuestions(rules: readonly Asking[]): readonly (Batch | { readonly ask: number })[] {
   const parts: (Batch | { readonly ask: number })[] = [];
   let from = 0;

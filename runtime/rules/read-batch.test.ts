@@ -14,7 +14,7 @@ function rule(id: string, mode: CompiledRule['mode'], kind: Kind): CompiledRule 
 const match = (place: number, text = 0): BatchFinding => ({ place, kind: 'match', text });
 const error = (place: number): BatchFinding => ({ place, kind: 'error', code: 'engine_failure' });
 
-/** The same by running one rule after another, as the contract says it. */
+/** The expected result: runs one rule after another, as the contract states. */
 function strictly(rules: readonly CompiledRule[], findings: readonly BatchFinding[]): Omit<BatchReading, 'reached'> {
   const counted: { rule: CompiledRule; error?: 'engine_failure' }[] = [];
   const masked: { place: number; text: number }[] = [];

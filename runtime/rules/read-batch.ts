@@ -7,16 +7,16 @@ export type BatchFinding =
   | { readonly place: number; readonly kind: 'match'; readonly text: number }
   | { readonly place: number; readonly kind: 'error'; readonly code: CheckFailureCode };
 
-/** A rule that counts as having fired or failed, once per check. */
+/** A rule that is counted as fired or failed, once per check. */
 type Counted = { readonly rule: CompiledRule; readonly error?: CheckFailureCode };
 
 export type BatchReading = {
-  /** The first enforced deny or failure in the order of the rules; later rules count as not run. */
+  /** The first enforced deny or failure in rule order; later rules count as not run. */
   readonly stop: Denied | Failed | undefined;
-  /** Places before this one were run. */
+  /** Rules before this index were run. */
   readonly reached: number;
   readonly counted: readonly Counted[];
-  /** Matches of enforced mask rules, by place and then by message. */
+  /** Matches of enforced mask rules, by rule index and then by message. */
   readonly masked: readonly { readonly place: number; readonly text: number }[];
 };
 
@@ -32,7 +32,7 @@ export function readBatch(rules: readonly CompiledRule[], findings: readonly Bat
   let previous = -1;
   for (const finding of sorted) {
     const rule = rules[finding.place];
-    if (rule === undefined) throw new RangeError('a finding belongs to a rule of its section');
+    if (rule === undefined) throw new RangeError('a finding names a rule that its section does not contain');
     const first = finding.place !== previous;
     const failedBefore = !first && counted.at(-1)?.error !== undefined;
     previous = finding.place;
@@ -49,7 +49,7 @@ export function readBatch(rules: readonly CompiledRule[], findings: readonly Bat
   return { stop: undefined, reached: to, counted, masked };
 }
 
-/** By place; an error before the matches of its rule; matches by message. */
+/** Sort order of findings: by rule; for one rule an error before its matches; matches by message. */
 function inOrder(left: BatchFinding, right: BatchFinding): number {
   if (left.place !== right.place) return left.place - right.place;
   if (left.kind === 'error') return right.kind === 'error' ? 0 : -1;

@@ -5,13 +5,13 @@ import { applyMasks, mergeMasks, type Replacement } from './merge-masks.ts';
 
 type Place = { readonly place: number; readonly text: number };
 
-/** Replacements per message, collected over all mask rules that fired. */
+/** Replacements per message, collected from all mask rules that fired. */
 type Collection = {
   readonly byText: Map<number, Replacement[]>;
   /** Ids of the rules that replace something, in the order in which they ran, and their replacement texts. */
   readonly rules: Set<string>;
   readonly inserted: Set<string>;
-  /** How many matches are still allowed; a further one is match_limit. */
+  /** The number of matches that are still allowed; one match more fails the check with match_limit. */
   left: number;
 };
 
@@ -21,8 +21,8 @@ export function startCollection(maxMatches: number): Collection {
 }
 
 /**
- * Adds the matches of one rule in one message in which it fired. Never a part of them: one match over the limit fails
- * the check, and so does a match that cannot be found again. Throws when the engine fails.
+ * Adds all matches of one rule in one message. The check fails when a match exceeds the limit or cannot be found again;
+ * matches are never added in part. Throws when the engine fails.
  */
 export function collectMatches(
   collection: Collection,
@@ -30,7 +30,8 @@ export function collectMatches(
   { text }: Place,
   checked: CheckedText,
 ): Failed | undefined {
-  if (rule.effect.kind !== 'mask') throw new TypeError('only a mask rule replaces');
+  if (rule.effect.kind !== 'mask')
+    throw new TypeError('matches to replace were collected for a rule that is not a mask rule');
   const { find, replacement } = rule.effect;
   const spans = find(checked, collection.left + 1);
   if (spans.length === 0) return failed('engine_failure', rule.id);
@@ -57,7 +58,7 @@ export function replaceMatches(
     const content = contents[text];
     const original = bytes[text];
     if (content === undefined || original === undefined)
-      throw new RangeError('a match belongs to a message of its check');
+      throw new RangeError('a match names a message that the check does not contain');
     masked[text] = applyMasks(content, original, merged.replacements);
   }
   return { kind: 'mask', contents: masked, rules: [...collection.rules], inserted: [...collection.inserted] };

@@ -31,7 +31,8 @@ export function compileLiterals({ terms, caseSensitive }: TermList): TermMatcher
   const termEnds = new TermEnds(terms);
 
   /**
-   * Feeds the text from its end to its beginning, and leaves out what belongs to no term; stops when `found` says so.
+   * Feeds the text to the automaton from its end to its beginning, without characters that occur in no term. Stops when
+   * `found` returns true.
    */
   function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
     const { length } = bytes;
@@ -62,7 +63,7 @@ export function compileLiterals({ terms, caseSensitive }: TermList): TermMatcher
 
 type Alphabet = { learn(rune: number): number; size(): number; finish(): Int32Array };
 
-/** Numbers the code points that occur in the terms from 1; equal ones without case share a number. */
+/** Numbers the code points that occur in the terms from 1; code points that are equal without case share a number. */
 function createAlphabet(caseSensitive: boolean): Alphabet {
   const representatives = caseSensitive ? new Int32Array(0) : foldRepresentatives();
   const numbers = new Map<number, number>();

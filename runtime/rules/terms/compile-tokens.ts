@@ -27,8 +27,8 @@ export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {
   const { longest } = automaton;
 
   /**
-   * Feeds the pieces from the text's end to its beginning, and leaves out those that belong to no term; stops when
-   * `found` says so.
+   * Feeds the pieces of the text to the automaton from the end to the beginning, without pieces that occur in no term.
+   * Stops when `found` returns true.
    */
   function scan(bytes: Buffer, found: (start: number, end: number) => boolean): void {
     const { length } = bytes;

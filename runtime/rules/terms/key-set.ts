@@ -1,9 +1,11 @@
-/** A set of numbers of 32 bits that may say of one too many that it is in it. */
+/**
+ * A probabilistic set of 32-bit numbers: it may report a number as a member that is not one, and never misses a member.
+ */
 export class KeySet {
   readonly #bits: Int32Array;
   readonly #shift: number;
 
-  /** For so many numbers: any other one is taken for one of them once in 64 times at most. */
+  /** Creates a set for this many numbers. It takes any other number for a member in at most one of 64 cases. */
   constructor(size: number) {
     let digits = 10;
     while (1 << digits < 64 * size) digits += 1;

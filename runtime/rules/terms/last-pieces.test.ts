@@ -11,7 +11,9 @@ const ALPHABETS = {
   wide: Array.from('𐐀𐐨𝟘Ⓐⓐ中あK \u00a0a'),
 } as const;
 
-/** Terms, and a text of one alphabet and of them in several cases, behind so much else that it is more than one block. */
+/**
+ * Generates terms, and a text that contains them in several cases behind enough other text to fill more than one block.
+ */
 const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) => {
   const wordOf = (maxLength: number) =>
     fc.array(fc.constantFrom(...alphabet), { minLength: 1, maxLength }).map((parts) => parts.join(''));
@@ -32,7 +34,7 @@ describe('token lists on long texts', () => {
   test('token lists on long texts find what the plainest implementation finds, wherever a block of the text ends', () => {
     fc.assert(
       fc.property(longTexts, ({ terms, text, filler, bytes, caseSensitive }) => {
-        // No term has the line break, so nothing before it has a part in what is found after it.
+        // No term contains a line break, so text before the break cannot change the matches after it.
         const before = bytes === 0 ? '' : `${filler.repeat(bytes / Math.max(1, filler.length))}\n`;
         const offset = Buffer.byteLength(before);
         const expected = findNaively(terms, text, { caseSensitive, wholeTokens: true });

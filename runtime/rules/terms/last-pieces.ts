@@ -12,26 +12,35 @@ import { KeySet } from './key-set.ts';
 
 /** Size of a block in bytes: small enough for its entries to stay in the first-level cache. */
 const BLOCK = 4_096;
-/** Instead of a code: the byte begins a multi-byte character. */
+/** Marks a byte, in place of a code, that begins a multi-byte character. */
 const WIDE = -1;
-/** This many last bytes form the key of an ASCII word. */
+/** The number of last bytes that form the key of an ASCII word. */
 const KEY_BYTES = 8;
-/** The bit that the cases of a letter differ by, in four bytes; it makes no two other token characters of ASCII equal. */
+/**
+ * The bit in each of four bytes that distinguishes upper from lower case; ignoring it makes no two other ASCII token
+ * characters equal.
+ */
 const LOWER_CASE = 0x20202020;
 
 const isToken = tokenCharacters();
 const fold = foldRepresentatives();
-/** By code point of the basic plane: 0 for no token character, else a number, the same for characters equal without case. */
+/**
+ * For each code point of the basic plane: 0 for no token character, else a number that characters equal without case
+ * share.
+ */
 const codes = new Uint16Array(0x10000);
 for (let rune = 0; rune < codes.length; rune += 1) if (isToken[rune] === 1) codes[rune] = fold[rune] ?? rune;
-/** By first byte: the code of an ASCII character, or WIDE. */
+/** For each first byte: the code of an ASCII character, or WIDE. */
 const byteCodes = Int32Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? (codes[byte] ?? 0) : WIDE));
-/** By byte of ASCII: 1 where a word ends, else 0. */
+/** For each ASCII byte: 1 where a word ends, else 0. */
 const endBytes = Uint8Array.from({ length: 256 }, (_, byte) => (byteCodes[byte] === 0 ? 1 : 0));
-/** By length of a word (15 for any from 8 on): the bits of its last four bytes, and of the four before, that are in it. */
+/**
+ * For each word length (15 stands for 8 and more): the masks that select the word's bytes from its last four bytes and
+ * from the four before.
+ */
 const lastBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length));
 const earlierBits = Int32Array.from({ length: 16 }, (_, length) => bitsOf(length - 4));
-/** Where the words of a block end; and their keys, but of ASCII. */
+/** Positions at which the words of a block end, and the keys of these words; only for ASCII texts. */
 const ends = new Int32Array(BLOCK + 1);
 const keys = new Int32Array(BLOCK + 1);
 
@@ -40,10 +49,12 @@ const keys = new Int32Array(BLOCK + 1);
  * few; nearly nothing of most texts gets further.
  */
 export class LastPieces {
-  /** Keys of the runs of token characters that terms end with: of any text, and those that are words of ASCII. */
+  /** Keys of the last words of terms: those of all terms, and those of ASCII words. */
   readonly #textKeys: KeySet;
   readonly #asciiKeys: KeySet;
-  /** By first byte: whether a term may end with a character that is no token character and begins so. */
+  /**
+   * For each first byte: whether a term may end with a character that begins with this byte and is no token character.
+   */
   readonly #marks = new Uint8Array(256);
   #hasMarks = false;
 
@@ -69,8 +80,8 @@ export class LastPieces {
   }
 
   /**
-   * Puts places in a text of valid UTF-8, ascending, each the end of a piece, into `places` and returns how many; there
-   * may be as many as two for each byte, and one more.
+   * Writes the ascending positions in a text of valid UTF-8 at which a piece ends that may end a term into `places`,
+   * and returns their number: at most two for each byte, and one more.
    */
   placesIn(bytes: Buffer, places: Int32Array): number {
     return isAscii(bytes) ? this.#lookInAscii(bytes, places) : this.#lookInText(bytes, places);
@@ -97,7 +108,7 @@ export class LastPieces {
     return found;
   }
 
-  /** The same in two thirds of the time. */
+  /** The same search for ASCII texts, in two thirds of the time. */
   #lookInAscii(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const endOf = ends;

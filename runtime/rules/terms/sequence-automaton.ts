@@ -4,14 +4,14 @@
  * symbol whatever the text is, and leftmost-longest falls out of one pass.
  */
 type SequenceAutomaton = {
-  /** Next state of the root, by symbol. */
+  /** The next state of the root, for each symbol. */
   readonly fromRoot: Int32Array;
-  /** Open addressing table of the other transitions: (state, symbol) to state. */
+  /** Hash table (open addressing) of the other transitions: from (state, symbol) to state. */
   readonly edgeState: Int32Array;
   readonly edgeSymbol: Int32Array;
   readonly edgeTarget: Int32Array;
   readonly fail: Int32Array;
-  /** By state: the number of symbols of the longest sequence that begins here, 0 for none. */
+  /** For each state, the number of symbols of the longest sequence that begins here; 0 for none. */
   readonly longest: Int32Array;
 };
 
@@ -99,7 +99,7 @@ function links(trie: Trie, states: number): { fail: Int32Array; longest: Int32Ar
   return { fail, longest };
 }
 
-/** All states but the root, in order of their distance from it (a parent always has the smaller number). */
+/** All states except the root, in order of their distance from it (a parent always has the smaller number). */
 function byDepth(parent: Int32Array): Int32Array {
   const depth = new Int32Array(parent.length);
   const counts = new Int32Array(parent.length + 1);

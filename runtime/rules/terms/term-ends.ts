@@ -1,18 +1,18 @@
 import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
-/** So many last bytes of a term are looked at, or as many as the shortest one has. */
+/** The number of last bytes of a term that are examined; less when the shortest term is shorter. */
 const MOST_BYTES = 4;
-/** The bit that the cases of a letter differ by, in four bytes. */
+/** The bit in each of four bytes that distinguishes upper from lower case. */
 const LOWER_CASE = 0x20202020;
 
 /**
- * Where terms may end in a text of ASCII, wherever they begin: by the last four bytes, without case. It may name a place
- * too many and never one too few.
+ * Finds places where terms may end in an ASCII text by the last four bytes of the terms, without case. It may return
+ * places where no term ends, and never misses one.
  */
 export class TermEnds {
   readonly #keys: KeySet;
-  /** The bits of four bytes, the last one highest, that make a key. */
+  /** The mask that selects the bytes of a key from four bytes, the last byte being the highest. */
   readonly #bits: number;
 
   constructor(terms: readonly string[]) {
@@ -28,7 +28,10 @@ export class TermEnds {
     }
   }
 
-  /** Puts places, ascending, that may be the end of a term into `places` and returns how many: one for each byte at most. */
+  /**
+   * Writes the ascending positions at which a term may end into `places` and returns their number: at most one for each
+   * byte.
+   */
   placesIn(bytes: Buffer, places: Int32Array): number {
     const text = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const keys = this.#keys;

@@ -8,31 +8,31 @@ export type TermList = { readonly terms: readonly string[]; readonly caseSensiti
  * and never fail.
  */
 export type TermMatcher = {
-  /** Whether any term occurs. */
+  /** Whether any term of the list occurs in the text. */
   test(bytes: Buffer): boolean;
   /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
   matches(bytes: Buffer, limit: number): ByteRange[];
 };
 
 /**
- * Goes through a text from its end to its beginning and calls `found` with the longest occurrence at each place that has
+ * Scans a text from its end to its beginning and calls `found` with the longest occurrence at each position that has
  * one, until `found` returns true.
  */
 type BackwardScan = (bytes: Buffer, found: (start: number, end: number) => boolean) => void;
 
 /** Buffers of a scan; shared by all scans, because they never overlap in time. */
 type ScanNotes = {
-  /** By number of pieces fed: where the last one ends. */
+  /** For each piece that was fed to the automaton, the position of its end. */
   offsets: Int32Array;
-  /** Places where terms may end. */
+  /** Positions at which terms may end. */
   places: Int32Array;
-  /** Begins and ends of the matches. */
+  /** Begin and end positions of the matches. */
   found: Int32Array;
 };
 
 const notes: ScanNotes = { offsets: new Int32Array(0), places: new Int32Array(0), found: new Int32Array(0) };
 
-/** Buffers for a text of this many bytes. */
+/** Returns scan buffers for a text of this many bytes. */
 export function scanNotes(bytes: number): ScanNotes {
   if (notes.offsets.length > bytes) return notes;
   notes.offsets = new Int32Array(bytes + 1);
@@ -41,7 +41,7 @@ export function scanNotes(bytes: number): ScanNotes {
   return notes;
 }
 
-/** A matcher out of a scan. */
+/** Makes the matcher of a term list from its scan. */
 export function matcherOf(scan: BackwardScan): TermMatcher {
   return {
     test(bytes) {
@@ -67,8 +67,8 @@ export function matcherOf(scan: BackwardScan): TermMatcher {
 }
 
 /**
- * Leftmost-longest, never overlapping spans out of the longest one at each place, given as begins and ends from the last
- * to the first.
+ * Selects leftmost-longest spans that do not overlap from the longest span at each position. The spans are given as
+ * begins and ends, from the last to the first.
  */
 function leftmostLongest(places: Int32Array, limit: number): ByteRange[] {
   const spans: ByteRange[] = [];

@@ -21,7 +21,7 @@ export class Vocabulary {
     this.#fold = fold;
   }
 
-  /** How many pieces have a number. */
+  /** The number of pieces in the vocabulary. */
   get size(): number {
     return this.#size;
   }
@@ -89,7 +89,7 @@ export class Vocabulary {
     return (this.#fold[rune] ?? rune) * 2 + (runFollows ? 1 : 0);
   }
 
-  /** Hash of the folded code points, from the last one to the first. */
+  /** Hashes the case-folded code points of a piece, from the last one to the first. */
   #hashOf(bytes: Uint8Array, start: number, end: number): number {
     let hash = 0x811c9dc5;
     for (let position = end; position > start; ) {

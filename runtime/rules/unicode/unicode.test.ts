@@ -17,7 +17,7 @@ function everyCharacter(): Buffer {
   return Buffer.from(parts.join(''));
 }
 
-/** The code points that the engine finds. */
+/** The code points that the engine matches. */
 function matched(pattern: string, caseSensitive: boolean, text: Buffer): number[] {
   const spans = prepare(pattern, caseSensitive).matches(text, Number.POSITIVE_INFINITY);
   return spans.flatMap(({ start, end }) =>

@@ -7,7 +7,7 @@ import { type Automaton, determinize, MAX_TRANSITIONS, START_CONTEXTS } from './
 import { SEARCH_MEMORY_BYTES, SET_MEMORY_BYTES } from './engine-memory.ts';
 import { type ProbePlan, probePlan } from './probe-plan.ts';
 
-/** The two passes that find one match: forward to its end, and back to its begin. */
+/** The two automata with which the engine finds one match: forward to its end, then backward to its begin. */
 type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
 
 /**
@@ -19,13 +19,13 @@ export type PatternAnalysis = {
   /** The pattern that is asked whether it matches somewhere (trimForFiring). */
   readonly firing: {
     readonly node: PatternNode;
-    /** The automaton of a set that holds only this pattern. */
+    /** The automaton of a set that contains only this pattern. */
     set(): Automaton | undefined;
     probe(): ProbePlan | undefined;
-    /** Byte ranges of the whole program; Infinity when it is too large to tell. */
+    /** Number of byte ranges in the whole program; Infinity when the program is too large to analyse. */
     programRanges(): number;
   };
-  /** The pattern as it stands, whose places are listed. */
+  /** The unchanged pattern, whose matches are listed. */
   readonly listing: { search(): SpanSearch | undefined; probe(): ProbePlan | undefined };
 };
 

@@ -4,7 +4,7 @@ import type { ByteProgram } from './byte-program.ts';
 type ByteClasses = {
   readonly classOf: Uint8Array;
   readonly count: number;
-  /** One byte of each class. */
+  /** One representative byte of each class. */
   readonly samples: Uint8Array;
 };
 
@@ -46,7 +46,7 @@ export function byteClasses(program: ByteProgram): ByteClasses {
   return { classOf, count: classes.size, samples };
 }
 
-/** By byte: a number for the combination of targets that it leads to, counted in order of appearance. */
+/** For each byte, the number of the combination of targets that it leads to, in order of appearance. */
 function edgeLabels(edges: readonly number[]): string[] {
   const numbers = new Map<number, number>();
   const labels = new Array<string>(256).fill('');

@@ -5,7 +5,7 @@ import { type ByteSequence, utf8Sequences } from './utf8-sequences.ts';
 /** Empty-width conditions, as bits; read in the direction of the search. */
 export const CONDITION = { textStart: 1, textEnd: 2, lineStart: 4, lineEnd: 8, word: 16, noWord: 32 } as const;
 
-/** One instruction list, as RE2 flattens its programs to. */
+/** One instruction list: RE2 flattens its programs to such lists. */
 type Instruction =
   | { readonly kind: 'match' }
   /** Flattened `[low, high, target, …]`: a byte in a range continues at the target. */
@@ -21,10 +21,13 @@ export type ByteProgram = {
   readonly edgeCount: number;
 };
 
-/** Programs above this many byte ranges are not analysed: whatever their cost is, it is too much. */
+/** Programs with more byte ranges than this are not analysed: their patterns count as too costly. */
 const MAX_EDGES = 8_000;
 
-/** Compiles a pattern, for a search from left to right or (`reversed`) from right to left; undefined when too large. */
+/**
+ * Compiles a pattern to a byte program for a search from left to right or (`reversed`) from right to left; undefined
+ * when it is too large.
+ */
 export function compileProgram(node: PatternNode, reversed: boolean): ByteProgram | undefined {
   const builder: Builder = { instructions: [{ kind: 'match' }], edgeCount: 0, reversed, sequences: new Map() };
   const start = generate(builder, node, 0);
@@ -141,7 +144,7 @@ function reversePairs(sequence: ByteSequence): ByteSequence {
   return out;
 }
 
-/** One instruction for the sequences from byte number `depth` on; those with one first range stay together. */
+/** One instruction for the byte sequences from byte number `depth` on; sequences with the same first range share it. */
 function generateTails(
   builder: Builder,
   sequences: readonly ByteSequence[],

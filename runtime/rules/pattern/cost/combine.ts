@@ -3,8 +3,8 @@ import { type Automaton, MAX_TRANSITIONS, memoryOf } from './determinize.ts';
 import { SET_MEMORY_BYTES } from './engine-memory.ts';
 
 /**
- * The automaton that a set of both would have: its states are pairs of states, because the engine keeps the threads of
- * all members side by side. Undefined when there are too many. Only for automata of kind `many`.
+ * Combines two automata into that of a set of both patterns. Its states are pairs of states, because the engine keeps
+ * the threads of all members side by side. Undefined when it has too many states. Only for automata of kind `many`.
  */
 export function combine(left: Automaton, right: Automaton): Automaton | undefined {
   const classes = jointClasses(left, right);

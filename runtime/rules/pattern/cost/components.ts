@@ -1,7 +1,7 @@
 /** Nodes of a directed graph that can reach each other; what a component can reach comes before it. */
 type Components = {
   readonly count: number;
-  /** By node: the number of its component. */
+  /** For each node, the number of its component. */
   readonly of: Int32Array;
   readonly members: readonly (readonly number[])[];
 };
@@ -43,7 +43,7 @@ export function componentsOf(targets: readonly (readonly number[])[]): Component
   return { count: members.length, of, members };
 }
 
-/** Takes the component of a node off the open ones. */
+/** Removes a finished component from the stack of open nodes. */
 function close(node: number, open: number[], of: Int32Array, component: number): number[] {
   const own: number[] = [];
   for (let member = open.pop(); member !== undefined; member = open.pop()) {

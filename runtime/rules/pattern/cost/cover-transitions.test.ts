@@ -6,7 +6,7 @@ import type { Automaton, StartContext } from './determinize.ts';
 
 const STARTS: Readonly<Record<number, StartContext>> = { 10: 'line', 97: 'word', 32: 'other' };
 
-/** Transitions of the automaton that a text takes from a position on. */
+/** The transitions of the automaton that a text takes from a given position. */
 function edgesOf({ next, classOf, classCount, starts }: Automaton, text: Buffer, from: number): number[] {
   const edges: number[] = [];
   let state = starts[from === 0 ? 'text' : (STARTS[text[from - 1] ?? 0] ?? 'other')];

@@ -4,7 +4,9 @@ import { utf8Step } from './utf8-validity.ts';
 /** An automaton whose covering texts could be longer than this together, in bytes, is not built ahead. */
 const MAX_COVER_BYTES = 12_000_000;
 
-/** Whether the engine can be made to build the automaton ahead: its texts and the memory for it stay within bounds. */
+/**
+ * Whether the engine can build the whole automaton ahead: its covering texts and its memory stay within their bounds.
+ */
 export function canBuildAhead(automaton: Automaton, memoryBytes: number): boolean {
   if (automaton.memoryBytes > memoryBytes) return false;
   let total = 0;
@@ -55,7 +57,7 @@ const BYTES_BEFORE: Readonly<Record<StartContext, readonly number[]>> = {
   other: [0x20],
 };
 
-/** Follows transitions that were not taken yet for as long as there are any. */
+/** Follows transitions that no text took before, as long as there are any. */
 function goOn({ classCount, next, classOf }: Automaton, taken: Uint8Array, from: number, within: number): number[] {
   const bytes: number[] = [];
   let state = from;
@@ -85,7 +87,7 @@ function freshByte(alphabet: Alphabet, taken: Uint8Array, state: number, charact
 
 const samples = new WeakMap<Uint8Array, Int16Array>();
 
-/** A byte of the class that may stand at a place inside of a character, or -1. */
+/** A byte of the class that can stand at this position inside of a character; -1 when there is none. */
 function byteFor({ classOf, classCount }: Alphabet, symbol: number, character: number): number {
   let table = samples.get(classOf);
   if (table === undefined) {
@@ -100,7 +102,9 @@ function byteFor({ classOf, classCount }: Alphabet, symbol: number, character: n
   return table[character * classCount + symbol] ?? -1;
 }
 
-/** A state at a place inside of a character, with the place before it on a shortest path from a start. */
+/**
+ * An automaton state at a position inside of a character, and the previous step on a shortest path from a start state.
+ */
 type Place = {
   readonly state: number;
   readonly character: number;

@@ -8,7 +8,7 @@ import { FLAG_MATCH, type State, ThreadRunner } from './thread-runner.ts';
  */
 export type SearchKind = 'many' | 'first' | 'longest';
 
-/** Where a search begins: how the text stands to its left. */
+/** What precedes the position at which a search begins. */
 export type StartContext = 'text' | 'line' | 'word' | 'other';
 export const START_CONTEXTS: readonly StartContext[] = ['text', 'line', 'word', 'other'];
 
@@ -17,15 +17,15 @@ export type Automaton = {
   readonly classOf: Uint8Array;
   readonly classCount: number;
   readonly states: number;
-  /** `next[state * classCount + class]`; -1 when nothing can match any more. */
+  /** Transition table: `next[state * classCount + class]`; -1 when no match is possible any more. */
   readonly next: Int32Array;
-  /** By state: 1 when a match ended one byte before. */
+  /** For each state, 1 when a match ended one byte before. */
   readonly matched: Uint8Array;
-  /** By state: how many instructions the engine looks at to build one of its transitions. */
+  /** For each state, how many instructions the engine examines to build one of its transitions. */
   readonly work: Int32Array;
   /** Memory of the engine for all states, in bytes (dfa.cc, CachedState). */
   readonly memoryBytes: number;
-  /** First state by start context; -1 when nothing can match from there. */
+  /** For each start context, the first state; -1 when no match can begin there. */
   readonly starts: Readonly<Record<StartContext, number>>;
 };
 
@@ -41,7 +41,10 @@ export const MAX_TRANSITIONS: Readonly<Record<SearchKind | 'probe', number>> = {
 };
 const MAX_VISITS = 2_400_000;
 
-/** State header and hash entry, one pointer per class and end of text, one number per instruction (at most `work`). */
+/**
+ * The engine's memory for one state: header and hash entry, one pointer per byte class and end of text, one number per
+ * instruction (at most `work`).
+ */
 export function memoryOf(work: Int32Array, classCount: number): number {
   return work.reduce((sum, own) => sum + 42 + 8 * (classCount + 1) + 4 * own, 0);
 }
@@ -94,7 +97,7 @@ export function determinize(
   };
 }
 
-/** A short string for a state: comparing strings is what JavaScript does fastest. */
+/** Encodes a state as a short string, because JavaScript compares strings fastest. */
 function keyOf({ ids, flags }: State): string {
   let key = String.fromCharCode(flags);
   if (ids.length < 4096) return key + String.fromCharCode(...ids);

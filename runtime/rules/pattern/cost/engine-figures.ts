@@ -13,22 +13,27 @@ export function stepNs(memoryBytes: number): number {
   if (memoryBytes <= 64 * 1024) return 2;
   return memoryBytes <= 512 * 1024 ? 4 : 6;
 }
-/** One byte of text looked at to find places to probe: measured 1 to 1.5. */
+/** Nanoseconds to examine one byte of text for places to probe: measured 1 to 1.5. */
 export const SCAN_STEP_NS = 2;
-/** Building one transition, and for each byte range of the state that it leaves: measured 190 with 6, 390 with 14. */
+/**
+ * Nanoseconds to build one transition, and for each byte range of the state that it leaves: measured 190 with 6, 390
+ * with 14.
+ */
 export const BUILD_NS = 150;
 export const BUILD_RANGE_NS = 30;
-/** A call that searches a set, or lists one more match, apart from the bytes it reads: measured 1,200. */
+/**
+ * Nanoseconds of a call that searches a set, or that lists one more match, without the bytes it reads: measured 1,200.
+ */
 export const SEARCH_CALL_NS = 2_000;
-/** A call that asks for a match at one place, apart from the bytes it reads: measured 90 to 110. */
+/** Nanoseconds of a call that tests one position for a match, without the bytes it reads: measured 90 to 110. */
 export const PROBE_CALL_NS = 150;
 /**
- * Going one byte on in a search for places to probe, apart from the bytes looked at: measured 3 to 5 together
+ * Nanoseconds to advance one byte in a search for places to probe, without the bytes examined: measured 3 to 5 together
  * with them.
  */
 export const SCAN_NS = 4;
 /**
- * One byte of text in a term list (compile-literals.ts, compile-tokens.ts), occurrences included: measured 1 to 2 in
- * texts without terms, 5 to 10 in texts of nothing but terms, 12 to 30 where terms are of one letter.
+ * Nanoseconds for one byte of text in a term list (compile-literals.ts, compile-tokens.ts), occurrences included:
+ * measured 1 to 2 in texts without terms, 5 to 10 in texts that consist of terms, 12 to 30 for terms of one letter.
  */
 export const TERM_BYTE_NS = 40;

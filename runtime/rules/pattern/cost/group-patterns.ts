@@ -3,14 +3,14 @@ import { combine } from './combine.ts';
 import type { Automaton } from './determinize.ts';
 import { firingCostMs, firingPlan, setCostMs } from './pattern-cost.ts';
 
-/** Patterns that are judged by one pass. */
+/** Patterns that one pass of the engine matches together. */
 type PatternGroup = {
-  /** Indexes into the given patterns, ascending. */
+  /** Ascending indexes into the given list of patterns. */
   readonly members: readonly number[];
   readonly costMs: number;
 };
 
-/** Which patterns run together, and which are too costly to run at all. */
+/** The groups of patterns that run together, and the patterns that are too costly to run. */
 type Grouping = {
   readonly groups: readonly PatternGroup[];
   readonly refused: readonly { readonly member: number; readonly costMs: number }[];

@@ -7,7 +7,10 @@ import { prepare } from '../testing/prepare-pattern.ts';
 import { groupPatterns } from './group-patterns.ts';
 import { firingCostMs, firingPlan, spansCostMs, termListCostMs } from './pattern-cost.ts';
 
-/** The example values of the contract: maxBodyBytes 32768, timeoutMs 20, maxMatches 256; a quarter of 20 ms, and 25 ms. */
+/**
+ * Values of the contract's example: maxBodyBytes 32768, timeoutMs 20, maxMatches 256. The budgets are a quarter of 20
+ * ms, and 25 ms.
+ */
 const BYTES = 32_768;
 const BUDGET = { timeoutMs20: 5, timeoutMs5000: 25 } as const;
 const LIMIT = 257;

@@ -20,10 +20,10 @@ import { readsBytesTwiceAtMost } from './rescan.ts';
  */
 type FiringPlan = 'set' | 'probe' | 'unbounded-set';
 
-/** Two probes must be at least this many bytes apart: one for each byte would be slower than any other way. */
+/** Smallest distance of two probes in bytes: a probe for each byte would be slower than a search. */
 const MIN_PROBE_DISTANCE = 2;
 
-/** The way in which one pattern is looked for. */
+/** The matching plan of one pattern. */
 export function firingPlan(analysis: PatternAnalysis): FiringPlan {
   if (analysis.firing.set() !== undefined) return 'set';
   return (analysis.firing.probe()?.distance ?? 0) >= MIN_PROBE_DISTANCE ? 'probe' : 'unbounded-set';
@@ -52,7 +52,9 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
   }
 }
 
-/** The automaton of a set of these patterns; undefined when one of them has none, or together they are too many. */
+/**
+ * The automaton of a set of these patterns; undefined when one pattern has no automaton or the common one is too large.
+ */
 export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | undefined {
   let joint: Automaton | undefined;
   for (const [index, analysis] of group.entries()) {
@@ -79,7 +81,7 @@ export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: 
   return cost(analysis, maxBytes, limit);
 }
 
-/** Whether listing matches goes by probes rather than by searching: whatever is cheaper at the contract's largest text. */
+/** Whether listing matches by probes is cheaper than by searching, for the contract's largest text. */
 export function listsByProbes(analysis: PatternAnalysis): boolean {
   const [bytes, limit] = [131_072, 1_024];
   return spanProbeCostMs(analysis, bytes, limit) < searchCostMs(analysis, bytes, limit);
@@ -117,7 +119,9 @@ function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number
   return (read + built + matches * SEARCH_CALL_NS) / 1e6;
 }
 
-/** Building what one text can need of an automaton: every transition, or as many as the text has bytes. */
+/**
+ * Cost of building the part of an automaton that one text can need: every transition, or as many as the text has bytes.
+ */
 function buildNs(automaton: Automaton, bytes: number): number {
   let all = 0;
   let most = 0;

@@ -2,7 +2,7 @@ import { componentsOf } from './components.ts';
 import { type Automaton, START_CONTEXTS } from './determinize.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState } from './probe-places.ts';
 
-/** So many bytes of a second place are compared with a first one to see whether both can be probed in one text. */
+/** The number of bytes of two places that are compared to find out whether both can be probed in one text. */
 const SHARED_DEPTH = 6;
 
 /**
@@ -53,7 +53,7 @@ function movesOf(automaton: Automaton, depth: number, length: number): readonly 
   });
 }
 
-/** By context and state: 1 when the state can be entered by a byte that gives the next place this context. */
+/** For each context and state, 1 when a byte that enters the state gives the next place this context. */
 function reachableContexts({ next, classOf, classCount, states }: Automaton): readonly Uint8Array[] {
   const marks = START_CONTEXTS.map(() => new Uint8Array(states));
   const contextsOf = Array.from({ length: classCount }, () => new Set<number>());

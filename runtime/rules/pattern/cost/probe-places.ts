@@ -1,16 +1,16 @@
 import { isWordByte } from './byte-classes.ts';
 import { type Automaton, START_CONTEXTS, type StartContext } from './determinize.ts';
 
-/** Beyond this many pairs of states two places count as possible in one text. */
+/** When more pairs of states than this must be examined, two places are assumed to be possible in one text. */
 const MAX_PAIRS = 20_000;
 
-/** By byte: the number, in START_CONTEXTS, of the context that a place after it has. */
+/** For each byte, the index in START_CONTEXTS of the context after it. */
 export const CONTEXT_AFTER = Uint8Array.from({ length: 256 }, (_, byte) => {
   const context: StartContext = byte === 0x0a ? 'line' : isWordByte(byte) ? 'word' : 'other';
   return START_CONTEXTS.indexOf(context);
 });
 
-/** The start states by number of context; -1 where no byte leads on. */
+/** Start states by context number; -1 where every byte leads to a dead end. */
 export function startStates({ starts, next, classCount }: Automaton): readonly number[] {
   return START_CONTEXTS.map((context) => {
     const start = starts[context];
@@ -42,7 +42,8 @@ export function agreeing(
   }
   for (let read = 0; read < bytes && pairs.size > 0; read += 1) {
     if (pairs.size > MAX_PAIRS) return undefined;
-    // A state says that a match ended one byte before, so the first byte may end one at the place itself.
+    // A state shows a match one byte late, so the first byte of the overlap may report a match that ends at the place
+    // itself.
     const mayMatch = ends === 'anywhere' || read === 0;
     const after = new Set<number>();
     for (const pair of pairs) {

@@ -19,7 +19,7 @@ function places(plan: ProbePlan, text: string): number[] {
   return found;
 }
 
-/** How many probes really read one byte while the matches are listed, at most. */
+/** The largest number of probes that really read one byte while matches are listed. */
 function mostReading(plan: ProbePlan, bytes: Buffer, matchAt: (bytes: Buffer, from: number) => number): number {
   const { next, classOf, classCount } = plan.automaton;
   const starts = startStates(plan.automaton);

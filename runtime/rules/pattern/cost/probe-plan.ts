@@ -3,9 +3,11 @@ import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';
 
-/** How many bytes after the begin of a match are looked at before the engine is asked. */
+/** The number of bytes after the begin of a match that the plan examines before the engine is asked. */
 const MAX_DEPTH = 24;
-/** A place that agrees for so many bytes has begun: how far apart those are bounds how much is looked at. */
+/**
+ * Two places that agree in this many bytes count as overlapping: their distance bounds the number of bytes examined.
+ */
 const BEGUN = 3;
 
 /**
@@ -16,15 +18,21 @@ const BEGUN = 3;
 export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
   readonly automaton: Automaton;
-  /** Its start states by number of context; -1 where no byte leads on. Worked out once, not at each place. */
+  /**
+   * Start states of the automaton by context number; -1 where every byte leads to a dead end. Computed once, not at
+   * each place.
+   */
   readonly starts: readonly number[];
-  /** How many bytes of it are looked at. */
+  /** The number of bytes that the plan examines at each place. */
   readonly depth: number;
-  /** Two places to probe are at least this many bytes apart, in any text; Infinity when only the text's begin is one. */
+  /**
+   * Smallest distance in bytes of two places to probe, in any text; Infinity when only the begin of the text is such a
+   * place.
+   */
   readonly distance: number;
-  /** How many bytes are looked at for each byte of any text, at most, to find the places. */
+  /** The most bytes examined per byte of any text to find places to probe. */
   readonly scanned: number;
-  /** How many probes can read one byte of any text, at most; Infinity when a text can keep any number reading. */
+  /** The most probes that can read one byte of any text; Infinity when a text can keep any number of probes reading. */
   readonly overlap: number;
 };
 
@@ -45,7 +53,7 @@ export function probePlan(automaton: Automaton, shape: PatternShape): ProbePlan 
   };
 }
 
-/** The first place at or after `from` that may begin a match, or -1. */
+/** The first position at or after `from` at which a match may begin, or -1. */
 export function nextPlace({ automaton, starts, depth }: ProbePlan, bytes: Uint8Array, from: number): number {
   const { next, classOf, classCount } = automaton;
   let start = from > 0 ? (starts[CONTEXT_AFTER[bytes[from - 1] ?? 0] ?? 0] ?? -1) : (starts[0] ?? -1);
@@ -77,7 +85,7 @@ function distanceOf(automaton: Automaton, depth: number): number {
   return depth + 1;
 }
 
-/** The states after one more byte. */
+/** The automaton states after one more byte. */
 function further({ next, classOf, classCount }: Automaton, layer: ReadonlyMap<number, ProbeState>) {
   const below = new Map<number, ProbeState>();
   for (const { state: from } of layer.values()) {

@@ -13,7 +13,7 @@ export type State = { readonly ids: readonly number[]; readonly flags: number };
  * next byte decides them, and a match shows one byte late.
  */
 export class ThreadRunner {
-  /** How much work was done, in instructions looked at. */
+  /** The work done so far, in examined instructions. */
   visits = 0;
   readonly #program: ByteProgram;
   readonly #kind: SearchKind;
@@ -32,7 +32,7 @@ export class ThreadRunner {
     this.#marks = new Int32Array(program.instructions.length);
   }
 
-  /** The state in which a search begins. */
+  /** The automaton state in which a search begins. */
   start(context: StartContext): State {
     const flags = startFlags(context);
     this.#restart();
@@ -40,7 +40,7 @@ export class ThreadRunner {
     return this.#finish(flags);
   }
 
-  /** The states after each class of bytes. */
+  /** The next state for each byte class. */
   steps(state: State): State[] {
     const byConditions = new Map<number, readonly number[]>();
     return Array.from(this.#samples, (byte, symbol) => {
@@ -51,7 +51,7 @@ export class ThreadRunner {
     });
   }
 
-  /** How many byte ranges and other instructions the engine looks at to build one transition of the state. */
+  /** The number of byte ranges and other instructions that the engine examines to build one transition of the state. */
   work(state: State): number {
     let work = 1;
     for (const id of state.ids) {
@@ -61,7 +61,7 @@ export class ThreadRunner {
     return work;
   }
 
-  /** Adds the instruction and those it reaches without a byte, in order of preference. */
+  /** Adds an instruction, and those reachable from it without reading a byte, in order of preference. */
   #enqueue(first: number, conditions: number): void {
     const stack = this.#stack;
     stack.push(first);
@@ -99,7 +99,7 @@ export class ThreadRunner {
     return { ids, flags: waiting ? flags : flags & FLAG_MATCH };
   }
 
-  /** By class: where the byte ranges of the instruction lead. */
+  /** For each byte class, the targets of the instruction's byte ranges. */
   #targetsOf(id: number): readonly (readonly number[])[] {
     const known = this.#targets[id];
     if (known !== undefined) return known;
@@ -142,7 +142,9 @@ export class ThreadRunner {
   }
 }
 
-/** In place; most lists are a handful of numbers, for which this beats the built-in sort many times. */
+/**
+ * Sorts in place. Most lists hold a few numbers, for which insertion sort is many times faster than the built-in sort.
+ */
 function sortAscending(ids: number[]): void {
   if (ids.length > 48) {
     ids.sort((a, b) => a - b);

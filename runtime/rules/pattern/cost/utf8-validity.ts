@@ -9,7 +9,7 @@ export function utf8Step(place: number, byte: number): number {
   return byte >= low && byte <= high ? after : -1;
 }
 
-/** By place: the bytes that may follow, and the place after them. */
+/** For each position inside of a character, the bytes that may follow and the position after them. */
 const CONTINUATIONS: readonly (readonly [low: number, high: number, after: number])[] = [
   [1, 0, -1],
   [0x80, 0xbf, 0],

@@ -17,7 +17,10 @@ export type PreparedPattern = {
 
 /** Several patterns judged by one pass over the text. */
 export type CompiledGroup = {
-  /** Indexes into the group, ascending, of the patterns that match; throws EngineError, never answers "none" instead. */
+  /**
+   * Ascending indexes of the group's patterns that match. Throws EngineError when the engine fails, and never returns
+   * an empty list instead.
+   */
   firing(text: CheckedText): readonly number[];
 };
 

@@ -20,7 +20,7 @@ export type CompiledPattern = PreparedPattern & {
    * each place once.
    */
   matches(text: Buffer, limit: number): readonly ByteRange[];
-  /** The same for a text in both forms. */
+  /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
   buildAhead(): void;
@@ -70,7 +70,7 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
 
 function groupOf(pattern: PreparedPattern): CompiledGroup {
   const group = compileGroup([pattern]);
-  if ('reason' in group) throw new Error('the engine refuses in a set what it accepts alone');
+  if ('reason' in group) throw new Error('the engine accepts a pattern alone and refuses it in a set');
   return group;
 }
 
@@ -92,7 +92,7 @@ type Listing = {
   readonly needed: NecessaryBytes | undefined;
 };
 
-/** Weighing the two ways costs as much as listing a short text, so it is done once. */
+/** Comparing the costs of both ways takes as long as listing a short text, so it is done once. */
 function listingOf(pattern: PreparedPattern): Listing {
   const { analysis, engine, tree } = pattern;
   const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
@@ -144,7 +144,7 @@ function listBySearch(find: Find, bytes: Buffer, limit: number): ByteRange[] {
   return spans;
 }
 
-/** The offset of the character after the one at `from`; past the end after the last one. */
+/** The offset of the next character after the one at `from`; past the text's end after the last character. */
 function nextCharacter(bytes: Buffer, from: number): number {
   let next = from + 1;
   while (next < bytes.length && ((bytes[next] ?? 0) & 0xc0) === 0x80) next += 1;

@@ -57,12 +57,16 @@ describe('the engine on buffers', () => {
   test('an expression is refused without being repeated', () => {
     expect(openPattern('(secret', true)).toEqual({ refused: 'invalid syntax' });
     expect(openSet(['a', '(secret'])).toEqual({ refused: 'invalid syntax' });
-    expect(openPattern('(?:\\pL{100}\\pN{100}){9}', true)).toEqual({ refused: 'it is too large' });
+    expect(openPattern('(?:\\pL{100}\\pN{100}){9}', true)).toEqual({
+      refused: 'the pattern is too large for the engine',
+    });
   });
 
   test('an expression that npm re2 would rewrite is refused', () => {
     for (const source of ['\\u0041', '\\cA', '\\p{Letter}', '(?<n>a)', 'a/b']) {
-      expect(openPattern(source, true)).toEqual({ refused: 'the engine would read something else' });
+      expect(openPattern(source, true)).toEqual({
+        refused: 'npm re2 would rewrite the expression, so that the engine would match something else',
+      });
     }
   });
 });
@@ -72,7 +76,7 @@ test('a set that does not fit its memory is refused when it is compiled, not whe
   const few = openSet([member(1), member(2)]);
   expect('refused' in few ? few.refused : few.firing(Buffer.from(`2y${'z'.repeat(1_000)}x`))).toEqual([1]);
   const many = openSet(Array.from({ length: 400 }, (_, index) => member(index)));
-  expect(many).toEqual({ refused: 'it is too large' });
+  expect(many).toEqual({ refused: 'the pattern is too large for the engine' });
 });
 
 test('an error of the engine names its kind and holds nothing else', () => {

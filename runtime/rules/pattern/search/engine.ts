@@ -1,10 +1,10 @@
 import RE2 from 're2';
 import { SET_MEMORY_BYTES } from '../cost/engine-memory.ts';
 
-/** Why the engine could not answer. Never to be read as "no match". */
+/** Why the engine could not answer. Callers must never treat this error as "no match". */
 type EngineErrorCode = 'engine_out_of_memory' | 'engine_failed';
 
-/** The engine broke off; the message holds neither pattern nor text. */
+/** The engine stopped with an error; the message contains neither pattern nor text. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
@@ -25,11 +25,11 @@ export type EnginePattern = {
 
 /** Several expressions searched in one pass. */
 type EngineSet = {
-  /** Indexes of the expressions that match somewhere, ascending. */
+  /** Ascending indexes of the expressions that match somewhere in the text. */
   firing(bytes: Buffer): number[];
 };
 
-/** The engine's refusal of an expression, in its own words without the expression. */
+/** The engine's message about a refused expression, without the expression. */
 type EngineRefusal = { readonly refused: string };
 
 /**
@@ -46,7 +46,8 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
   } catch (error) {
     return refusal(error);
   }
-  if (source !== '' && search.internalSource !== source) return { refused: 'the engine would read something else' };
+  if (source !== '' && search.internalSource !== source)
+    return { refused: 'npm re2 would rewrite the expression, so that the engine would match something else' };
   return {
     find(bytes, from) {
       search.lastIndex = from;
@@ -63,7 +64,7 @@ export function openPattern(source: string, caseSensitive: boolean): EnginePatte
   };
 }
 
-/** Two plain questions take less time than the objects of one `exec`, as long as the text is short. */
+/** For short texts, two plain calls are faster than the objects that one `exec` creates. */
 const SHORT = 1_024;
 
 function findFirst(search: RE2, bytes: Buffer): { start: number; end: number } | undefined {
@@ -87,7 +88,10 @@ export function openSet(sources: readonly string[]): EngineSet | EngineRefusal {
 function refusal(error: unknown): EngineRefusal {
   const message = error instanceof Error ? error.message : '';
   return {
-    refused: message.includes('too large') || message.includes('compile') ? 'it is too large' : 'invalid syntax',
+    refused:
+      message.includes('too large') || message.includes('compile')
+        ? 'the pattern is too large for the engine'
+        : 'invalid syntax',
   };
 }
 

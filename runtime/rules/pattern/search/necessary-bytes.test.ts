@@ -116,7 +116,7 @@ describe('the part of a text that matches are in', () => {
   }, 300_000);
 });
 
-/** Matches that are never empty, straight from the engine. */
+/** The non-empty matches that the engine itself finds. */
 function allMatches(engine: EnginePattern, bytes: Buffer): ByteRange[] {
   const spans: ByteRange[] = [];
   for (let span = engine.find(bytes, 0); span !== undefined; span = engine.find(bytes, span.end)) spans.push(span);

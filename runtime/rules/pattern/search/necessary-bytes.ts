@@ -5,12 +5,12 @@ import type { PatternNode } from '../syntax/pattern-tree.ts';
 
 /** Bytes of which every match of some patterns has one, and how far a match reaches to both sides of it. */
 export type NecessaryBytes = {
-  /** As characters of a byte string (see CheckedText); the most frequent come first. */
+  /** The necessary bytes as characters of a byte string (see CheckedText), the most frequent first. */
   readonly characters: readonly string[];
-  /** How many bytes a match has before and after such a byte at most; may be Infinity. */
+  /** The most bytes that a match has before and after a necessary byte; may be Infinity. */
   readonly before: number;
   readonly after: number;
-  /** By byte: 1 where a match may hold it, so that no match goes past any other byte. */
+  /** For each byte, 1 when a match may contain it: a match cannot extend past any other byte. */
   readonly alphabet: Uint8Array;
 };
 
@@ -18,11 +18,11 @@ export type NecessaryBytes = {
 type ByteSet = RuneSet;
 type Necessary = { readonly set: ByteSet; readonly before: number; readonly after: number };
 
-/** Looking for more bytes than this one after another is not sure to be worth it. */
+/** The largest number of necessary bytes to search one after another: more might not be worth the time. */
 const MOST = 32;
-/** As many bytes are looked for from both ends of a text. */
+/** The largest number of necessary bytes to search from both ends of a text. */
 const MOST_FOR_WINDOW = 4;
-/** So far from a necessary byte a byte is looked for that no match holds. */
+/** The distance from a necessary byte within which a byte that no match contains is searched. */
 const MOST_STEPS = 256;
 
 /**
@@ -82,21 +82,21 @@ export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBy
   return { start, end };
 }
 
-/** The earliest begin of a match that includes `at`; may be negative. */
+/** The earliest begin of a match that includes the byte at `at`; may be negative. */
 function startBefore(bytes: Buffer, at: number, { before, alphabet }: NecessaryBytes): number {
   const least = Math.max(0, at - Math.min(before, MOST_STEPS));
   for (let start = at; start > least; start -= 1) if (alphabet[bytes[start - 1] ?? 0] === 0) return start;
   return at - before;
 }
 
-/** Where a match that holds the byte before `at` ends at the latest; may be past the end. */
+/** The latest end of a match that includes the byte before `at`; may be past the text's end. */
 function endAfter(bytes: Buffer, at: number, { after, alphabet }: NecessaryBytes): number {
   const most = Math.min(bytes.length, at + Math.min(after, MOST_STEPS));
   for (let end = at; end < most; end += 1) if (alphabet[bytes[end] ?? 0] === 0) return end;
   return at + after;
 }
 
-/** Notes the bytes of every text that the node may match; may note more of wide characters. */
+/** Collects the bytes of every text that the node may match; for wide characters it may collect more. */
 function addBytes(alphabet: Uint8Array, node: PatternNode): void {
   switch (node.kind) {
     case 'empty':
@@ -120,12 +120,12 @@ function addBytes(alphabet: Uint8Array, node: PatternNode): void {
   }
 }
 
-/** Whether a byte of UTF-8 is a later one of its character. */
+/** Whether a byte of UTF-8 is a continuation byte. */
 function isInside(byte: number | undefined): boolean {
   return ((byte ?? 0) & 0xc0) === 0x80;
 }
 
-/** The rarest bytes of which every match has one; undefined when a match may do without any certain byte. */
+/** The rarest bytes of which every match contains at least one; undefined when no byte is certain. */
 function rarestOf(node: PatternNode): Necessary | undefined {
   switch (node.kind) {
     case 'empty':
@@ -162,7 +162,7 @@ function sumOf(lengths: readonly number[]): number {
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-/** The necessary bytes of alternatives. */
+/** The necessary bytes of a list of alternatives. */
 function joined(some: readonly (Necessary | undefined)[]): Necessary | undefined {
   const all = some.filter((one) => one !== undefined);
   if (all.length < some.length) return undefined;

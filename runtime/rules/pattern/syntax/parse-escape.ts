@@ -19,7 +19,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function parseEscape(cursor: Cursor): number {
   const start = cursor.at;
   const letter = peek(cursor, 1);
-  if (letter === '') throw new PatternSyntaxError('it ends with a single backslash; write \\\\ for a backslash');
+  if (letter === '')
+    throw new PatternSyntaxError('the pattern ends with a single backslash; write \\\\ for a backslash');
   cursor.at += 2;
   if (letter >= '0' && letter <= '7') return parseOctal(cursor, start, letter);
   if (letter === 'x') return parseHex(cursor, start);

@@ -2,7 +2,7 @@ import { unicodeClass } from '../../unicode/classes.ts';
 import { contains } from '../../unicode/rune-set.ts';
 import { type Cursor, excerpt, PatternSyntaxError, peek, startsWith } from './pattern-cursor.ts';
 
-/** The flags `(?imsU)` in force at one place. */
+/** The flags `(?imsU)` that apply at one position of a pattern. */
 export type Flags = {
   readonly fold: boolean;
   readonly multiLine: boolean;

@@ -46,7 +46,7 @@ describe('against what google-re2 1.1.20251105 said', () => {
 });
 
 describe('against the engine itself', () => {
-  /** The engine's own verdict on the pattern as written; undefined when npm re2 reads something else. */
+  /** The engine's own verdict on the unchanged pattern; undefined when npm re2 would rewrite it. */
   function engineVerdict(pattern: string, caseSensitive: boolean): RE2 | false | undefined {
     try {
       const compiled = new RE2(Buffer.from(pattern), caseSensitive ? 'u' : 'iu');

@@ -23,10 +23,10 @@ type Frame = { readonly branches: PatternNode[]; items: PatternNode[]; readonly 
 type Parser = {
   readonly cursor: Cursor;
   readonly source: string[];
-  /** Places in `source` of groups that capture. */
+  /** Positions in `source` of groups that capture. */
   readonly captures: Set<number>;
   readonly frames: Frame[];
-  /** How many copies of something a counted repeat makes, nested ones multiplied; absent for 1. */
+  /** How many copies a counted repeat makes, multiplied over nested repeats; absent for 1. */
   readonly copies: Map<PatternNode, number>;
   flags: Flags;
 };
@@ -36,7 +36,7 @@ type Parser = {
  * why a pattern is refused. An accepted pattern can still be too large for the engine: compilePattern decides.
  */
 export function parsePattern({ pattern, caseSensitive }: PatternSource): PatternTree | PatternFault {
-  if (!pattern.isWellFormed()) return { reason: 'it holds half of a surrogate pair' };
+  if (!pattern.isWellFormed()) return { reason: 'the pattern contains half of a surrogate pair' };
   const flags = { fold: !caseSensitive, multiLine: false, dotAll: false, swapGreed: false };
   const cursor = { runes: Array.from(pattern), at: 0 };
   const root: Frame = { branches: [], items: [], outerFlags: flags };
@@ -94,7 +94,7 @@ function parseAll(parser: Parser): void {
 
 function frameOf(parser: Parser): Frame {
   const frame = parser.frames.at(-1);
-  if (frame === undefined) throw new Error('the outermost group was closed');
+  if (frame === undefined) throw new Error('a closing parenthesis was accepted without an open group');
   return frame;
 }
 
@@ -141,7 +141,7 @@ function parseAtom(parser: Parser): void {
   }
 }
 
-/** Moves over one character that reaches the engine as `text`. */
+/** Advances over one character, which the engine receives as `text`. */
 function take(parser: Parser, text: string): void {
   parser.source.push(text);
   parser.cursor.at += 1;

@@ -1,6 +1,6 @@
 import { type Cursor, excerpt, PatternSyntaxError, peek } from './pattern-cursor.ts';
 
-/** RE2's bound on a counted repeat, and on nested ones multiplied. */
+/** RE2's bound on the count of a repeat, and on the product of nested counts. */
 export const MAX_REPEAT = 1000;
 
 /** A repeat operator that was read; `max` is Infinity when unbounded. */

@@ -1,4 +1,4 @@
-/** The syntax is refused; caught by parsePattern, which turns it into a PatternFault. */
+/** Thrown when the syntax is refused; parsePattern turns it into a PatternFault. */
 export class PatternSyntaxError extends Error {
   override readonly name = 'PatternSyntaxError';
 }
@@ -6,7 +6,7 @@ export class PatternSyntaxError extends Error {
 /** A pattern being read, one code point at a time. */
 export type Cursor = { readonly runes: readonly string[]; at: number };
 
-/** The characters from the cursor on begin with `text` (ASCII). */
+/** Whether the characters from the cursor on begin with `text` (ASCII). */
 export function startsWith(cursor: Cursor, text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     if (cursor.runes[cursor.at + index] !== text[index]) return false;
@@ -19,7 +19,7 @@ export function peek(cursor: Cursor, ahead = 0): string {
   return cursor.runes[cursor.at + ahead] ?? '';
 }
 
-/** How many characters are left. */
+/** The number of characters after the cursor. */
 export function remaining(cursor: Cursor): number {
   return cursor.runes.length - cursor.at;
 }

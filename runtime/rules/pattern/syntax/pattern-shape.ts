@@ -6,13 +6,16 @@ export type PatternShape = {
   readonly minBytes: number;
   /** Infinity when unbounded. */
   readonly maxBytes: number;
-  /** Infinity when unbounded; a `\C` counts as one. */
+  /** The longest match in bytes, Infinity when unbounded; a `\C` counts as one byte. */
   readonly maxCharacters: number;
-  /** Some match may be empty. */
+  /** Whether some match may be empty. */
   readonly canMatchEmpty: boolean;
-  /** It asks for the begin or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text judges otherwise. */
+  /**
+   * Whether the pattern tests for the begin or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text
+   * then gives another result.
+   */
   readonly anchored: boolean;
-  /** It uses `\C`: a match may begin or end inside a character. */
+  /** Whether the pattern uses `\C`, so that a match may begin or end inside a character. */
   readonly usesAnyByte: boolean;
 };
 

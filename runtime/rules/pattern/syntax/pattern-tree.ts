@@ -28,7 +28,7 @@ export type PatternTree = {
    * anything that npm re2 would rewrite before RE2 sees it.
    */
   readonly engineSource: string;
-  /** The same with its capturing groups, where it has any: they count towards the size that the engine refuses. */
+  /** The source with its capturing groups, if it has any: they count towards the size that the engine refuses. */
   readonly capturingSource: string | undefined;
   readonly caseSensitive: boolean;
 };
@@ -36,17 +36,17 @@ export type PatternTree = {
 /** Why a pattern is refused, in words that its author can act on; never holds more than the offending syntax. */
 export type PatternFault = { readonly reason: string };
 
-/** A pattern as a policy writes it. */
+/** The source of a pattern and its case mode, as a policy states them. */
 export type PatternSource = { readonly pattern: string; readonly caseSensitive: boolean };
 
-/** One node for a sequence. */
+/** Joins nodes to one node for their sequence. */
 export function concat(items: readonly PatternNode[]): PatternNode {
   const [only] = items;
   if (only === undefined) return { kind: 'empty' };
   return items.length === 1 ? only : { kind: 'concat', items };
 }
 
-/** One node for alternatives in order of preference. */
+/** Joins nodes to one node for alternatives, in order of preference. */
 export function either(items: readonly PatternNode[]): PatternNode {
   const [only] = items;
   if (only === undefined) return { kind: 'empty' };

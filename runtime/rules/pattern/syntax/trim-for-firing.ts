@@ -13,7 +13,7 @@ export function trimForFiring(node: PatternNode): PatternNode {
   return trimAt(trimAt(node, -1, false), 0, true);
 }
 
-/** The same with repeats of repeats cut on both sides: every match contains a match of this pattern. */
+/** Trims repeats of repeats on both sides, too: every match of the pattern contains a match of the result. */
 export function trimEnds(node: PatternNode): PatternNode {
   return trimAt(trimAt(node, -1, false), 0, false);
 }

@@ -1,9 +1,9 @@
-/** How many states, and byte classes, RE2 itself builds for a pattern. */
+/** The number of states, and byte classes, that RE2 itself builds for a pattern. */
 type EngineStates = {
   readonly pattern: string;
-  /** Of a set of this pattern alone. */
+  /** Number of states in a set of this pattern alone. */
   readonly many: readonly [states: number, classes: number];
-  /** Of the leftmost-first search. */
+  /** Number of states in the leftmost-first search. */
   readonly first: readonly [states: number, classes: number];
 };
 

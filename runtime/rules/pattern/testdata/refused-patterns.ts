@@ -1,8 +1,8 @@
-/** A pattern that the engine is slow on. */
+/** A pattern that the engine matches slowly. */
 export type SlowPattern = {
   readonly pattern: string;
   readonly caseSensitive: boolean;
-  /** Parts of which the slow text is made at random; testing/measure-refused.ts makes it. */
+  /** Parts from which testing/measure-refused.ts randomly composes the slow text. */
   readonly parts: readonly string[];
   /**
    * Milliseconds that the engine really took for 32,768 bytes of it, in a set with the memory of the runtime and alone, medians of 9
@@ -11,12 +11,12 @@ export type SlowPattern = {
   readonly measuredMs: { readonly set: number; readonly alone: number };
 };
 
-/** Letters of many scripts. */
+/** Letters of many scripts, for texts that use many byte classes. */
 const MANY_LETTERS: readonly string[] = Array.from({ length: 500 }, (_, index) =>
   String.fromCodePoint(0x100 + index * 97),
 ).filter((letter) => /\p{L}/u.test(letter));
 
-/** Every one of these is refused at maxBodyBytes 32768, whatever its timeoutMs is. */
+/** Every one of these patterns is refused at maxBodyBytes 32768, whatever its timeoutMs is. */
 export const REFUSED_PATTERNS: readonly SlowPattern[] = [
   {
     pattern: '(.{1,100}){1,9}Z',

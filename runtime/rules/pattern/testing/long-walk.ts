@@ -1,7 +1,7 @@
 import type { Automaton } from '../cost/determinize.ts';
 import { utf8Step } from '../cost/utf8-validity.ts';
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

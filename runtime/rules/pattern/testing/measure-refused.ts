@@ -3,7 +3,7 @@ import { firingCostMs } from '../cost/pattern-cost.ts';
 import { compilePattern } from '../search/compile-pattern.ts';
 import { REFUSED_PATTERNS } from '../testdata/refused-patterns.ts';
 
-// What the engine really takes for the refused patterns: sh hack/run runtime/rules/pattern/testing/measure-refused.ts
+// Measures the engine's time for the refused patterns: sh hack/run runtime/rules/pattern/testing/measure-refused.ts
 const SIZE = 32_768;
 const TEXTS = 9;
 

@@ -6,7 +6,8 @@ import { ADMITTED_PATTERNS } from '../testdata/admitted-patterns.ts';
 import { longWalk, seeded } from './long-walk.ts';
 import { prepare } from './prepare-pattern.ts';
 
-// The admitted pack on texts made against it: sh hack/run runtime/rules/pattern/testing/measure-worst.ts
+// Measures the admitted patterns on texts that are made to be slow: sh hack/run
+// runtime/rules/pattern/testing/measure-worst.ts
 const SIZE = 32_768;
 const RESTARTS = [0, 3, 6, 8, 12, 25, 60];
 
@@ -17,7 +18,7 @@ const { groups } = groupPatterns(
   { maxBytes: SIZE, budgetMs: 5 },
 );
 
-/** The fastest of three runs, in milliseconds: what the work takes, and not what else the machine does. */
+/** The fastest of three runs, in milliseconds, so that other load on the machine counts little. */
 function fastestMs(work: () => void): number {
   const runs = [1, 2, 3].map(() => {
     const start = performance.now();

@@ -200,7 +200,7 @@ export const patternText: fc.Arbitrary<string> = fc.letrec<{
   ),
 })).node;
 
-/** Texts over the characters that the generated patterns speak of. */
+/** Texts of the characters that occur in the generated patterns. */
 export const matchableText: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...Array.from('abkKsS-/ 19\nAZ_éЯяΩωſK😀.({[]\u0000'), 'ab', '/(?<'), { maxLength: 14 })
   .map((parts) => parts.join(''));

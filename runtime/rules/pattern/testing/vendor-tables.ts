@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The tables in the form of `unicode/re2-tables.json`. */
+/** The tables in the format of `unicode/re2-tables.json`. */
 type VendorTables = {
   readonly groups: Readonly<Record<string, string>>;
   readonly folds: string;
@@ -37,7 +37,7 @@ function readFolds(source: string): string {
   return rows.map(([, low, high, delta]) => `${low} ${high} ${delta}`).join(',');
 }
 
-/** Ascending numbers as differences in base 36. */
+/** Ascending numbers, encoded as differences in base 36. */
 function pack(numbers: readonly number[]): string {
   return numbers.map((value, at) => (value - (numbers[at - 1] ?? 0)).toString(36)).join(' ');
 }

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 
-/** Few characters, so that terms overlap each other and the text: cases, orbits of three, marks, punctuation, digits. */
+/**
+ * A small alphabet, so that terms overlap each other and the text: cases, case orbits of three, marks, punctuation,
+ * digits.
+ */
 const CHARACTERS = Array.from('abKkKsSſßẞéеЕяЯςσΣiıİI1٣_-. \u0301😀\u0000');
 
-/** Terms that share begins, ends and insides. */
+/** Terms with common beginnings, ends and middles. */
 const termList: fc.Arbitrary<string[]> = fc.array(
   fc.array(fc.constantFrom(...CHARACTERS), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
   { minLength: 1, maxLength: 6 },
