@@ -49,7 +49,7 @@ export async function runProgram(
   } catch (error) {
     if (!(error instanceof CommanderError)) return fail(describeError(error), asJson);
     if (error.exitCode === 0) return exitCodes.ok.code;
-    // Without --json the parser has already written the sentence.
+    // Without --json, the parser has already printed the error message.
     return asJson ? fail({ exit: 'usage', message: usageSentence(error) }, asJson) : exitCodes.usage.code;
   }
 }
@@ -60,7 +60,7 @@ function fail({ exit, message }: { readonly exit: ExitName; readonly message: st
   return exitCodes[exit].code;
 }
 
-/** With --json the error object is all that is written to standard error. */
+/** With --json, only the error object is written to standard error. */
 function silenceParser(command: Command): void {
   command.configureOutput({ writeErr: () => undefined });
   for (const sub of command.commands) silenceParser(sub);

@@ -27,12 +27,12 @@ describe('this checkout', () => {
 });
 
 const lines = (count: number): string => 'export {};\n'.repeat(count);
-/** Written in two parts, so that this file does not hold what the rules refuse. */
+/** The string is written in two parts, so that this file does not contain what the boundary rules refuse. */
 const mention = (one: string, other: string): string => `export const place = '${one}${other}';`;
 
 type Case = { readonly rule: string; readonly bad: Record<string, string>; readonly good: Record<string, string> };
 
-/** For each rule a tree that breaks it, and a similar tree that does not. */
+/** For each boundary rule, a tree of files that breaks it, and a similar tree that does not. */
 const cases: readonly Case[] = [
   {
     rule: 'every path in ARCHITECTURE.md exists',

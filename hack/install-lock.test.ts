@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A process that takes the lock, does something, and gives the lock back, as hack/bootstrap does it. */
+/** A process that takes the installation lock, works, and releases the lock, as hack/bootstrap does. */
 function start(work: string): ChildProcess {
   const script = `
     set -eu
@@ -53,7 +53,7 @@ function notesSoFar(): readonly string[] {
   }
 }
 
-/** Each process released the lock before the next one acquired it. */
+/** Each process released the installation lock before the next one acquired it. */
 function expectOneAtATime(lines: readonly string[]): void {
   for (let at = 0; at < lines.length; at += 2) {
     expect(lines[at]).toMatch(/^in \d+$/);

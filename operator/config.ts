@@ -91,7 +91,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig
     case undefined:
       // The mode is unknown, so only the common settings are checked in addition.
       readEnvironment({ ...mode, ...shared }, env);
-      throw new TypeError('An unknown mode is a problem.');
+      throw new TypeError('the unknown operator mode was not reported as a problem of the settings');
   }
 }
 

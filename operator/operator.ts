@@ -19,9 +19,9 @@ export type { OperatorOverrides } from './composition/backend.ts';
 const longestSilenceMs = 60_000;
 
 export type Operator = AsyncDisposable & {
-  /** Where /livez, /readyz and /metrics are. */
+  /** Address of /livez, /readyz and /metrics. */
   readonly url: string;
-  /** Where the resources are. */
+  /** Address of the resource server. */
   readonly apiUrl: string;
 };
 

@@ -21,7 +21,7 @@ const observerCap = 64;
 const providerConnections = 512;
 /** How long a runtime whose bundle is refused answers 503 before it exits (docs/design/gates.md, Readiness). */
 const refusalMs = 10_000;
-/** Longer than the longest stage. */
+/** Timeout that is longer than the longest stage. */
 const drainMs = 6_000;
 /** Longer than the pause between two checks of a gateway under traffic, so that its connections are seldom closed in use. */
 const idleMs = 1_000;
@@ -39,7 +39,7 @@ export type RuntimeOverrides = {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly refusalMs?: number;
-  /** How long idle connections are kept during shutdown. */
+  /** How long idle connections stay open during shutdown. */
   readonly idleMs?: number;
 };
 

@@ -7,7 +7,7 @@ export type RestorePlan = {
   readonly create: readonly Resource[];
   /** Objects that an earlier restore created. */
   readonly present: readonly Resource[];
-  /** Why nothing may be written; empty if the restore can start. */
+  /** Why the restore must not write anything; empty if it can start. */
   readonly problems: readonly string[];
 };
 

@@ -53,7 +53,7 @@ async function attempt(failures: unknown[], act: () => Promise<void>): Promise<v
   try {
     await act();
   } catch (error) {
-    // These failures are not about one binding.
+    // These failures concern the server, not one binding, so they end the command.
     if (isKubeError(error, 'network', 'unauthenticated', 'forbidden', 'unavailable')) throw error;
     failures.push(error);
   }

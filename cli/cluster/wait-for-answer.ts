@@ -3,9 +3,9 @@ import { CliError } from '../errors/cli-error.ts';
 
 type Answer = { readonly status: number; readonly code: string | undefined };
 type WaitOptions = {
-  /** In milliseconds of `performance.now()`. */
+  /** The deadline, in milliseconds of `performance.now()`. */
   readonly deadline: number;
-  /** Where the cause can be read, for the error message. */
+  /** Where a user can read the cause of the failure; part of the error message. */
   readonly advice: string;
 };
 

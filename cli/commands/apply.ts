@@ -61,7 +61,7 @@ function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifes
   return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
 }
 
-/** One sentence for each binding that is guarded now and would not be afterwards. */
+/** Messages of the refusal: one for each guarded binding that would not be guarded any more. */
 async function lostGuardrails(client: KubeClient, manifests: readonly ReadManifest[]): Promise<readonly string[]> {
   const sentences: string[] = [];
   for (const { resource } of manifests) {

@@ -37,7 +37,7 @@ async function get(source: ResourceSource, word: string, name: string | undefine
   );
 }
 
-/** Why a policy that is being deleted is still there. */
+/** Why a policy under deletion still exists. */
 function deletionLines(found: readonly Stored<Resource>[]): readonly string[] {
   return found.flatMap((resource) => {
     if (resource.kind !== kinds.guardrailPolicy.kind) return [];

@@ -5,7 +5,7 @@ import { type PartialLine, readLine } from './read-line.ts';
 /** Candidates for the last word. */
 type Completion = {
   readonly words: readonly string[];
-  /** Whether the shell completes file names if no word matches. */
+  /** Whether the shell completes file names when no word matches. */
   readonly files: 'none' | 'any' | 'folders';
 };
 

@@ -15,7 +15,7 @@ const seconds = 2;
 
 type Find = (client: KubeClient, line: PartialLine) => Promise<readonly string[]>;
 
-/** By the name of an argument or option value. */
+/** Candidates of the completion, by the name of an argument or option value. */
 const finders: Readonly<Record<string, Find>> = {
   'model-binding': (client) => namesOf(client, kinds.modelBinding),
   'guardrail-policy': namesInApi,

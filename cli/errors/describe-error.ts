@@ -53,7 +53,7 @@ function fileSentence(error: unknown): string | undefined {
   return fault === undefined ? undefined : `${String(error.path)} cannot be used (${String(error.code)}): ${fault}.`;
 }
 
-/** One line, or the stack when PORTCULLIS_DEBUG is set. */
+/** The error message, or the stack trace when PORTCULLIS_DEBUG is set. */
 function unexpected(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const stack = process.env['PORTCULLIS_DEBUG'] === undefined ? undefined : error.stack;

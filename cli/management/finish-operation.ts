@@ -14,7 +14,7 @@ export async function finishOperation(
   const { wait } = options;
   const operation = wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait);
   const format = formatOf(options);
-  // For programs a failure is one object on standard error and nothing else.
+  // With --json, a failure prints one object on standard error and nothing else.
   if (!isForPeople(format)) refuseFailed(operation);
   writeResult(format, operation, () => operationText(operation));
   if (isForPeople(format) && !isFinalOperation(operation)) {

@@ -59,7 +59,7 @@ function refuse(problems: readonly string[]): void {
   throw new CliError('usage', [...shown, ...rest].join('\n'));
 }
 
-/** One resource may not be defined by two texts. */
+/** Two texts must not define the same resource. */
 function repeated(resources: readonly ReadManifest[]): readonly string[] {
   const first = new Map<string, string>();
   return resources.flatMap(({ source, document, kind, resource }) => {

@@ -24,7 +24,7 @@ export function readApplyProblems(data: DataDirectory): readonly string[] {
       problemSentence(join(data.apply, file), { ...problem, ...(line === undefined ? {} : { line }) }),
     );
   } catch {
-    // There is no report before the operator has checked the folder for the first time.
+    // Before the operator has checked the folder for the first time, there is no report.
     return [];
   }
 }

@@ -24,7 +24,7 @@ const statusSchema = z.object({
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
-  /** Why the policy management API is off; absent if it is on. */
+  /** Why the policy management API is switched off; absent if it is on. */
   managementOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),

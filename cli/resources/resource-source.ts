@@ -17,7 +17,7 @@ export type SourceOptions = {
 export type ProcessView = {
   readonly name: string;
   readonly ready: boolean;
-  /** Why it is not ready, if known. */
+  /** Why the resource source is not ready, if known. */
   readonly problem?: string;
 };
 

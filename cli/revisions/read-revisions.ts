@@ -59,7 +59,7 @@ export function readRevisionOfId(
   return client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
 }
 
-/** When a revision was recorded; a restored one carries the original time. */
+/** When the revision was recorded; a restored revision keeps its original time. */
 export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
   return metadata.annotations?.[createdAnnotation] ?? metadata.creationTimestamp;
 }

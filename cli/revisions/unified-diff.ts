@@ -26,7 +26,7 @@ function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** First and last line of each hunk; neighbouring changes are in one hunk. */
+/** First and last line of each hunk; changes close to each other share a hunk. */
 function hunksOf(lines: readonly DiffLine[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [at, { kind }] of lines.entries()) {

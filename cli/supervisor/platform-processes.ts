@@ -130,7 +130,7 @@ export function apiOf(line: ReadyLine): string {
 
 /** URL of health and metrics of a gateway or the management API. */
 export function adminOf(line: ReadyLine): string {
-  if (typeof line['admin'] !== 'string') throw new Error('the ready line has no member admin');
+  if (typeof line['admin'] !== 'string') throw new Error('the ready line of the process has no member admin');
   return line['admin'];
 }
 

@@ -17,7 +17,7 @@ type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>)
 
 type ManagementOptions = {
   readonly data: DataDirectory;
-  /** Each as issuer|subject. */
+  /** Administrators of the management API, each as issuer|subject. */
   readonly administrators: readonly string[];
   readonly issuerPort: number;
 };

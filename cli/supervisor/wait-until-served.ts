@@ -11,7 +11,7 @@ import type { ModelBinding } from '#resources/model-binding';
 /** The binding of examples/guarded-chat. */
 const exampleBinding = 'guarded-echo';
 const lookEveryMs = 100;
-/** After this time the reason for waiting is printed. */
+/** Time after which the reason for waiting is printed, milliseconds. */
 const explainAfterMs = 15_000;
 
 type Served = {
@@ -45,7 +45,7 @@ export async function waitUntilServed(
   }
 }
 
-/** Why the example is not applied; undefined when it is, or when there is none. */
+/** Why the example policy is not applied; undefined when it is, or when there is no example. */
 async function openReason(client: KubeClient, data: DataDirectory): Promise<string | undefined> {
   const found = await look(client);
   if (found === 'applied') return undefined;
@@ -53,7 +53,7 @@ async function openReason(client: KubeClient, data: DataDirectory): Promise<stri
   return `the binding ${exampleBinding} is not applied: ${found === 'absent' ? 'it does not exist yet' : found}`;
 }
 
-/** Why a gateway is not ready; undefined when all are. */
+/** Why a gateway is not ready; undefined when all gateways are ready. */
 async function unreadyReason(admins: readonly string[], signal: AbortSignal): Promise<string | undefined> {
   const ready = await Promise.all(
     admins.map(async (admin) => {

@@ -84,7 +84,7 @@ function causeOf(facts: BindingDependencies, chain: readonly Link[]): Link | und
   const first = others.find(({ state }) => state === 'fault' || state === 'open');
   if (first?.state === 'open' && operator?.state === 'fault') return operator;
   if (first?.reason !== 'NotLookedAt') return first;
-  // With a leader, the unprocessed generation is the cause.
+  // When there is a leader, the generation that it has not processed yet is the cause.
   return facts.surroundings.operator.state === 'absent' ? operator : first;
 }
 

@@ -11,7 +11,7 @@ import type { BindingDependencies } from './gather-facts.ts';
 export type Link = {
   readonly part: string;
   readonly state: 'well' | 'open' | 'fault' | 'aside';
-  /** One word for programs; absent in the state `well`. */
+  /** State of the link as one word for programs; absent in the state `well`. */
   readonly reason?: string;
   readonly message: string;
 };

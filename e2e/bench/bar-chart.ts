@@ -41,7 +41,7 @@ export function barChart(title: string, bars: readonly Bar[], limit?: number): s
   ].join('\n');
 }
 
-/** One row of a table in Markdown. */
+/** One row of a Markdown table. */
 export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** The lines of a table in Markdown, with the empty one behind it. */

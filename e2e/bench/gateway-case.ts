@@ -68,7 +68,7 @@ type Times = Readonly<Record<Guard, readonly TimedCall[]>>;
 async function timeTurns(call: Call, turns: number): Promise<Times> {
   const times = { none: [], idle: [], 'one pattern': [], usual: [] } satisfies Record<Guard, TimedCall[]>;
   for (let turn = -warmUpTurns; turn < turns; turn++) {
-    // In alternating order, so that no guard always follows the same other guard.
+    // The guards run in alternating order, so that none always follows the same other one.
     for (const guard of turn % 2 === 0 ? guards : guards.toReversed()) {
       const timed = await call(guard);
       if (turn >= 0) (times[guard] as TimedCall[]).push(timed);

@@ -33,7 +33,7 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1_000;
 }
 
-/** One request in wire format, in base64. */
+/** One HTTP request as raw bytes, in base64. */
 export function requestBytes(path: string, headers: readonly string[], body: Buffer): string {
   const lines = [`POST ${path} HTTP/1.1`, 'host: 127.0.0.1'];
   for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);

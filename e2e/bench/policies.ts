@@ -39,7 +39,7 @@ export type Rules = {
 
 type Expression = { readonly id: string; readonly pattern: string; readonly caseSensitive: boolean };
 
-/** This many patterns: first the eight listed above, then one for each kind of code. */
+/** Makes the given number of patterns: first the eight listed above, then one for each kind of code. */
 export function expressionsOf(count: number): readonly Expression[] {
   const own = patterns.map((pattern) => ({ caseSensitive: true, ...pattern }));
   const codes = Array.from({ length: Math.max(0, count - own.length) }, (_, index) => ({

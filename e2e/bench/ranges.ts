@@ -15,7 +15,7 @@ export function rangesOf(ratios: ReadonlyMap<string, number>): Ranges {
   return Object.fromEntries([...ratios].map(([key, ratio]) => [key, Number((ratio * 1.2).toFixed(2))]));
 }
 
-/** One sentence for each case whose ratio exceeds its bound or that has no bound. */
+/** A message for each benchmark case whose ratio exceeds its bound or that has no bound. */
 export function outOfRange(ratios: ReadonlyMap<string, number>, ranges: Ranges): readonly string[] {
   return [...ratios].flatMap(([key, ratio]) => {
     const range = ranges[key];

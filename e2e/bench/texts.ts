@@ -31,7 +31,7 @@ export function requestBody(content: string): Buffer {
   return Buffer.from(JSON.stringify({ body: { messages: [{ role: 'user', content }] } }));
 }
 
-/** Like requestBody of prose, so that the whole body has about this many bytes. */
+/** A request body of prose whose total size is about this many bytes. */
 export function proseBody(script: ProseScript, bytes: number, mark = ''): Buffer {
   const frame = requestBody('').length;
   const text = prose[script];

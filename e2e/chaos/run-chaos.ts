@@ -48,7 +48,7 @@ type ChaosReport = {
 
 const alias = 'cutover';
 const sentinel = 'sentinel';
-/** More revisions than are ever applied. */
+/** Number of prepared revisions, more than a run ever applies. */
 const revisions = 200;
 const applyEveryMs = 8_000;
 

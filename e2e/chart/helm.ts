@@ -49,7 +49,7 @@ export async function helm(args: readonly string[], kubeconfig?: string): Promis
   return runToEnd(program, args, { environment });
 }
 
-/** Like helm, for a command that must succeed. @returns standard output */
+/** Runs helm and throws when the command fails. @returns standard output */
 export async function helmOk(args: readonly string[], kubeconfig?: string): Promise<string> {
   const { code, stdout, stderr } = await helm(args, kubeconfig);
   if (code !== 0) throw new Error(`helm ${args.join(' ')} ended with ${code}: ${stderr.trim()}`);

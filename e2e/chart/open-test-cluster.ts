@@ -24,7 +24,7 @@ export type TestCluster = AsyncDisposable & {
   readonly values: readonly [readonly string[], readonly string[]];
   /** Audit log with one JSON object for each request to the API server; undefined when not available. */
   readonly auditLogFile: string | undefined;
-  /** Whether the suite started the cluster and stops it. */
+  /** Whether the test suite started the cluster, so that it also stops it. */
   readonly isOurs: boolean;
 };
 

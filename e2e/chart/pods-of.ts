@@ -50,7 +50,7 @@ export type RenderedPod = {
   readonly annotations: Labels;
   readonly spec: PodSpec;
   readonly claims: readonly ClaimTemplate[];
-  /** Whether the pod runs until the release is uninstalled. */
+  /** Whether the pod runs as long as the release is installed. */
   readonly isLasting: boolean;
 };
 

@@ -178,7 +178,7 @@ describe('a release', () => {
     const rendered = (await renderFile('default-values.yaml')).filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep',
     );
-    // Without the Secrets of the workload token and the database password.
+    // The Secrets of the workload token and the database password are missing on purpose.
     expect(kept).toHaveLength(rendered.length - 2);
     const left = (await secretsOf()).trim().split('\n');
     expect(left.map((line) => line.split('=')[0])).toEqual([

@@ -37,7 +37,7 @@ export async function judgeSlowestSet(
   const rounds = { rounds: 7, roundMs: lengths[size] };
   const loop = await measureLoopDelay(bundle, bodyOf(slowest.text), rounds);
   const sorted = loop.rounds.map((round) => round.p99).toSorted((one, other) => one - other);
-  // In the small size other tests run on the machine, which would increase the measured time.
+  // At the small size, other tests run at the same time and would increase the measured time.
   const p99 = sorted[size === 'full' ? sorted.length >> 1 : 0] ?? Number.POSITIVE_INFINITY;
   return { maxBodyBytes, timeoutMs, rules, search, loop, p99 };
 }

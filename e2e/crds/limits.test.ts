@@ -35,7 +35,7 @@ describe('the limits of every field in TypeScript', () => {
 describe('the API server agrees with the TypeScript validation', () => {
   const api = useTestApi();
 
-  /** One sentence for each edge at which the API server disagrees. */
+  /** A message for each limit at which the API server and the schema disagree. */
   async function differences(all: readonly Edge[], send: (object: Resource) => Promise<ApiServerResponse>) {
     const found: string[] = [];
     for (const { title, object } of all) {

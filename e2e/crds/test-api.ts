@@ -30,7 +30,7 @@ type SendOptions = {
 type TestApi = {
   readonly controlPlane: () => ControlPlane;
   readonly kubectl: (args: readonly string[], input?: string) => Promise<ProgramEnd>;
-  /** Like kubectl, for a command that must succeed. @returns standard output */
+  /** Runs kubectl and throws when the command fails. @returns standard output */
   readonly kubectlOk: (args: readonly string[], input?: string) => Promise<string>;
   readonly send: (
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',

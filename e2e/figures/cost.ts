@@ -59,7 +59,7 @@ export const figure: Figure = {
   },
 };
 
-/** One refused bundle, and in the full size also the published one. */
+/** Bundles that must be refused, and in the full size also the published example. */
 function bundlesToRepeat(size: FigureSize) {
   const costly = ['[b-z].{10,50}x1y', 'a.{50}b.{50}c', 'key.{0,59}x1y'].map((pattern) => ({
     pattern,

@@ -23,7 +23,7 @@ export const figure: Figure = {
   name: 'start',
   title: `from the command to ready at most ${bound} s, then processes and memory at rest`,
   run: async () => {
-    // Like npm start, with the management API and its database.
+    // Starts the platform as npm start does, with the management API and its database.
     const begun = performance.now();
     await using platform = await startPlatform({ management: true });
     const seconds = (performance.now() - begun) / 1_000;

@@ -10,7 +10,7 @@ export type Reply = {
   readonly ended: boolean;
   /** The time limit passed first. */
   readonly stuck: boolean;
-  /** Why the bytes after the parsed answers are not a valid answer. */
+  /** Why the bytes after the parsed HTTP answers are not a valid answer. */
   readonly broken: string | undefined;
   /** Bytes that belong to no answer. */
   readonly rest: number;
@@ -25,7 +25,7 @@ export type Conversation = Disposable & {
   say(pieces: readonly Buffer[], heads: readonly boolean[], half: boolean): Promise<Reply>;
 };
 
-/** Longer than any answer takes on a busy machine. */
+/** Timeout for an answer, longer than any answer takes on a busy machine. */
 const longestWaitMs = 30_000;
 
 /** Opens a connection. Disposing resets it, so that a million connections leave none in TIME_WAIT. */

@@ -51,7 +51,7 @@ export function makeBody(stage: Stage, random: Random): string {
   return random.chance(3) && first !== undefined ? padded(text, random) : text;
 }
 
-/** The same body, extended to the size limit, or one byte less or more. */
+/** The same body, extended to the size limit, to one byte less, or to one byte more. */
 function padded(text: string, random: Random): string {
   const missing = fuzzLimits.maxBodyBytes + random.between(-1, 1) - Buffer.byteLength(text);
   return missing > 0 ? text.replace('"content":"', `"content":"${'a'.repeat(missing)}`) : text;

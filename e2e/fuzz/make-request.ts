@@ -12,7 +12,7 @@ export type Draft = {
   target: string;
   version: string;
   headers: (readonly [name: string, value: string])[];
-  /** How the length of the body is announced; `as_is` when the headers already contain it. */
+  /** How a request announces the length of its body; `as_is` when the headers already contain it. */
   framing: 'length' | 'chunked' | 'as_is';
   body: Buffer;
 };

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const requests = 1_500;
-/** Without a defect every answer arrives, on a busy machine late. */
+/** Without a planted defect every answer arrives, although late on a busy machine. */
 const longest = 30_000;
 const pass = answerOf(200, '{"action":{"reason":"policy_pass"}}');
 const deny = answerOf(

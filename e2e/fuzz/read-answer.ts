@@ -1,4 +1,4 @@
-/** One answer as received on a connection. */
+/** One HTTP answer as received on a connection. */
 export type WireResponse = {
   readonly status: number;
   /** Lower-case names without duplicates. */

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 
-/** One request as RFC 9112 parses it. */
+/** One HTTP request as RFC 9112 parses it. */
 export type HttpRequest = {
   readonly method: string;
   readonly target: string;
@@ -9,7 +9,7 @@ export type HttpRequest = {
   readonly declared: number | undefined;
   /** Whether a server may also refuse it as malformed. */
   readonly doubtful: boolean;
-  /** Whether the connection closes after its answer. */
+  /** Whether the server closes the connection after its answer. */
   readonly closes: boolean;
 };
 

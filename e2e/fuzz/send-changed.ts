@@ -51,7 +51,7 @@ export async function sendChanged(sending: Sending): Promise<number> {
   return connections;
 }
 
-/** Whether the connection can be reused. */
+/** Whether the connection to the runtime can be reused for the next request. */
 async function exchange(conversation: Conversation, batch: Batch, tally: Tally): Promise<boolean> {
   const heads = batch.sent.flatMap(({ foretold }) => foretold.expected.map(({ head }) => head));
   const reply = await conversation.say(batch.pieces, heads, batch.half);

@@ -69,7 +69,7 @@ function countRequest(tally: Tally, { kind }: Sent): void {
   if (kind !== 'none') tally.judged[kind] += 1;
 }
 
-/** Whether the answer is correct, so that the next one can be judged. */
+/** Whether the answer is correct, so that the following answer can be judged too. */
 function judgeOne(tally: Tally, due: Due, answer: WireResponse): boolean {
   const judgement = judgeAnswer(answer, due.expected);
   if (due.expected.malformed) tally.malformed += 1;

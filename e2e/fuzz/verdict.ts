@@ -9,7 +9,7 @@ type Bounds = {
   readonly growth: number;
 };
 
-/** Each kind of mutation makes up at least this share of all. */
+/** The smallest share of each kind of mutation among all mutations. */
 const leastShare = 0.15;
 /** Maximum share of checks refused for overload or a deadline, whose result proves nothing. */
 const mostLate = 0.001;

@@ -17,7 +17,7 @@ import { type MisbehavingDetector, type Misbehaviour, startMisbehavingDetector }
 
 const maxConcurrency = 8;
 const words = stopList('words', ['forbidden']);
-/** Longer than any answer takes, and short enough to wait for. */
+/** Timeout that is longer than any answer takes, and short enough to wait for. */
 const patient = { ...detector('patient'), timeoutMs: 3_000 };
 const impatient = { ...detector('impatient'), timeoutMs: 300 };
 /** The rule's timeout equals the stage deadline, so that the stage ends it. */

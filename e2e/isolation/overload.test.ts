@@ -58,7 +58,7 @@ verifies(
         expect(outcomes(await ask(runtime, 1, policyId))).toEqual({ '503 overloaded': 1 });
         expect(outcomes(await ask(runtime, 100, policyId))).toEqual({ '503 overloaded': 100 });
       }
-      // Each check that ends frees exactly one slot.
+      // Each check that ends frees exactly one slot of the runtime.
       provider.release(1);
       await until('a slot is free', async () => (await inFlight(runtime)) === 255);
       expect(outcomes(await ask(runtime, 1, 'local'))).toEqual({ [pass]: 1 });

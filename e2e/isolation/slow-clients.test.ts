@@ -62,7 +62,7 @@ test('a request body that arrives in several pieces before its deadline passes b
   await using runtime = await startWith(128);
   using slow = await sendSlowBodies(runtime, ways);
   const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
-  // Its deadline is one second: on a busy machine the first attempt may exceed it.
+  // The deadline of the slow client is one second: on a busy machine the first attempt may exceed it.
   await until('a check whose body arrives in pieces passes', async () => {
     using patient = await holdRequest(
       runtime.url,

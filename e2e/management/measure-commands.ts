@@ -92,7 +92,7 @@ export async function putConcurrently(
   return { puts: sent, accepted: accepted.length, edits, revisions: recorded.length, faults };
 }
 
-/** Only a manual edit may replace another manual edit before that one was recorded. */
+/** A manual edit may replace another manual edit only before the earlier one was recorded. */
 function overwrittenUnseen(recorded: Awaited<ReturnType<typeof revisionsOf>>): readonly string[] {
   const generations = new Set(recorded.map(({ spec }) => spec.policy.generation));
   return recorded.flatMap(({ spec: { token, policy } }) => {

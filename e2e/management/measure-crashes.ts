@@ -77,7 +77,7 @@ type Lane = Readonly<Record<Sent['kind'], (marker: string) => Promise<HttpRespon
   readonly readBinding: () => Promise<HttpResponse>;
 };
 
-/** One client with its own policy and model. */
+/** One client of the management API with its own policy and model. */
 async function openLane(world: BusyWorld, worker: number): Promise<Lane> {
   const bindingName = `lane-${worker}`;
   const policyId = (await patiently(() => world.act.createPolicy(bindingName))).id;

@@ -26,7 +26,7 @@ type BusyOptions = {
   readonly wrapClient?: (client: KubeClient) => KubeClient;
 };
 
-/** With one simulated gateway replica and workloads that are ready at once. */
+/** The world has one simulated gateway replica, and its workloads are ready at once. */
 export async function openBusyWorld({ replicas, wrapClient, ...config }: BusyOptions) {
   await using parts = new AsyncDisposableStack();
   const wrap = wrapClient === undefined ? {} : { wrapClient };

@@ -87,7 +87,7 @@ async function openSharedCluster(): Promise<ApiServer> {
   return connectApiServer(controlPlane);
 }
 
-/** The same on the API server that the test files of one run share. */
+/** Opens the management test world on the API server that the test files of one run share. */
 export async function openSharedClusterWorld(options: WorldOptions = {}): Promise<ClusterWorld> {
   return openClusterWorld({ ...options, server: await openSharedCluster() });
 }

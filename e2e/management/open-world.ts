@@ -10,7 +10,7 @@ export type ManagementWorld = AsyncDisposable &
   ReturnType<typeof actions> & {
     readonly client: KubeClient;
     readonly api: RunningManagement;
-    /** How the gateway replica reacts to routes. */
+    /** How the simulated gateway replica reacts to routes. */
     readonly gateway: { attitude: Attitude };
     readonly environmentDirectory: string;
     /** The token with which gateways call runtimes. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 /** A shell that runs one command after another, as a user would type them. */
 export type InteractiveShell = AsyncDisposable & {
-  /** Everything that the command wrote, on either output, without the last line feed. */
+  /** Everything that the command wrote to stdout and stderr, without the last line feed. */
   type(command: string): Promise<string>;
 };
 

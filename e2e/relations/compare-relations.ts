@@ -98,7 +98,7 @@ export async function compareRelations(
 
   for (turn = 0; turn < steps; turn += 1) {
     const what = random();
-    // With about this many relations, allowed and denied checks are about equally frequent.
+    // Number of relations with which allowed and denied checks are about equally frequent.
     const isFull = expected.facts.length >= 24;
     if (what < (isFull ? 0.08 : 0.25)) {
       counts.grants += 1;

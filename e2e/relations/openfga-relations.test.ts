@@ -164,7 +164,7 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('relations in OpenFGA')), () => 
     const relations = await openOpenFgaRelations({ url: other.url, storeName: 'store', stores, timeoutMs: 500 });
     await relations.grant([tuple]);
     other.child.kill('SIGSTOP');
-    // Its threads stop one after another; a thread that still runs can still answer.
+    // Threads of OpenFGA stop one after another; a thread that still runs can still answer.
     await until('every thread of the server is stopped', () =>
       relations
         .check('user:a', 'administer', controlPlane)

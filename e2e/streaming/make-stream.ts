@@ -104,7 +104,7 @@ function payload(random: Random, delta: object, finish: string | null): string {
   return random.chance(30) ? escapeAll(json) : json;
 }
 
-/** The same JSON with every character outside of ASCII escaped. */
+/** The same JSON with every non-ASCII character escaped. */
 function escapeAll(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

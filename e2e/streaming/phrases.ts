@@ -53,7 +53,7 @@ const longestPhrase = 256;
 
 export type Phrase = { readonly script: ScriptName; readonly text: string; readonly bytes: number };
 
-/** One phrase of every length from one character to 256 bytes, in every script. */
+/** A phrase of every length from one character to 256 bytes, in every script. */
 export function allPhrases(): readonly Phrase[] {
   return scriptNames.flatMap((script) => {
     const { lone, first, fill, last } = scripts[script];

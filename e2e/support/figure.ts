@@ -3,7 +3,7 @@ export type FigureSize = 'small' | 'full';
 
 type FigureResult =
   | {
-      /** Whether the figure is within its bounds. */
+      /** Whether the measured figure is within its bounds. */
       readonly holds: boolean;
       /** The figure in one line. */
       readonly line: string;

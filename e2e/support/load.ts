@@ -5,7 +5,7 @@ type LoadOptions<T> = {
   readonly workers: number;
   /** Pause of a worker between two calls, in milliseconds. */
   readonly restMs: number;
-  /** One call; `index` counts all calls from 0. */
+  /** One call of the load generator; `index` counts all calls from 0. */
   readonly call: (index: number) => Promise<T>;
 };
 

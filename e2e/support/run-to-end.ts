@@ -3,7 +3,7 @@ import { type RunEnd, runProcess } from '#kit/process/run-child';
 export type ProgramEnd = Omit<RunEnd, 'timedOut'>;
 
 type RunOptions = {
-  /** Written to standard input, which then ends. */
+  /** Text for the program's standard input, which then ends. */
   readonly input?: string | undefined;
   /** All of the program's environment; absent: that of this process. */
   readonly environment?: NodeJS.ProcessEnv;

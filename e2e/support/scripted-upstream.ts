@@ -10,7 +10,7 @@ import {
   streams,
 } from '#kit/testing/scripted-http';
 
-/** How a provider behaves for one request. */
+/** How the scripted provider behaves for one request. */
 export type UpstreamScript =
   /** Answers like a model, whole or in frames of `frameLength` characters, as the request demands. */
   | { readonly kind: 'answer'; readonly content: string; readonly frameLength?: number; readonly frameDelayMs?: number }

@@ -3,15 +3,15 @@ import { until } from './until.ts';
 
 /** A process whose output is kept. */
 export type FollowedChild = Child & {
-  /** Everything on stderr so far. */
+  /** Everything that the process wrote to stderr so far. */
   readonly log: () => string;
-  /** Everything on both outputs so far. */
+  /** Everything that the process wrote to stdout and stderr so far. */
   readonly output: () => string;
   /** Waits for the first line on stdout, where a service reports its address; fails with the log if it exits before. */
   readonly listens: (what: string) => Promise<string>;
   /** Waits until it exits; returns the exit code, or the signal that ended it. */
   readonly exit: () => Promise<number | NodeJS.Signals>;
-  /** The same after a signal, SIGTERM when absent. */
+  /** Sends a signal (SIGTERM when absent), waits for the exit, and returns the same result. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 };
 

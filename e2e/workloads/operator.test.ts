@@ -103,7 +103,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
       await replica.report('take');
       const { status } = await applied('chat');
       expect(JSON.stringify(status?.conditions)).not.toContain('not found');
-      // On a slow machine the short deadline may also expire, which is an intermediate failure.
+      // On a slow machine the short deadline may also expire, which is reported as an intermediate failure.
       const outcomes = status?.applications?.map(({ outcome, reason }) => reason ?? outcome);
       expect(outcomes?.[0]).toBe('Applied');
       expect(outcomes?.slice(1).at(-1)).toBe(ends[0]);

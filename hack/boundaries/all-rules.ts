@@ -7,7 +7,7 @@ import { shapeRules } from './shape-rules.ts';
 import { textRules } from './text-rules.ts';
 import type { BoundaryRule } from './tree.ts';
 
-/** Everything that is proved about the layout of this checkout (ARCHITECTURE.md). */
+/** All boundary rules about the layout of this checkout (ARCHITECTURE.md). */
 export const allRules: readonly BoundaryRule[] = [
   ...importRules,
   ...folderRules,

@@ -61,7 +61,7 @@ function impuritiesBehind(
     case 'package':
       return purePackages.has(target.name) ? [] : [`imports ${target.name}${through}`];
     case 'file':
-      // Each domain file is reported for its own imports only.
+      // Each file of the domain layer is reported for its own imports only.
       return isDomain(target.path) ? [] : impuritiesOf(tree, target.path, way);
   }
 }
@@ -86,7 +86,7 @@ const layerOf = (path: string): string | undefined => {
   return undefined;
 };
 
-/** For each layer, the layers of its own service that it must not import. */
+/** For each layer of a service, the layers of the same service that it must not import. */
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   http: ['adapters', 'main'],
   adapters: ['http', 'main'],

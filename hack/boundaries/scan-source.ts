@@ -70,7 +70,7 @@ function textOf(node: Node | undefined): string | undefined {
   return quasi?.cooked ?? quasi?.raw;
 }
 
-/** Where a node holds text instead of code, without the marks around it. */
+/** Ranges of the source that a syntax node holds as text instead of code, without the quotes. */
 function textRange(node: Node): readonly [start: number, end: number] | undefined {
   if (node.type === 'TemplateElement') return [node.start + 1, node.end - (node.tail === true ? 1 : 2)];
   const holdsText = node.type === 'Literal' && (typeof node.value === 'string' || node.regex !== undefined);
@@ -81,7 +81,7 @@ function isMember(node: Node | undefined, text: string, ...path: readonly string
   return node?.type === 'MemberExpression' && text.slice(node.start, node.end) === path.join('.');
 }
 
-/** What the specifiers of an import or of a re-export take from the other file. */
+/** The names that an import or a re-export takes from the other file. */
 function takenNames(node: Node): readonly string[] {
   return nodesAt(node, 'specifiers').map((specifier) => {
     if (specifier.type === 'ImportDefaultSpecifier') return 'default';
@@ -92,7 +92,7 @@ function takenNames(node: Node): readonly string[] {
 
 type Reference = Omit<Import, 'line' | 'specifier'> & { readonly source: Node | undefined };
 
-/** Which other file a node refers to, if any. */
+/** The file that a syntax node imports from; undefined if none. */
 function referenceOf(node: Node, text: string): Reference | undefined {
   const none = { typeOnly: false, asUrl: false, names: [], passedOn: false };
   const [first, second] = nodesAt(node, 'arguments');

@@ -16,7 +16,7 @@ export type Tree = {
   readonly sources: ReadonlyMap<string, SourceFile>;
 };
 
-/** What a rule found: one sentence that names the file and says what to do. */
+/** A violation of a boundary rule: a message that names the file and the remedy. */
 export type BoundaryFinding = { readonly path: string; readonly message: string };
 
 export type BoundaryRule = { readonly name: string; readonly check: (tree: Tree) => readonly BoundaryFinding[] };

@@ -5,7 +5,7 @@ export type ChartValue = {
   readonly path: readonly string[];
   readonly default: unknown;
   readonly comment: string;
-  /** Whether it is a group of values that follow. */
+  /** Whether the value is a group, whose members follow. */
   readonly isGroup: boolean;
 };
 
@@ -15,7 +15,7 @@ const whole = new Set(['resources', 'labels']);
 /** The values of values.yaml in their order; a comment stands above its key. */
 export function readValues(text: string): readonly ChartValue[] {
   const document = parseDocument(text);
-  if (!isMap(document.contents)) throw new TypeError('values.yaml holds a map');
+  if (!isMap(document.contents)) throw new TypeError('the top level of values.yaml is not a map');
   // The first comment describes the file; the comment of the first key follows after an empty line.
   return valuesOf(document.contents, []);
 }

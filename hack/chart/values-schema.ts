@@ -4,7 +4,7 @@ import { providersFileSchema } from '#contracts/providers';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 
-/** A part of an object of the Kubernetes API, which judges what stands in it. */
+/** A part of an object of the Kubernetes API; the API server validates its content. */
 const apiObject = z.record(z.string(), z.unknown());
 const apiObjects = z.array(apiObject);
 

@@ -1,7 +1,7 @@
-/** A test that did not run, with the reason that it gave. */
+/** A test that was skipped, with its stated reason. */
 export type Skip = { readonly test: string; readonly reason: string };
 
-/** What one step of the check found. */
+/** The result of one step of the check: tests passed, failed and skipped. */
 export type StepOutcome = {
   readonly passed: number;
   readonly failed: number;
@@ -29,7 +29,7 @@ export function summaryLine(outcome: StepOutcome): string {
   return `${outcome.passed} passed, ${outcome.failed} failed, ${outcome.skipped.length} skipped`;
 }
 
-/** One line for each reason to skip, with the number of tests that gave it. */
+/** One line for each reason of skipped tests, with the number of tests. */
 export function skipLines(skips: readonly Skip[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const skip of skips) counts.set(skip.reason, (counts.get(skip.reason) ?? 0) + 1);

@@ -17,7 +17,7 @@ function digestOfFiles({ texts }: Tree): string {
   return hash.digest('hex');
 }
 
-/** Written only after a whole quick check that passed. */
+/** The report is written only after a complete quick check without failures. */
 export function writeQuickReport(root: string, tree: Tree, proved: readonly string[]): void {
   const file = reportFile(root);
   mkdirSync(dirname(file), { recursive: true });

@@ -33,7 +33,7 @@ export function readWords(words: readonly string[], { usage, names = [], switche
   return { kind: 'run', names: positionals, switches: new Set(Object.keys(values)) };
 }
 
-/** The same for a program; exits after help or a refused argument. */
+/** Reads the command line of a program; exits after help or a refused argument. */
 export function programWords(wanted: WordsWanted): Extract<Words, { kind: 'run' }> {
   const words = readWords(process.argv.slice(2), wanted);
   if (words.kind === 'run') return words;

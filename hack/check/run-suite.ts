@@ -6,7 +6,7 @@ import type { Skip, StepOutcome } from './outcome.ts';
 type SuiteOptions = {
   readonly root: string;
   readonly files: readonly string[];
-  /** True for files that one machine cannot run at the same time. */
+  /** True for test files that one machine cannot run at the same time. */
   readonly oneByOne?: boolean;
   /** True for files without side effects: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;

@@ -213,7 +213,7 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   gatewayReport: [],
 };
 
-/** What `kubectl api-resources` of Kubernetes 1.36 lists. */
+/** The resources that `kubectl api-resources` of Kubernetes 1.36 lists. */
 const builtinShortNames =
   'bs cm cs ep ev events limits no ns po pv pvc quota rc sa svc crd crds deploy ds rs sts hpa cj csr ing netpol pc pdb sc vap'.split(
     ' ',

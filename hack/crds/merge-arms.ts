@@ -25,7 +25,7 @@ export type JsonSchema = {
   readonly maxItems?: number;
 };
 
-/** One alternative of a union: what zod says of it, and the same as a structural schema. */
+/** One alternative of a union, as zod describes it and as a structural schema. */
 type Arm = { readonly source: JsonSchema; readonly schema: StructuralSchema };
 
 type Value = string | boolean;

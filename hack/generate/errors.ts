@@ -55,7 +55,7 @@ export function generate(): ReadonlyMap<string, string> {
   return new Map([['docs/reference/errors.md', page('Errors', introduction, parts)]]);
 }
 
-/** For the reference: what an author does about an application that failed. */
+/** Column of the error reference: what the author of a policy does about a failed application. */
 const failureMeanings: Readonly<Record<FailureReason, string>> = {
   policy_archived: 'The policy is archived and cannot be newly applied: set its lifecycle to Draft, or choose another.',
   policy_revision_unknown:
@@ -74,7 +74,7 @@ const failureMeanings: Readonly<Record<FailureReason, string>> = {
   superseded: 'A later application replaced this one before it was observed.',
 };
 
-/** For the reference: codes of calls to a server of resources. */
+/** Rows of the error reference for codes of calls to a resource server. */
 const resourceErrorMeanings: Readonly<Record<KubeErrorCode, string>> = {
   not_found: 'There is no such object, or no such path.',
   already_exists: 'An object of this name exists.',

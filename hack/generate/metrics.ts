@@ -32,7 +32,7 @@ function part(title: string, rows: readonly MetricRow[]): readonly string[] {
   return [`## ${title}`, table(['Metric', 'Type', 'Labels', 'Meaning'], cells)];
 }
 
-/** What each process counts, without the defaults of the platform. */
+/** The metrics of each process, without the default metrics of Node. */
 export function generate(): ReadonlyMap<string, string> {
   const parts = [
     ...part('Runtime', runtimeRows()),

@@ -18,7 +18,7 @@ function typeOf(schema: StructuralSchema): string {
   }
 }
 
-/** What patterns mean, by how they begin; written as they are, some would look like links. */
+/** Descriptions of regular expressions by their beginnings: written out, some expressions would look like links. */
 const patternWords: readonly (readonly [string, string])[] = [
   ['^[a-z0-9]([-a-z0-9]*', 'a DNS name in lower case'],
   ['^([0-9a-fA-F]{8}-', 'a UUID'],
@@ -46,7 +46,7 @@ function limitsOf(schema: StructuralSchema): string {
   ].join('; ');
 }
 
-/** Both sections, and both of their lists, are said once. */
+/** The reference describes both policy sections, and both of their lists, only once. */
 function isRepeated({ path }: Field): boolean {
   return /^spec\.definition\.(response\.|request\.additional\[\]\.(?!mode$))/.test(path);
 }

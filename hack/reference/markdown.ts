@@ -1,4 +1,4 @@
-/** Rows of a Markdown table; what stands in a cell is escaped. */
+/** Rows of a Markdown table; the content of cells is escaped. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');

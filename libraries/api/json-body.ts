@@ -8,7 +8,7 @@ import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 export type JsonBody = {
   /** Undefined where the body is not strict JSON (no repeated keys, valid UTF-8). */
   readonly json: JsonValue | undefined;
-  /** Equal for bodies whose canonical JSON (RFC 8785) is equal. */
+  /** A hash of a JSON body: equal for bodies whose canonical JSON (RFC 8785) is equal. */
   readonly digest: string;
 };
 

@@ -51,7 +51,7 @@ function describeParameter<Code extends string>({ read: _read, fault: _fault, ..
   return described;
 }
 
-/** One response for each status; its description lists the codes. */
+/** The OpenAPI responses of an operation: one for each status; its description lists the error codes. */
 function errorResponses<Service, Caller, Code extends string>(
   { errors }: ApiTable<Service, Caller, Code>,
   codes: readonly Code[],

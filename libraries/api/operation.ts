@@ -86,7 +86,7 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   /** operationId of OpenAPI, and the label of metrics and logs. */
   readonly name: Name;
   readonly method: Method;
-  /** In the notation of OpenAPI: `/things/{thingId}`. */
+  /** Path of the operation in the notation of OpenAPI: `/things/{thingId}`. */
   readonly path: `/${string}`;
   readonly tag: string;
   readonly summary: string;
@@ -105,7 +105,7 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
     /** Names of headers in addition to traceparent, as the document of the service describes them. */
     readonly headers: readonly string[];
   };
-  /** In addition to those that every operation of the service has. */
+  /** Error codes in addition to those that every operation of the service has. */
   readonly errors: readonly Code[];
   /** Ids of the obligations that the operation fulfils (e2e/requirements). */
   readonly obligations: readonly string[];

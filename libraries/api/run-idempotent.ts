@@ -12,7 +12,7 @@ export type Attempt<Code extends string> =
   | { readonly kind: 'done'; readonly response: ApiResponse<Code> }
   /** Nothing was written. Another request with this key may have succeeded meanwhile; its answer is then returned. */
   | { readonly kind: 'refused'; readonly error: ApiError<Code> }
-  /** Another request acquired the key first. */
+  /** Another request acquired the idempotency key first. */
   | { readonly kind: 'taken' };
 
 type IdempotentCommand<Code extends string> = {

@@ -55,7 +55,7 @@ export async function guardFields(
 
 function nameAt(table: readonly (readonly [string, string])[], position: number): string {
   const entry = table[position];
-  if (entry === undefined) throw new Error('a mask has more contents than were sent');
+  if (entry === undefined) throw new Error('the mask of a check has more contents than the check had messages');
   return entry[0];
 }
 

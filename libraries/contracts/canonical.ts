@@ -7,7 +7,7 @@ import canonicalize from 'canonicalize';
  */
 export function canonicalBytes(value: unknown): Buffer {
   const text = canonicalize(value);
-  if (text === undefined) throw new TypeError('a value without a JSON form has no canonical form');
+  if (text === undefined) throw new TypeError('canonical JSON was requested for a value that JSON cannot express');
   return Buffer.from(text, 'utf8');
 }
 

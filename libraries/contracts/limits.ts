@@ -11,7 +11,7 @@ export const limits = {
   maxMatches: { min: 1, max: 1_024, default: 256 },
   /** Concurrent checks in one process (`guardrail:limits:max-concurrency-edge`). */
   maxConcurrency: { min: 1, max: 256, default: 32 },
-  /** There is no queue (`guardrail:limits:queue-size-zero`). */
+  /** The size of the check queue: there is no queue (`guardrail:limits:queue-size-zero`). */
   queueSize: { min: 0, max: 0, default: 0 },
   /** Stage budget, milliseconds (`guardrail:limits:deadline-ms-range`). */
   deadlineMs: { min: 1, max: 5_000, default: 250 },

@@ -153,7 +153,7 @@ export const providerListSchema = z
 const bindingStates = ['pending', 'applied', 'failed', 'disabled', 'unbound'] as const;
 export type BindingState = (typeof bindingStates)[number];
 
-/** What a model wants, or what serves it. */
+/** The policy that a model should have, or the policy that serves it. */
 const appliedPolicy = {
   policyId: z.string().nullable(),
   policyRevision: revisionNumber.nullable(),

@@ -97,7 +97,7 @@ const formatNames: Readonly<Record<string, string>> = {
   datetime: 'must be a time such as 2026-01-02T03:04:05Z',
 };
 
-/** What the length of a value counts. */
+/** The unit in which the length of a value is counted. */
 const units: Readonly<Record<string, string>> = {
   string: 'characters',
   array: 'entries',

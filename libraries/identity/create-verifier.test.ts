@@ -360,7 +360,7 @@ describe('keys of an issuer', () => {
     at.advance(299_000);
     expect(await verifier.verify(token)).toMatchObject({ kind: 'identity' });
     at.advance(1_000);
-    // This call starts the fetch without waiting for it.
+    // This call starts fetching the keys without waiting for them.
     await verifier.verify(token);
     await until('the revoked key is no longer used', async () => {
       const found = await verifier.verify(token);

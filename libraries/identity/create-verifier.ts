@@ -14,7 +14,7 @@ export type TrustedIssuer = {
   readonly issuer: string;
   /** Must be one of the claim `aud`. */
   readonly audience: string;
-  /** Where its keys are: a URL, or the path of a mounted file. */
+  /** Where the keys of the issuer are: a URL, or the path of a mounted file. */
   readonly jwks: URL | { readonly file: string };
 };
 
@@ -36,7 +36,7 @@ export type Verifier = {
 /** Verifies signed JWTs (RS256, ES256, EdDSA) of several issuers, each with its own keys. */
 export function createVerifier({ issuers, clock = systemClock, onUnavailable }: VerifierOptions): Verifier {
   const known = new Map(issuers.map((one) => [one.issuer, { ...one, cache: cacheOf(one, clock) }]));
-  if (known.size !== issuers.length) throw new Error('an issuer is listed twice');
+  if (known.size !== issuers.length) throw new Error('the list of token issuers contains an issuer twice');
 
   return {
     async verify(token) {

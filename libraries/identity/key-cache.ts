@@ -14,9 +14,9 @@ type KeyCacheOptions = {
   readonly failedMs: number;
 };
 
-/** For a JWKS at a URL. */
+/** Makes the cache of a key set (JWKS) at a URL. */
 export const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000, failedMs: 2_000 } as const;
-/** For a JWKS in a mounted file. */
+/** Makes the cache of a key set (JWKS) in a mounted file. */
 export const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
 
 type Loaded = { readonly keys: PublicKeys; readonly at: number };

@@ -1,7 +1,7 @@
 /** Subjects that a relation can be granted to: a user, an agent, the members of a group, or another object. */
 export type SubjectKind = 'user' | 'agent' | 'group#member' | 'collection';
 
-/** How a relation follows from another one. */
+/** How a relation of the model follows from another relation. */
 type Implication =
   /** From another relation to the same object. */
   | { readonly relation: string }

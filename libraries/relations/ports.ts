@@ -8,7 +8,7 @@ export const relationLimits = { tuples: 100, page: 100 } as const;
 
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
-  /** For `after` of the next page; null at the end. */
+  /** Cursor for `after` of the next page; null on the last page. */
   readonly next: string | null;
 };
 

@@ -6,7 +6,7 @@ export type AdmissionRule = {
   readonly name: string;
   readonly description: string;
   readonly kinds: readonly Kind[];
-  /** When absent, the objects without their subresources. */
+  /** Subresources that the admission rule covers; when absent, only the objects themselves. */
   readonly resources?: readonly string[];
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly {

@@ -1,7 +1,7 @@
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** In the order in which a user reads them; Ready is the summary. */
+/** The conditions in the order in which a user reads them; Ready is the summary. */
 export const bindingConditions = [
   'Ready',
   'Accepted',

@@ -11,7 +11,7 @@ type PrinterColumn = {
 
 /** The presentation of a kind in kubectl. */
 type Presentation = {
-  /** First sentence of `kubectl explain`. */
+  /** First sentence that `kubectl explain` prints for the kind. */
   readonly description: string;
   readonly spec: string;
   readonly status?: string;

@@ -44,7 +44,7 @@ export type Database = AsyncDisposable & {
    * statement.
    */
   readonly sql: Sql;
-  /** The same database over one separate connection with its own statement timeout. */
+  /** Opens the same database over one separate connection with its own statement timeout. */
   alone(options: { readonly statementTimeoutMs: number }): Database;
 };
 
@@ -64,11 +64,11 @@ export function connectSql(options: ConnectOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
   const settings = driverSettings(options, statementTimeoutMs);
   const answerMs = statementTimeoutMs + slackMs;
-  // Read here because the driver swallows an error of its password function.
+  // The password is read here because the driver swallows an error of its password function.
   const open = (): SqlClient => openClient(url, { ...settings, password: options.password?.() });
   const pool = new Pool({ open, max: options.max ?? 10, waitMs: answerMs });
   return {
-    // This client only creates statements and never connects.
+    // This driver client only builds statements and never connects.
     sql: sqlOver(pool, openClient(url, settings), answerMs),
     alone: (own) => connectSql({ ...options, ...own, max: 1 }),
     [Symbol.asyncDispose]: () => pool.end(endSeconds),

@@ -8,7 +8,7 @@ type PoolOptions = {
   readonly waitMs: number;
 };
 
-/** At most `max` connections, given to callers in the order of their requests. */
+/** A pool of at most `max` connections, given to callers in the order of their requests. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #all = new Set<SqlClient>();

@@ -4,7 +4,7 @@ import type { Bundle } from '#contracts/bundle';
 export type ValidationResult =
   | {
       readonly kind: 'accepted';
-      /** Whether the answers of the policy can be checked in windows (docs/design/streaming.md). */
+      /** Whether the rules of the policy can judge streamed answers in windows (docs/design/streaming.md). */
       readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
       readonly warnings: readonly string[];
     }

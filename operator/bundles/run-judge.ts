@@ -69,7 +69,7 @@ export function createJudge(options: JudgeOptions): Judge {
       };
       const verdict = await run(job, signal);
       if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
-      // Without a credential the whole bundle is refused and no provider is called.
+      // Without a provider credential the whole bundle is refused and no provider is called.
       const refusal = verdict.problems.map(sentenceOf).join('; ');
       return checks.map(({ name }) =>
         refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal },

@@ -8,7 +8,7 @@ export type Leadership = AsyncDisposable & {
   problem(): string | undefined;
 };
 
-/** This process lost its leadership to another one. */
+/** Another process has taken the leadership from this process. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
   readonly code = 'leadership_lost';

@@ -73,7 +73,7 @@ async function collect(store: ResourceStore, { kind, name }: StoredObject, clock
   });
 }
 
-/** Another writer changed or deleted the object first. */
+/** Another writer changed or deleted the dependent object first. */
 function ignoreAbsent(error: unknown): void {
   if (!(error instanceof ApiRefusal && error.reason === 'NotFound')) throw error;
 }

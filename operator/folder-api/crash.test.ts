@@ -144,7 +144,7 @@ function checkObject(found: Stored<GuardrailPolicy> | undefined, { acknowledged,
   }
 }
 
-/** Other files of the folder after a start, which removes leftovers. */
+/** Other files of the folder after a restart, which removes leftovers. */
 async function leftovers(data: FolderApiData): Promise<readonly string[]> {
   const files = await readdir(join(data.resources, policies.plural));
   return files.filter((file) => !file.endsWith('.json'));

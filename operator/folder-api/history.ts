@@ -1,6 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** One change of one object. */
+/** One change of one object, kept for watches. */
 export type Change = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The object after the change; of a deleted one the last state, at the version of its deletion. */

@@ -24,7 +24,7 @@ class StoreError extends Error {
 const longestPlainName = 150;
 const versionsFile = 'versions.json';
 
-/** One file per object, `<plural>/<name>.json`, replaced atomically. */
+/** The object store: one file per object, `<plural>/<name>.json`, replaced atomically. */
 export type ObjectFiles = {
   /** All objects of the folder; removes leftovers of interrupted writes. */
   load(): { readonly objects: readonly StoredObject[]; readonly reservedThrough: number };

@@ -183,7 +183,7 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
 }
 
 function kept(object: StoredObject | undefined): StoredObject {
-  if (object === undefined) throw new TypeError('there is no change to write');
+  if (object === undefined) throw new TypeError('a write of the resource store contains no change');
   return object;
 }
 

@@ -173,7 +173,7 @@ function markClashes(files: ReadonlyMap<string, KnownFile>): void {
   }
 }
 
-/** Whether the same write may succeed later, without a change of the file. */
+/** Whether the same write may succeed later although the file did not change. */
 function mayPass(error: KubeError): boolean {
   return error.code !== 'invalid' && error.code !== 'forbidden';
 }

@@ -9,7 +9,7 @@ type AdminOptions = {
   /** Updates gauges before a scrape. */
   readonly refresh: () => void;
   readonly problems: {
-    /** Why the operator is not ready; empty if it is. */
+    /** Why the operator is not ready; an empty list if it is. */
     readonly ready: () => readonly string[];
     /** Faults that need a restart; empty if there are none. */
     readonly alive: () => readonly string[];

@@ -23,7 +23,7 @@ describe('waiting for a database without a server', () => {
   test('waiting for a database fails at the timeout with the reason of the last attempt', async () => {
     await using database = open(await freePort());
     const reasons: string[] = [];
-    // Longer than the first attempt takes on a busy machine.
+    // Timeout that is longer than the first attempt takes on a busy machine.
     const waited = awaitDatabase(database, { ...wait, timeoutMs: 1_000, onUnavailable: (one) => reasons.push(one) });
     await expect(waited).rejects.toMatchObject({ code: 'sql_unavailable', reason: 'ECONNREFUSED' });
     expect(reasons).toEqual(['ECONNREFUSED']);

@@ -39,7 +39,7 @@ import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
 import { providerList } from './policies/provider-list.ts';
 
-/** What tests replace: authorization, times, and the client. */
+/** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
   readonly authorizer?: AdministratorAuthorizer;
   readonly logger?: Logger;
@@ -66,7 +66,7 @@ const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
 const requestTimeoutMs = 5_000;
-/** For a database that starts at the same time; shorter than the startup probe allows. */
+/** How long to wait for a database that starts at the same time; shorter than the startup probe allows. */
 const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
 const drainMs = 15_000;
 const idleMs = 2_000;

@@ -4,11 +4,11 @@ import { NotLeaderError } from '#kube/election/fenced-client';
 
 /** How a pass over one object ended. */
 export type PassOutcome =
-  /** Nothing is left to do until the next trigger. */
+  /** The pass is complete; nothing is left to do until the next trigger. */
   | { readonly kind: 'settled' }
   /** The next change depends on time only. */
   | { readonly kind: 'waiting'; readonly afterMs: number }
-  /** Another writer changed the object first: the decision is stale. */
+  /** Another writer changed the object first, so the pass decided on a stale state. */
   | { readonly kind: 'raced' }
   /** A technical fault that the object did not cause. */
   | { readonly kind: 'broken'; readonly reason: BrokenReason; readonly message: string };
@@ -38,7 +38,7 @@ export type Consequence = {
   readonly result: 'success' | 'requeue_after' | 'requeue' | 'error';
   /** Milliseconds until the next pass; absent if a trigger or the backoff of the queue decides. */
   readonly afterMs?: number;
-  /** Whether the queue retries with a growing delay. */
+  /** Whether the queue retries the object with a backoff. */
   readonly backoff: boolean;
   /** Reason and message for a condition, if the object has one. */
   readonly condition?: { readonly reason: BrokenReason; readonly message: string };

@@ -6,7 +6,7 @@ import type { RevisionContent } from './resources/revision.ts';
 export type RevisionHead = Omit<PolicyRevisionSpec, 'definition'> & { readonly objectName: string };
 
 type Recording =
-  /** This revision stands for the generation. */
+  /** This revision already records the generation. */
   | { readonly kind: 'stands'; readonly head: RevisionHead }
   | { readonly kind: 'create'; readonly number: number }
   /** An earlier write of the management API must be recorded first. */

@@ -16,7 +16,7 @@ type Recordable = {
 
 type RecordResult =
   | { readonly kind: 'recorded'; readonly head: RevisionHead; readonly created: boolean }
-  /** Another recorder must record an earlier write first. */
+  /** Another recorder must record an earlier write of the policy first. */
   | { readonly kind: 'held' };
 
 /** Limit of attempts with the next number when a number is taken. */

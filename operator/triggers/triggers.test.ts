@@ -14,7 +14,7 @@ import { createTriggers, type Queues } from './triggers.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** This many objects take more than one turn of the event loop. */
+/** The number of objects is large enough to take more than one turn of the event loop. */
 const many = 20_000;
 
 function stored<R extends Resource>(object: R, version: string): Stored<R> {

@@ -70,7 +70,7 @@ export function createTriggers(options: {
 
   return {
     async everything() {
-      // Before any binding. Meanwhile a route may change or be deleted.
+      // Before any binding is queued: meanwhile a route may change or be deleted.
       await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
         unconfirmed.changed(name, stores.routes.get(name)),
       );
@@ -116,7 +116,7 @@ export function createTriggers(options: {
     },
     workloads(name, current, previous) {
       queues.workloads.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
-      // Its bundle may not be needed any more.
+      // The workload is queued because its bundle may not be needed any more.
       if (current === undefined) queues.bundles.add(allBundles);
       addAll('bindings', stores.routes.by('workload', name));
       addAll('bindings', stores.bindings.by('workload', name));

@@ -32,7 +32,7 @@ export type WorkloadObservation = {
   readonly addresses: readonly string[];
   /** Number of ready processes. */
   readonly ready: number;
-  /** Why fewer processes are ready than requested; absent where no cause is known. */
+  /** Why fewer processes are ready than requested; absent when the cause is unknown. */
   readonly problem: WorkloadProblem | undefined;
 };
 

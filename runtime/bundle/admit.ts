@@ -17,9 +17,9 @@ export type PassCost = {
  * decided at load. A quarter leaves a safety factor of 4 for the estimate.
  */
 type Allowance = {
-  /** For one pass: a quarter of the smallest timeoutMs of the local rules, at most 25 ms. */
+  /** Budget of one engine pass: a quarter of the smallest timeoutMs of the local rules, at most 25 ms. */
   readonly passMs: number;
-  /** For all passes of the section: half of its deadlineMs. */
+  /** Budget of all engine passes of the section: half of its deadlineMs. */
   readonly sectionMs: number;
   readonly smallestTimeoutMs: number;
 };

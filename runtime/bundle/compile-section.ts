@@ -9,7 +9,7 @@ import { type PlacedMatcher, planUnits } from './plan-units.ts';
 import type { SectionPlace } from './section-place.ts';
 
 export type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classifier' }>;
-/** How the provider of a rule is asked. */
+/** Returns the function that calls the provider of a rule. */
 export type AskOf = (rule: RemoteRule) => Extract<Effect, { kind: 'ask' }>['ask'];
 
 type SectionCompilation =

@@ -81,5 +81,5 @@ function groupUnit(
 }
 
 function outOfGroup(): never {
-  throw new RangeError('a group contains only its own members');
+  throw new RangeError('a group of patterns reported a rule that is not a member');
 }

@@ -53,7 +53,7 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
   return { policyId: policy.id, allowed: maxBodyBytes >= streamingBodyBytes };
 }
 
-/** Why windows cannot always contain a match of the rule, if so. */
+/** Why a match of the rule may not fit into a window; undefined if every match fits. */
 function needsWholeText(rule: LocalRule): string | undefined {
   if (rule.kind === 'stop_list') {
     const { terms, caseSensitive } = rule.stopList;

@@ -14,7 +14,7 @@ export async function askRule(
   question: Question,
   time: { readonly clock: Clock; readonly deadline: number; readonly signal: AbortSignal | undefined },
 ): Promise<Verdict> {
-  if (rule.effect.kind !== 'ask') throw new TypeError('only a rule with a provider calls one');
+  if (rule.effect.kind !== 'ask') throw new TypeError('a provider call was requested for a rule without a provider');
   const started = time.clock.now();
   const allowance = allowanceOf(rule, time.deadline - started);
   if (allowance.ms <= 0) return { kind: 'failed', code: 'stage_timeout' };

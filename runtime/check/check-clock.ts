@@ -32,12 +32,12 @@ export async function yieldToEventLoop(time: CheckClock): Promise<void> {
   time.since = look(time);
 }
 
-/** Whether the passes have used their slice, by the last reading. */
+/** Whether the engine passes have used up their time slice, at the last reading of the clock. */
 export function mustYield({ since, now }: CheckClock): boolean {
   return now - since >= sliceMs;
 }
 
-/** Whether the deadline has passed, by the last reading. */
+/** Whether the stage deadline has passed, at the last reading of the clock. */
 export function isPastDeadline({ deadline, now }: CheckClock): boolean {
   return now >= deadline;
 }

@@ -13,7 +13,7 @@ type Check = {
   readonly section: CompiledSection;
   readonly messages: readonly CheckMessage[];
   readonly maxMatches: number;
-  /** When the stage is over, on the monotonic clock. */
+  /** Deadline of the stage, on the monotonic clock. */
   readonly deadline: number;
   /** A mask match denies the text instead of replacing it (`gateway:output:mask-stream`). */
   readonly maskDenies: boolean;
@@ -134,7 +134,7 @@ async function replace(run: Run): Promise<Decision> {
     const rule = run.section.rules[match.place];
     const text = run.texts[match.text];
     if (rule === undefined || text === undefined)
-      throw new RangeError('a match must belong to a rule and a message of its check');
+      throw new RangeError('a match names a rule or a message that the check does not contain');
     if (mustYield(run.time)) await yieldToEventLoop(run.time);
     if (isPastDeadline(run.time)) return failed('stage_timeout');
     const fault = collect(collection, rule, match, text);

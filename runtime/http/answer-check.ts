@@ -19,7 +19,7 @@ const bodyMs = 1_000;
 type RunningCheck = HttpExchange & {
   readonly service: RuntimeService;
   readonly check: PendingCheck;
-  /** When the headers had arrived: the stage clock starts with the request. */
+  /** Time at which the headers had arrived: the stage deadline counts from there. */
   readonly startedAt: number;
 };
 
@@ -136,7 +136,7 @@ function waitsForProviders(section: CompiledSection): boolean {
   return section.steps.some((step) => step.kind === 'ask');
 }
 
-/** Aborted when the client closes the connection, so that no provider is asked in vain. */
+/** Aborted when the client disconnects, so that no provider is called in vain. */
 function clientSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());

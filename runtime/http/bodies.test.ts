@@ -19,7 +19,7 @@ const hello = { role: 'user', content: 'hello' };
 const messages = (...items: unknown[]) => ({ body: { messages: items } });
 const choices = (...items: unknown[]) => ({ body: { choices: items.map((message) => ({ message })) } });
 const hellos = (count: number) => Array.from({ length: count }, () => hello);
-/** One copy of an object for each name, with a further member of that name. */
+/** One copy of an object for each name, with an additional member of that name. */
 const extended = (base: object, names: readonly string[], value: unknown = 'x'): object[] =>
   names.map((name) => ({ ...base, [name]: value }));
 

@@ -8,7 +8,7 @@ export type CheckAnswer = {
   readonly decision: 'pass' | 'mask' | 'deny';
   /** The result as JSON. */
   readonly text: string;
-  /** How many bytes of UTF-8 that is. */
+  /** Length of the response body in bytes of UTF-8. */
   readonly bytes: number;
 };
 

@@ -104,5 +104,8 @@ function loadedPolicy(check: PendingCheck): CheckErrorCode | undefined {
   return undefined;
 }
 
-/** Gates before the body is asked for (docs/design/gates.md). A caller with `expect: 100-continue` passes these first. */
+/**
+ * Gates that are evaluated before the body is received (docs/design/gates.md). A caller with `expect: 100-continue` has
+ * to pass them first.
+ */
 export const headerGates: readonly Gate[] = [serviceToken, contextOnce, mediaType, declaredSize, loadedPolicy];

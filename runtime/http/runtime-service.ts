@@ -38,10 +38,10 @@ export type RuntimeService = {
   readonly logger: Logger;
 };
 
-/** One HTTP request with the response of Node that answers it. */
+/** One HTTP request and the Node response that answers it. */
 export type HttpExchange = { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse };
 
-/** One endpoint of the interface: its path, its methods and its handler. */
+/** One endpoint of the runtime: its path, its methods and its handler. */
 export type Endpoint = {
   readonly path: string;
   readonly methods: readonly string[];

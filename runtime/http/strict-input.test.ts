@@ -59,7 +59,7 @@ function bytesOf(body: BodyRow[1]): Buffer {
   return typeof body === 'string' ? Buffer.from(body, 'utf8') : Buffer.from(body);
 }
 
-/** The same row for the other stage, where it speaks of messages. */
+/** The same test row for the other stage, with its word for messages. */
 function forResponse([name, body, status, code]: BodyRow): BodyRow | undefined {
   if (typeof body !== 'string' || !body.startsWith('{"body":{"messages":[{"role"') || code === 'message_limit')
     return undefined;

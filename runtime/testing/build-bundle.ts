@@ -30,7 +30,7 @@ export function regex(id: string, pattern: string, caseSensitive = true): Regex 
   return { id, kind: 'regex', timeoutMs, action: { type: 'deny' }, regex: rule };
 }
 
-/** The same local rule with a mask instead of a deny. */
+/** The same local rule with the action mask instead of deny. */
 export function masking<R extends StopList | Regex>(rule: R, replacement: string): R {
   return { ...rule, action: { type: 'mask', replacement } };
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 /** A request that is sent bit by bit over a connection of its own. */
 export type HeldRequest = Disposable & {
   readonly send: (bytes: string | Buffer) => void;
-  /** Everything that came back so far. */
+  /** Everything that the server has sent so far. */
   readonly received: () => string;
   /** Resolves when the server has closed the connection. */
   readonly closed: Promise<unknown>;

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** One answer as it came over the connection. */
+/** One HTTP answer as received on the connection. */
 export type RawAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether the server closed the connection after it. */
+  /** Whether the server closed the connection after the answer. */
   readonly closed: boolean;
 };
 
-/** Longer than any answer takes; a server that neither answers nor closes fails the test. */
+/** Timeout that is longer than any answer takes: a server that neither answers nor closes fails the test. */
 const patienceMs = 8_000;
 
 /**

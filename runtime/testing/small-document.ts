@@ -34,7 +34,7 @@ export class SmallElement {
   set textContent(text: string) {
     this.replaceChildren(text);
   }
-  /** This element and all below it. */
+  /** This element and all elements below it. */
   *all(): Generator<SmallElement> {
     yield this;
     for (const child of this.children) if (typeof child !== 'string') yield* child.all();

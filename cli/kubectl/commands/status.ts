@@ -28,7 +28,7 @@ async function status(source: ResourceSource, options: StatusOptions): Promise<v
 
 const hint = 'Choose the namespace of the installation with -n NAMESPACE.';
 
-/** False when the namespace has no Lease, so that no operator was ever elected there. */
+/** False when the namespace has no Lease: no operator was ever elected there. */
 function hasRun({ operator }: StatusView): boolean {
   return operator.state !== 'absent' || operator.lease !== undefined;
 }

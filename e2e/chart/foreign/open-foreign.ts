@@ -85,7 +85,7 @@ async function accessTo(context: string, environment: NodeJS.ProcessEnv): Promis
   const { clusters } = parse(text) as {
     readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
   };
-  // Without an address kubectl and Helm fall back to the in-cluster or local API server.
+  // The address is set explicitly: without it kubectl and Helm fall back to the in-cluster or local API server.
   if ((clusters?.[0]?.cluster?.server ?? '') === '') {
     throw new ClusterError(
       'not-found',

@@ -82,7 +82,7 @@ async function holdClient(ask: Ask): Promise<void> {
   await holdStreamErrors(ask);
 }
 
-/** Both errors of a stream raise an exception after the text that had passed. */
+/** In both official clients, an error inside a stream raises an exception after the text that had passed. */
 async function holdStreamErrors(ask: Ask): Promise<void> {
   platform.upstream.play({ kind: 'answer', content: `${words} ${deniedTerm} ${words}`, frameLength: 16 });
   const blocked = await ask({ content: 'Hello.', stream: true });

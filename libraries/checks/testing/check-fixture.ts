@@ -17,7 +17,7 @@ export function checkTargetOf(addresses: readonly string[], changes: Partial<Che
   };
 }
 
-/** One message of a user. */
+/** A check message with the role `user`. */
 export function said(content: string): { role: string; content: string } {
   return { role: 'user', content };
 }

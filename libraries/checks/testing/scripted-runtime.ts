@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { denyText } from '#contracts/checks';
 
-/** One check as received over the wire. */
+/** One check as the scripted runtime received it. */
 type ReceivedCheck = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 type AbortDeadline = Disposable & {
   /** Aborted at the timeout or with the parent, with the reason of the first of them. */
   readonly signal: AbortSignal;
-  /** Whether the timeout aborted it. */
+  /** Whether the timeout aborted the signal. */
   timedOut(): boolean;
 };
 

@@ -8,11 +8,11 @@ type SettingResult<T> = { readonly ok: true; readonly value: T } | { readonly ok
 export type Setting<T> = {
   /** The type of value in words, for the generated table. */
   readonly type: string;
-  /** Its purpose in one sentence, without its name. */
+  /** Purpose of the setting in one sentence, without its name. */
   readonly help: string;
   /** The value when the variable is absent; undefined for a required or optional setting. */
   readonly default: string | undefined;
-  /** Whether the variable may be absent; the value is then undefined. */
+  /** Whether the environment variable may be absent; the value is then undefined. */
   readonly optional: boolean;
   /** Whether problems must not show the value. */
   readonly secret: boolean;
@@ -24,7 +24,7 @@ export type HostPort = { readonly host: string; readonly port: number };
 
 /** Builders of settings. A setting without `default` is required. */
 export const setting = {
-  /** Any non-empty text. */
+  /** A setting whose value is any non-empty text. */
   string: (options: Base<string>): Setting<string> => make('text', options, options.default, accept),
 
   /** A whole decimal number within bounds, both included. */
@@ -36,7 +36,7 @@ export const setting = {
     });
   },
 
-  /** One of a closed list of words. */
+  /** A setting whose value is one of a closed list of words. */
   choice<const C extends string>(options: Base<NoInfer<C>> & { readonly choices: readonly C[] }): Setting<C> {
     const words = options.choices.join(', ');
     return make(`one of ${words}`, options, options.default, (text) => {
@@ -56,7 +56,7 @@ export const setting = {
   /** An http or https URL without user name and password. */
   url: (options: Base<string>): Setting<URL> => make('http or https URL', options, options.default, readUrl),
 
-  /** `host:port`; the host of an IPv6 address stands in brackets. Port 0 takes a free one. */
+  /** A setting of the form `host:port`; an IPv6 address stands in brackets. Port 0 takes a free port. */
   hostPort: (options: Base<string>): Setting<HostPort> => make('host:port', options, options.default, readHostPort),
 
   /** Texts separated by commas, at least one, none twice; spaces around them do not count. */

@@ -11,7 +11,7 @@ export type Connections = {
   started(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** The requests of a connection whose responses are not complete. */
   inFlight(socket: Socket): readonly Exchange[];
-  /** Whether the body of the last request of a connection is not complete. */
+  /** Whether the last request of a connection has not been received completely. */
   lastIsUnread(socket: Socket): boolean;
   /** See `Listening.drain`. */
   drain(options: { readonly graceMs: number; readonly idleMs: number }): Promise<void>;

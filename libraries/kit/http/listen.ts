@@ -53,7 +53,7 @@ export type ListenOptions = (
   readonly headersTimeoutMs: number;
   /** Timeout of a whole request; 300 s when absent. */
   readonly requestTimeoutMs?: number;
-  /** How long an idle connection is kept. */
+  /** How long the server keeps an idle connection, milliseconds. */
   readonly keepAliveTimeoutMs: number;
   /**
    * A connection is closed with its next response at a random age between half of this and this, so that clients of

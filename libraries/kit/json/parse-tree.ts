@@ -28,7 +28,7 @@ type Cursor = {
   readonly bytes: Buffer;
   readonly maxDepth: number;
   readonly keepHalves: boolean;
-  /** How many more values are allowed. */
+  /** How many more JSON values the parser may read. */
   valuesLeft: number;
   at: number;
 };

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 type MetricOptions<L extends LabelSpecs> = { readonly name: string; readonly help: string; readonly labels: L };
 type CounterMetric<L extends LabelSpecs> = {
   add(labels: LabelValues<L>, value?: number): void;
-  /** One series, for frequent increments: its sum is added to the metric at each scrape. */
+  /** A metric series for frequent increments: its sum is added to the metric at each scrape. */
   series(labels: LabelValues<L>): { add(value?: number): void };
 };
 type GaugeMetric<L extends LabelSpecs> = {

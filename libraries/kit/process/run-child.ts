@@ -2,9 +2,9 @@ import { childEnvironment } from './config.ts';
 import { type ChildOptions, startChild } from './start-child.ts';
 
 type RunOptions = Pick<ChildOptions, 'cwd'> & {
-  /** Its standard input; empty when absent. */
+  /** Standard input of the child process; empty when absent. */
   readonly input?: string | undefined;
-  /** What Node needs of the environment of this process when absent. */
+  /** Environment of the child; when absent, only the variables of this process that Node needs. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
   /** No timeout when absent. */
   readonly timeoutMs?: number;

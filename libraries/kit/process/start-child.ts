@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How a child process ended. */
+/** How a child process ended: by an exit code, by a signal, or without a start. */
 type ChildEnd =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }

@@ -20,13 +20,13 @@ export type Answer = {
   readonly body: string;
 };
 
-/** What happens to one request; the faults of `Unforwarded` keep it from the server. */
+/** What the faulty proxy does with one request. The faults of `Unforwarded` do not let the request reach the server. */
 export type Fault = Unforwarded | Forwarded;
 
 type Unforwarded =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'reset' }
-  /** Never answered, on a connection that stays open. */
+  /** The request is never answered, and its connection stays open. */
   | { readonly kind: 'silence' };
 
 type Forwarded =
@@ -38,9 +38,9 @@ type Forwarded =
   | { readonly kind: 'rewrite'; readonly rewrite: (answer: Answer) => Answer }
   /** The answer is withheld: the connection is reset, or stays open. */
   | { readonly kind: 'lost'; readonly ending: 'reset' | 'silence' }
-  /** After half of its body the answer breaks off. */
+  /** The answer ends after half of its body. */
   | { readonly kind: 'truncate' }
-  /** After some bytes of the body the connection is reset, the body ends, or nothing follows. */
+  /** After some bytes of the body, the proxy resets the connection, ends the body, or sends nothing more. */
   | { readonly kind: 'cut'; readonly ending: 'reset' | 'end' | 'silence' }
   /** Every byte of the body comes in a chunk of its own. */
   | { readonly kind: 'shred' };

@@ -107,7 +107,7 @@ function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, o
   return { ...wanted, [member]: fresh };
 }
 
-/** Not retried: the deletion must finish before the object can be created again. */
+/** The conflict is not retried: the deletion must finish before the object can be created again. */
 class DeletingError extends KubeError {
   constructor(kind: Kind, name: string) {
     super('conflict', `the ${kind.kind} ${name} is being deleted: apply again after it is removed`);

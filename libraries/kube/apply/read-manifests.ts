@@ -14,7 +14,7 @@ const maxAliases = 100;
 /** Most syntax errors that are listed for one document; later ones usually follow from the first. */
 const maxFaults = 10;
 
-/** One resource in a text. */
+/** One resource as it stands in a text of YAML or JSON. */
 export type Manifest = {
   /** Number of its YAML document in the text, from 1. */
   readonly document: number;

@@ -21,7 +21,7 @@ export type Renewable<T> = T | (() => T);
 
 /** Address, TLS settings and credentials of an API server, as `createClient` takes them. */
 export type ClusterAccess = {
-  /** Its path is a prefix of every API path. */
+  /** URL of the API server. Its path is a prefix of every API path. */
   readonly url: string;
   /** CA certificates that verify the server; those of the system when absent. */
   readonly caPem?: Renewable<string> | undefined;

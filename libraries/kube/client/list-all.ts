@@ -6,7 +6,7 @@ import { isKubeError } from './kube-error.ts';
 import type { KubeObject } from './kube-object.ts';
 
 const pageSize = 500;
-/** For kinds whose objects can be close to 1 MiB: keeps a page below 20 MiB. */
+/** Page size for kinds whose objects can be close to 1 MiB: keeps a page below 20 MiB. */
 const largePageSize = 20;
 /** Attempts in pages before the whole list is requested in one response. */
 const pagedAttempts = 2;

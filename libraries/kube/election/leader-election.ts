@@ -102,7 +102,7 @@ class Candidate implements LeaderElection {
   #synced = false;
   /** The lease as this process last wrote it; undefined while it is not the leader. */
   #held: Stored<Lease> | undefined;
-  /** When the last successful renewal was sent, on the monotonic clock and as the time of day. */
+  /** When the last successful renewal of the lease was sent, on the monotonic clock and as time of day. */
   #renewed = { at: Number.NEGATIVE_INFINITY, date: Number.NEGATIVE_INFINITY };
   #isOver = false;
   #ranAt: number;
@@ -249,7 +249,7 @@ class Candidate implements LeaderElection {
     void this.#standby[Symbol.asyncDispose]();
   }
 
-  /** One renewal of the leader. Returns how long to sleep. */
+  /** Renews the lease once. Returns how long to sleep. */
   async #renew(held: Stored<Lease>): Promise<number> {
     const { client, name } = this.#options;
     const now = this.#clock.now();

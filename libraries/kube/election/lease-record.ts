@@ -56,7 +56,7 @@ function claimed(spec: Lease['spec'], { holder, leaseMs, at }: Claim): Lease['sp
 export type ObservedLease = {
   /** Undefined when it was deleted or never existed. */
   readonly lease: Stored<Lease> | undefined;
-  /** When this content was first observed, on the monotonic clock. */
+  /** When this content of the lease was first observed, on the monotonic clock. */
   readonly at: number;
   /** When the lease expires, on the monotonic clock; -Infinity when it is released. */
   readonly expiresAt: number;

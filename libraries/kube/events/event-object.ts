@@ -14,7 +14,7 @@ export type EventFact = {
   readonly type: Event['type'];
   /** CamelCase, from a closed list; at most 128 characters. */
   readonly reason: string;
-  /** What the reporter did or tried, CamelCase; at most 128 characters. */
+  /** `action` of the Event: what the reporter did or tried, in CamelCase; at most 128 characters. */
   readonly action: string;
   /** A sentence for people, without text of a user; cut at 1,024 bytes. */
   readonly note: string;
@@ -63,7 +63,7 @@ export function seriesOf(count: number, at: Date): Series | undefined {
   return count < 2 ? undefined : { count, lastObservedTime: microTime(at) };
 }
 
-/** At most 1,024 bytes, whole characters. */
+/** `note` of the Event: at most 1,024 bytes, cut at a whole character. */
 function cutNote(note: string): string {
   const bytes = Buffer.from(note, 'utf8');
   if (bytes.length <= maxNoteBytes) return note;

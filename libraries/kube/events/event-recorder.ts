@@ -25,13 +25,13 @@ export type EventRecorderOptions = Reporter & {
   readonly client: Pick<KubeClient, 'namespace' | 'create' | 'patch'>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock?: Clock;
-  /** First backoff after a failure, milliseconds, doubled with the next; 1,000 when absent. */
+  /** First backoff after a failed write, in milliseconds; doubles with each failure; 1,000 when absent. */
   readonly firstBackoffMs?: number;
 };
 
 /** Events with the same object, reason and note within this time are one series. */
 const seriesMs = 600_000;
-/** How often the count of a continuing series is written. */
+/** How often the count of a continuing series of events is written. */
 const seriesEveryMs = 60_000;
 const maxSeries = 1_000;
 const maxQueued = 500;

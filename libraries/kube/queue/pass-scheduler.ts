@@ -25,7 +25,7 @@ export type PassScheduler = {
 export function createPassScheduler({ clock = systemClock }: { readonly clock?: Clock } = {}): PassScheduler {
   const listeners = new Set<() => void>();
   const running: Record<Priority, number> = { high: 0, normal: 0, low: 0 };
-  /** When the first pass of this iteration started; undefined before it. */
+  /** When the first pass of this iteration of the event loop started; undefined before that. */
   let iterationSince: number | undefined;
   /** When the first low-priority pass started beside a high-priority one; undefined while there is no throttle. */
   let throttledSince: number | undefined;

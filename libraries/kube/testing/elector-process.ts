@@ -37,7 +37,7 @@ function say(event: ElectorLine['event'], more: object = {}): void {
   process.stdout.write(`${JSON.stringify({ event, at: Date.now(), ...more })}\n`);
 }
 
-/** One write of a counter, based on the cached object as in a controller. */
+/** Increments a counter once, based on the cached object, as a controller does. */
 async function write(client: KubeClient, known: Map<string, Stored<ConfigMap>>, counter: string): Promise<void> {
   const held = known.get(counter) ?? (await client.get<ConfigMap>(kind, counter));
   if (held === undefined) throw new TypeError(`the counter ${counter} does not exist`);

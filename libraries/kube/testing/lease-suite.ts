@@ -19,9 +19,9 @@ const standard: Durations & { readonly requestTimeoutMs: number } = {
   retryMs: 2_000,
   requestTimeoutMs: electionTimeoutMs,
 };
-/** For tests in which a lease expires: the standard durations divided by five. */
+/** Lease durations for tests in which a lease expires: the standard durations divided by five. */
 const short: Durations = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 400 };
-/** For tests in which no lease expires, however slow the machine is. */
+/** Lease durations for tests in which no lease expires, however slow the machine is. */
 export const unexpiring: Durations = { leaseMs: 600_000, renewDeadlineMs: 500_000, retryMs: 100 };
 const requestTimeoutMs = electionTimeoutMs / 5;
 const name = 'operator';

@@ -16,5 +16,6 @@ export function isVersion(text: string): boolean {
 }
 
 function assertVersion(text: string): void {
-  if (!isVersion(text)) throw new RangeError('a resource version is a decimal number without leading zeros');
+  if (!isVersion(text))
+    throw new RangeError('a resource version to compare is not a decimal number without leading zeros');
 }

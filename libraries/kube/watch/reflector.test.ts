@@ -49,7 +49,7 @@ type Setup = AsyncDisposable & {
   readonly logged: string[];
   /** Delays after failures, milliseconds. */
   readonly delays: number[];
-  /** How often the backoff was reset. */
+  /** How often the reflector reset its backoff. */
   readonly resets: () => number;
 };
 

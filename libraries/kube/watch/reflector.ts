@@ -30,7 +30,7 @@ const maxRetryAfterMs = 60_000;
 export type ReflectorOptions<R extends KubeObject> = {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly kind: Kind;
-  /** Which objects are watched; all of the namespace when absent. */
+  /** Selects the watched objects; all objects of the namespace when absent. */
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** Stops the reflector, as disposing it does. */

@@ -2,7 +2,7 @@
 const maxRemembered = 4_096;
 /** `JSON.parse` of V8 shares shorter strings itself. */
 const minLength = 11;
-/** Longer strings are content of one object. */
+/** Longer strings are content of one object and not worth sharing. */
 const maxLength = 512;
 
 const remembered = new Map<string, string>();

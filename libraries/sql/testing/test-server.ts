@@ -25,7 +25,7 @@ export type TestDatabase = AsyncDisposable & {
   readonly url: string;
   readonly passwordFile: string;
   readonly database: Database;
-  /** Another pool to the database; the caller disposes it. */
+  /** Opens another pool to the test database; the caller disposes it. */
   connect(options?: Partial<ConnectOptions>): Database;
 };
 

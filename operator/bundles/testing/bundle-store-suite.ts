@@ -10,7 +10,7 @@ export type BundlePlace = AsyncDisposable & {
   read(digest: string): Promise<string | undefined>;
   /** Removes a bundle as a user would. */
   remove(digest: string): Promise<void>;
-  /** Another store over the same data, after this one was disposed of. */
+  /** Opens another bundle store over the same data, after the previous one was disposed. */
   succeed(): Promise<BundleStore>;
 };
 

@@ -48,9 +48,9 @@ type PolicyControllerOptions = {
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
 export function createPolicyController(options: PolicyControllerOptions) {
   const { client, stores, clock, logger, events } = options;
-  /** By UID: the generation that is known to be recorded, so that it is not searched again. */
+  /** For each policy UID, the generation that is known to be recorded, so that it is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
-  /** By UID: the generation whose recording is delayed, and since when. */
+  /** For each policy UID, the generation whose recording is delayed, and since when. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function reconcile(name: string): Promise<PassOutcome> {
@@ -81,7 +81,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
           return settle(policy, decided.result);
       }
     }
-    throw new TypeError('a policy settles in a few steps');
+    throw new TypeError('the pass over a policy exceeded the maximum number of steps');
   }
 
   /** From the cache if the definition is known to be recorded, otherwise a live read of the whole object. */
@@ -143,7 +143,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const { uid, generation, labels } = policy.metadata;
     const id = labels?.[idLabel];
     if (id === undefined || !isWhole(policy))
-      throw new TypeError('a policy is whole and has its id before it is recorded');
+      throw new TypeError('a revision was to be recorded for a policy that is invalid or has no id');
     const since = held.get(uid)?.generation === generation ? held.get(uid)?.since : undefined;
     const result = await recordRevision(client, id, policy, since === undefined ? 0 : clock.now() - since);
     if (result.kind === 'held') {

@@ -21,7 +21,7 @@ const maxProblems = 10;
 
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
 
-/** In this order; the first that returns a step decides. */
+/** The steps are tried in this order; the first that returns a result decides. */
 const phases: readonly Phase[] = [ignoreReleased, adopt, refuseId, refuseNamesake, leaveUnrecorded, record, leave];
 
 /** The next step of a policy (docs/design/revisions.md). */
@@ -50,7 +50,7 @@ function refuseId(s: PolicySnapshot): PolicyStep | undefined {
   return settle({ kind: 'invalid', reason: 'InvalidId', message });
 }
 
-/** Of two objects with one id the owner of the revisions has it, else the first name. */
+/** Of two policies with one id, the owner of the revisions keeps the id; without an owner, the first name. */
 function refuseNamesake(s: PolicySnapshot): PolicyStep | undefined {
   if (s.namesakes.length === 0 || s.deleting) return undefined;
   const owner = ownerOf([{ name: s.name, uid: s.uid }, ...s.namesakes], s.newest);

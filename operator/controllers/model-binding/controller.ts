@@ -50,7 +50,7 @@ export function createBindingController(options: BindingControllerOptions) {
   const { client, logger } = ports;
   const aliases = createAliasTurns();
   const watches = createStopwatches(clock);
-  /** How long each generation has waited for confirmation by the replicas. */
+  /** For each generation, how long it has waited for confirmation by the replicas. */
   const confirmations = createStopwatches(clock);
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
@@ -79,7 +79,7 @@ export function createBindingController(options: BindingControllerOptions) {
       }
       pass = next.pass;
     }
-    throw new TypeError('a binding settles in a few steps');
+    throw new TypeError('the pass over a binding exceeded the maximum number of steps');
   }
 
   function timesOf(pass: Pass, s: ReturnType<typeof gather>): Pick<Snapshot, 'overdue' | 'departureOverdue'> {

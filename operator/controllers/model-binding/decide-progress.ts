@@ -31,7 +31,7 @@ export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
 type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => ApplicationProgress | undefined;
 
-/** In order: permanent failures come before missing dependencies. */
+/** The order matters: permanent failures come before missing dependencies. */
 const checks: readonly Check[] = [
   policyIsKnown,
   policyIsOpen,
@@ -189,7 +189,7 @@ function callsProviders({ request, response }: Definition): boolean {
 function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): ApplicationProgress {
   const { revision, bundle, judgement, workload } = s.facts[target];
   if (!isFound(revision) || bundle?.kind !== 'built' || judgement?.kind !== 'accepted' || workload === undefined) {
-    throw new TypeError('an application is ready only when all of its facts are known');
+    throw new TypeError('an application was declared ready although its revision, bundle or workload is unknown');
   }
   const guardrail = makeGuard({
     revision,

@@ -101,7 +101,7 @@ function withAddresses(guardrail: RouteDraft['guardrail'], workload: RouteView['
 
 function frameOf(s: Snapshot) {
   const { name, uid, id, spec } = s.binding;
-  if (id === undefined) throw new TypeError('a binding has its id before it has a route');
+  if (id === undefined) throw new TypeError('a route was to be built for a binding that has no id');
   return { ...makeRouteFrame({ name, uid, id }, spec, upstreamOf(s)), ...placeOf(s, id) };
 }
 
@@ -127,7 +127,7 @@ function upstreamOf(s: Snapshot): Upstream {
   if (s.upstream.kind === 'approved') return s.upstream;
   const inUse = s.routeUpstream;
   if (inUse?.kind === 'approved') return inUse;
-  if (s.route === undefined) throw new TypeError('a route is not made for a provider that is not approved');
+  if (s.route === undefined) throw new TypeError('a route was to be built for a provider that is not approved');
   const { provider, endpoint, credential } = s.route.spec.upstream;
   return { provider, endpoint, credential, enabled: false };
 }

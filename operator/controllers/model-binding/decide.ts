@@ -29,7 +29,7 @@ import type { PassResult, ReconcileStep, Settlement } from './steps.ts';
 type Phase = (s: Snapshot) => ReconcileStep | undefined;
 type Failure = Extract<PassResult, { readonly kind: 'failed' }>;
 
-/** In this order; the first that returns a step decides. */
+/** The steps are tried in this order; the first that returns a result decides. */
 const phases: readonly Phase[] = [
   leave,
   refuseId,

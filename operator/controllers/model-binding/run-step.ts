@@ -182,18 +182,19 @@ function learn(acceptance: AcceptanceState, target: ApplicationRole, facts: Targ
 
 function revisionOf(acceptance: AcceptanceState, target: ApplicationRole) {
   const { revision } = acceptance.facts[target];
-  if (revision === undefined || revision === 'absent') throw new TypeError('the revision was not read');
+  if (revision === undefined || revision === 'absent')
+    throw new TypeError('a step needs the revision of the binding, which was not read');
   return revision;
 }
 
 function builtOf(acceptance: AcceptanceState, target: ApplicationRole) {
   const { bundle } = acceptance.facts[target];
-  if (bundle?.kind !== 'built') throw new TypeError('the bundle was not built');
+  if (bundle?.kind !== 'built') throw new TypeError('a step needs the bundle of the binding, which was not built');
   return bundle;
 }
 
 function generationOf(acceptance: AcceptanceState, target: ApplicationRole): Stored<RuntimeWorkload> {
   const generation = acceptance.workloads[target];
-  if (generation === undefined) throw new TypeError('the workload was not prepared');
+  if (generation === undefined) throw new TypeError('a step needs the workload of the binding, which was not prepared');
   return generation;
 }

@@ -21,7 +21,7 @@ export type PolicyView =
       readonly id: string | undefined;
       readonly archived: boolean;
       readonly deleting: boolean;
-      /** Another policy owns the revisions of its id. */
+      /** Another policy owns the revisions of this policy id. */
       readonly idConflict: boolean;
     };
 
@@ -54,11 +54,11 @@ export type PinnedView = {
 
 export type WorkloadView = {
   readonly name: string;
-  /** False if the object is gone or its build cannot be run here. */
+  /** False if the workload object is gone or this operator cannot run its build. */
   readonly runnable: boolean;
   readonly ready: boolean;
   readonly addresses: readonly string[];
-  /** Why it is not ready, if known. */
+  /** Why the workload is not ready, if known. */
   readonly problem: string | undefined;
 };
 

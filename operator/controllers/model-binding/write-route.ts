@@ -27,7 +27,7 @@ type RoutePorts = {
   readonly claims: WorkloadClaims;
 };
 
-/** One at a time claims an alias that no route of its binding holds yet. */
+/** Only one binding at a time claims an alias that its route does not hold yet. */
 type AliasTurns = {
   /**
    * Waits until the caller may claim an alias.

@@ -86,7 +86,7 @@ export function createWorkloadController(options: GenerationControllerOptions) {
           return settle(generation, s, decided.result);
       }
     }
-    throw new TypeError('a workload settles in a few steps');
+    throw new TypeError('the pass over a workload exceeded the maximum number of steps');
   }
 
   function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: WorkloadSnapshot['bundle']): WorkloadSnapshot {

@@ -18,10 +18,10 @@ type Objects = {
 };
 
 export type Needs = {
-  /** Read from the caches. */
+  /** Which applications need the workload, read from the caches. */
   of(workload: string): Need;
   isNeeded(workload: string): boolean;
-  /** Read live from the API server. */
+  /** Which applications need the workload, read live from the API server. */
   among(workload: string, objects: Pick<Objects, 'routes' | 'bindings' | 'pins'>): Need;
 };
 

@@ -19,7 +19,7 @@ export type WorkloadSnapshot = {
   readonly knownAddresses: readonly string[];
   /** Whether this installation can run the build. */
   readonly runnable: boolean;
-  /** Whether the bundle is stored; `unrecoverable` if it cannot be built again either. */
+  /** Whether the bundle is stored; `unrecoverable` if it cannot be built again. */
   readonly bundle: 'stored' | 'lost' | 'unrecoverable';
   /** Absent if this operator process has not started the workload. */
   readonly observed: WorkloadObservation | undefined;

@@ -39,7 +39,7 @@ export function createServedController(options: ServedControllerOptions) {
   const awaited = createAwaitedWorkloads(options.onReleased);
   const answered = createAnsweredProviders();
   const watches = createStopwatches(clock);
-  /** By entry: the application that failed, and why. */
+  /** For each entry of the served policy, the application that failed, and why. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
@@ -67,7 +67,7 @@ export function createServedController(options: ServedControllerOptions) {
           return settle(name, s, decided.pin, decided.result);
       }
     }
-    throw new TypeError('a served policy settles in a few steps');
+    throw new TypeError('the pass over a served policy exceeded the maximum number of steps');
   }
 
   function gather(name: string, entry: ServedPolicy | undefined, acceptance: AcceptanceState): ServedSnapshot {

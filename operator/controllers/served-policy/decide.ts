@@ -17,7 +17,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly pinned: WorkloadView | undefined;
   /** Previous workloads that no client uses any more. */
   readonly drained: readonly string[];
-  /** Why this application failed earlier. */
+  /** Why the same application failed earlier. */
   readonly failure: string | undefined;
 };
 
@@ -76,7 +76,8 @@ function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole
       return settle(s, { kind: 'failed', message: progress.message });
     case 'ready': {
       const { guardrail, workload } = progress;
-      if (guardrail.mode === 'None' || workload === undefined) throw new TypeError('a served policy has a workload');
+      if (guardrail.mode === 'None' || workload === undefined)
+        throw new TypeError('a served policy has no workload to route to');
       const { policyId, policyRevision, digest } = guardrail;
       const { token, content } = application;
       const { contentProfile } = content;

@@ -11,7 +11,7 @@ import type { Database } from '#sql/connect';
 import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
 import { readIssuersFile } from './issuers-file.ts';
 
-/** Where permissions are stored. */
+/** The store of permissions that the configuration selects. */
 export type RelationsChoice =
   | { readonly kind: 'postgres' }
   | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };

@@ -42,7 +42,7 @@ const byId = ({ metadata }: { readonly metadata: Resource['metadata'] }): string
 
 const ignored = (): void => undefined;
 
-/** Whether the API shows a policy: it has an id that no other object owns. */
+/** Whether the API lists a policy: it must have an id that no other object owns. */
 export function isShown({ metadata, status }: Pick<Stored<CachedPolicy>, 'metadata' | 'status'>): boolean {
   const conflict = status?.conditions?.find((condition) => condition.type === 'IdConflict');
   return metadata.labels?.[idLabel] !== undefined && conflict?.status !== 'True';

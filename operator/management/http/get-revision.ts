@@ -6,7 +6,7 @@ import { findPolicy } from '../policies/find-policy.ts';
 import { revisionDetail } from '../policies/policy-view.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
 
-/** One immutable revision, from a live read. */
+/** GET of one immutable revision, read live from the API server. */
 export async function getRevision({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const policyId = path('policyId');
   const number = Number(path('revision'));

@@ -7,7 +7,7 @@ import type { ModelReader } from '../models/read-model.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
 
-/** What the operations of one process share. */
+/** The dependencies that all operations of a management process share. */
 export type Management = {
   readonly client: KubeClient;
   readonly caches: ManagementCaches;
@@ -16,7 +16,7 @@ export type Management = {
   readonly models: ModelReader;
   readonly providers: ProviderList;
   readonly newId: () => string;
-  /** How long a repetition waits for the command that is in progress, milliseconds. */
+  /** How long a repeated request waits for the command that is in progress, milliseconds. */
   readonly duplicateWaitMs: number;
 };
 

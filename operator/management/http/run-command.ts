@@ -65,7 +65,7 @@ const refusals = {
   gone: undefined,
 } as const;
 
-/** The same bytes for every repetition. */
+/** The response body is the same for every repetition of a command. */
 function accepted(record: CommandRecord) {
   const location = `/api/v1/operations/${record.operationId}`;
   return { ...success(acceptedResource(record), { location }), status: 202 };

@@ -79,7 +79,7 @@ function confirms(replica: Replica): boolean {
   return replica.reached && !replica.pending && replica.rejected === undefined;
 }
 
-/** Without ready replicas, or with a replica that rejects, nothing is confirmed. */
+/** A binding is unconfirmed when no replica is ready or a replica rejects its route. */
 function isConfirmed({ replicas }: ModelSnapshot): boolean {
   if (replicas.some((replica) => replica.rejected !== undefined)) return false;
   const ready = replicas.filter((replica) => replica.ready);

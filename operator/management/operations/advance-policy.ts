@@ -38,7 +38,8 @@ export function createAdvancePolicy(options: {
     given: WrittenGeneration | undefined,
   ) {
     const { write, target } = operation;
-    if (write.type === 'write_binding') throw new TypeError('a binding has no revision');
+    if (write.type === 'write_binding')
+      throw new TypeError('the revision of a command that writes a binding was requested');
     const { objectName, spec } = write;
     const facts = { policyId: target.id, token: spec.change ?? '', written };
     const known = caches.revisions(target.id);

@@ -42,7 +42,7 @@ export type CommandRecord = {
   readonly state: OperationState;
   readonly target: CommandTarget;
   readonly traceId: string;
-  /** Whether the write is known to have succeeded: the answer was or will be 202. */
+  /** Whether the command's write is known to have succeeded, so that the answer was or will be 202. */
   readonly accepted: boolean;
   readonly written: WrittenGeneration | undefined;
   readonly result: OperationResult | undefined;

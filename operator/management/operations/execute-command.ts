@@ -12,9 +12,9 @@ import { sendWrite, type WriteResult } from './send-write.ts';
 /** The result of one attempt to execute a command. */
 type ExecutionResult =
   | { readonly kind: 'accepted'; readonly record: CommandRecord }
-  /** Another request holds the key. */
+  /** Another request holds the idempotency key. */
   | { readonly kind: 'taken' }
-  /** Nothing was written, and the key is free again. */
+  /** The command wrote nothing, and its idempotency key is free again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' }
   /** The write may or may not have succeeded. Recovery finds out; a repetition with the same key gets the result. */
   | { readonly kind: 'unknown' };
@@ -25,7 +25,7 @@ export type CommandPorts = {
   readonly advance: AdvancePolicy;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long a new command is leased to this process, milliseconds. */
+  /** How long a new command is leased to this process, in milliseconds. */
   readonly leaseMs: number;
 };
 

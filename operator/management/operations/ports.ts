@@ -45,7 +45,7 @@ export type OperationStore = {
   /** Ends an operation; false if it had ended before. The key of a command that was not accepted becomes free. */
   finish(operationId: string, end: OperationEnd): Promise<boolean>;
   get(operationId: string): Promise<CommandRecord | undefined>;
-  /** With its write; undefined if the operation has ended. */
+  /** The operation with its write; undefined if the operation has ended. */
   getOpen(operationId: string): Promise<OpenCommandRecord | undefined>;
   /**
    * Open commands whose lease has expired, the oldest first, at most `limit`: those whose write is not known to have

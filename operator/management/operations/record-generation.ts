@@ -36,7 +36,7 @@ export function createGenerationRecorder(options: {
   readonly clock: Clock;
 }): GenerationRecorder {
   const { client, caches, store, advance, clock } = options;
-  /** By UID: the generation whose recording waits for an earlier one, and since when. */
+  /** For each policy UID, the generation whose recording waits for an earlier one, and since when. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord> {

@@ -2,7 +2,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import type { CommandPorts } from './execute-command.ts';
 import { recoverOperations } from './recover-operations.ts';
 
-/** How often expired keys and operations are deleted, milliseconds. */
+/** Interval at which expired idempotency keys and operations are deleted, milliseconds. */
 const pruneMs = 3_600_000;
 
 /** Recovers abandoned commands at a fixed interval; a full batch is followed by the next one at once. */

@@ -11,9 +11,9 @@ import { findWritten } from './find-written.ts';
 /** The result of sending a write. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly written: WrittenGeneration }
-  /** Nothing was written, and the precondition of the write cannot become true again. */
+  /** The command wrote nothing, and the precondition of its write can never be true again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' }
-  /** Nothing was written: the server refuses writes of this process. */
+  /** The command wrote nothing: the server refuses writes of this process. */
   | { readonly kind: 'denied' };
 
 type Command = Pick<CommandRecord, 'operationId' | 'target'> & { readonly write: CommandWrite };

@@ -9,7 +9,7 @@ export function revisionName(policyId: string, revision: number | string): strin
   return `${policyId}-${revision}`;
 }
 
-/** What a policy says at one generation, in the terms of a revision. */
+/** The content of a policy at one generation, in the fields of a revision. */
 export type RevisionContent = Omit<PolicyRevisionSpec, 'policyId' | 'number' | 'definition'>;
 
 /** The content of a revision of this generation of a policy. */

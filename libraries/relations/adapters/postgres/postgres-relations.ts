@@ -144,7 +144,7 @@ function readCursor(text: string): Tuple {
       return { object, relation, subject };
     }
   } catch {
-    // Not JSON: not a cursor.
+    // The cursor is invalid: it is not JSON.
   }
   throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AliasWorld, circleToBreak, type Mover } from './alias-circle.ts';
 
-/** Each binding is given as `name: held>wanted`; ids go by the name. */
+/** Each binding is given as `name: held>wanted` aliases; ids are in the order of the names. */
 function worldOf(...lines: readonly string[]): AliasWorld {
   const movers = lines.map((line): Mover => {
     const [name = '', holds = '', wants = ''] = line.split(/[:>] ?/);
@@ -50,7 +50,7 @@ test('a binding that waits for a member of a cycle is not part of the cycle', ()
 test('no alias is released when a binding outside of the cycle would become its owner', () => {
   const circle = ['b: x>y', 'd: y>x'];
   expect(names('b', ...circle)).toEqual(['b', 'd']);
-  // It holds no alias and requests x, with a smaller id than d.
+  // The binding holds no alias and requests x, with a smaller id than d.
   expect(names('b', ...circle, 'c: >x')).toEqual([]);
   expect(names('b', ...circle, 'e: >x')).toEqual(['b', 'd']);
   // A binding that released its alias comes before bindings without an alias.

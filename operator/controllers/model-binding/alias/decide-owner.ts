@@ -5,7 +5,7 @@ export type Claimant = {
   readonly gateway: string;
   readonly alias: string;
   readonly deleting: boolean;
-  /** It released its alias for an exchange and holds none now. */
+  /** The binding released its alias for an exchange and holds none now. */
   readonly aside: boolean;
 };
 
@@ -33,7 +33,7 @@ export function decideOwner(self: Claimant, others: readonly Claimant[], holders
   return aliasOwner === self.name ? { kind: 'owner' } : { kind: 'alias_conflict', owner: aliasOwner };
 }
 
-/** Only names and ids of the others count. */
+/** Of the other bindings only names and ids count. */
 export function ownerOfId(self: Claimant, others: readonly Claimant[], holders: readonly AliasHolder[]): string {
   if (self.id === undefined) return self.name;
   const names = [self, ...others.filter((other) => other.id === self.id)].map((claimant) => claimant.name);

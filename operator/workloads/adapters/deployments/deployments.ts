@@ -59,7 +59,7 @@ type RequestedWorkload = {
   readonly address: string;
   /** Whether a process was ready at the address before. */
   wasReady: boolean;
-  /** Why the objects cannot be applied. */
+  /** Why the Kubernetes objects of a workload cannot be applied. */
   refusal: string | undefined;
   /** Kinds of which the object was applied since the operator started. */
   readonly applied: Set<Kind>;

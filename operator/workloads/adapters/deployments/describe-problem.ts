@@ -35,7 +35,7 @@ function oneLine(text: string): string {
 function replicaFailure(deployment: Pick<Deployment, 'status'> | undefined): WorkloadProblem | undefined {
   const failure = conditionOf(deployment?.status?.conditions, 'ReplicaFailure');
   if (failure?.status !== 'True') return undefined;
-  // Each attempt names another pod; a condition message must not change with it.
+  // Pod names are left out: each attempt names another pod, and a condition message must not change with it.
   const cause = failure.message?.replace(/^(pods) "[^"]*"/, '$1') ?? failure.reason ?? 'the API server refuses them';
   return { reason: 'PodsForbidden', message: `pods cannot be created: ${cause}` };
 }

@@ -3,7 +3,7 @@ import type { KubeObject } from '#kube/client/kube-object';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { WorkloadManifest } from './manifest.ts';
 
-/** With fewer pods a budget would only block the drain of a node. */
+/** A workload with fewer pods gets no disruption budget: it would only block the drain of a node. */
 const leastForBudget = 2;
 
 export type WorkloadPart = {

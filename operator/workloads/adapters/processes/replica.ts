@@ -21,7 +21,7 @@ type ReplicaOptions = {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly messageFile: string;
   readonly logFile: string;
-  /** Its previous address, used again if its port is free. */
+  /** The process's previous address, used again if its port is free. */
   readonly address: string | undefined;
   /** Limits processes that start at the same time. */
   readonly starts: Semaphore;
@@ -33,7 +33,7 @@ type ReplicaOptions = {
 
 /** One process of a workload, restarted with a backoff when it ends. */
 export type Replica = {
-  /** Its current or last origin; undefined until it is ready for the first time. */
+  /** The process's current or last origin; undefined until it was ready for the first time. */
   readonly address: string | undefined;
   readonly ready: boolean;
   readonly problem: string | undefined;

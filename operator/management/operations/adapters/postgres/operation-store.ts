@@ -12,7 +12,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
     written_generation, result, failure_code, failure_message, created_at, updated_at`;
   const qualified = sql`o.operation_id, o.kind, o.state, o.target_type, o.target_id, o.trace_id, o.accepted,
     o.written_uid, o.written_generation, o.result, o.failure_code, o.failure_message, o.created_at, o.updated_at`;
-  /** In whole milliseconds, the precision of answers. */
+  /** The time in whole milliseconds, the precision of API answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
 
   return wrapped({

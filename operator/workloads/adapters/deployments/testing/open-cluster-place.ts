@@ -136,7 +136,7 @@ export async function openClusterPlace(): Promise<ClusterPlace> {
   };
 }
 
-/** Whether the number of requests has stopped growing. */
+/** Whether the number of API requests has stopped growing. */
 async function isQuiet(server: FakeApiServer): Promise<boolean> {
   const before = server.seen.length;
   await new Promise((resolve) => setTimeout(resolve, 30));
