@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     good: { 'operator/a.ts': "const client = await import('#kube/client/client');" },
   },
   {
-    rule: 'every source belongs to a module',
+    rule: 'every source file belongs to a module of ARCHITECTURE.md',
     bad: { 'dataplane/other/a.ts': 'export const a = 1;' },
     good: { 'dataplane/gateway/a.ts': 'export const a = 1;', 'vitest.config.ts': '' },
   },
@@ -75,22 +75,22 @@ const cases: readonly Case[] = [
     good: { 'operator/a.test.ts': "import { fake } from './testing/fake-clock.ts';" },
   },
   {
-    rule: 'runtime/judge.ts is a child process only',
+    rule: 'runtime/judge.ts runs as a child process and is never imported',
     bad: { 'runtime/service.ts': "import { judge } from './judge.ts';" },
     good: { 'operator/run.ts': "const file = new URL('../runtime/judge.ts', import.meta.url);" },
   },
   {
-    rule: 'a package with a home is imported there only',
+    rule: 'an npm package that belongs to one folder is imported only there',
     bad: { 'runtime/rules/stop-list.ts': "import RE2 from 're2';" },
     good: { 'runtime/rules/pattern/engine.ts': "import RE2 from 're2';" },
   },
   {
-    rule: 'a package with a home is imported there only',
+    rule: 'an npm package that belongs to one folder is imported only there',
     bad: { 'libraries/kube/client/client.ts': "import { KubeConfig } from '@kubernetes/client-node';" },
     good: { 'libraries/kube/client/credentials.ts': "const client = await import('@kubernetes/client-node');" },
   },
   {
-    rule: 'a package with a home is imported there only',
+    rule: 'an npm package that belongs to one folder is imported only there',
     bad: {
       'operator/management/a.ts': "import postgres from 'postgres';",
       'cli/a.ts': "import { SignJWT } from 'jose';",
@@ -120,7 +120,7 @@ const cases: readonly Case[] = [
     good: { 'operator/controllers/binding/decide.ts': "import { limits } from '#contracts/limits';" },
   },
   {
-    rule: 'inside of a service imports point from the edge to the domain',
+    rule: 'inside a service, outer layers import the domain and never the reverse',
     bad: { 'runtime/http/a.ts': "import { b } from '../adapters/file/b.ts';", 'runtime/adapters/file/b.ts': '' },
     good: { 'runtime/service.ts': "import { b } from './adapters/file/b.ts';", 'runtime/adapters/file/b.ts': '' },
   },
@@ -130,7 +130,7 @@ const cases: readonly Case[] = [
     good: { 'operator/adapters/file/a.ts': "import { b } from './b.ts';" },
   },
   {
-    rule: 'main.ts knows configuration, composition root and kit only',
+    rule: 'main.ts imports configuration, composition root and kit only',
     bad: { 'runtime/main.ts': "import { load } from './bundle/load.ts';" },
     good: { 'runtime/main.ts': "import { create } from './service.ts';\nimport { run } from '#kit/process/run-main';" },
   },
@@ -170,17 +170,17 @@ const cases: readonly Case[] = [
     good: { 'runtime/load-bundle.test.ts': '' },
   },
   {
-    rule: 'no barrel files outside of kit, contracts and resources',
+    rule: 'only kit, contracts and resources have barrel files (index.ts)',
     bad: { 'runtime/rules.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
     good: { 'libraries/resources/all.ts': "export { a } from './a.ts';\nexport * from './b.ts';\n" },
   },
   {
-    rule: 'files stay within their budget of lines',
+    rule: 'no file exceeds its maximum number of lines',
     bad: { 'runtime/a.ts': lines(401) },
     good: { 'runtime/a.ts': lines(400) },
   },
   {
-    rule: 'files stay within their budget of lines',
+    rule: 'no file exceeds its maximum number of lines',
     bad: { 'runtime/main.ts': lines(41) },
     good: { 'runtime/main.ts': lines(40) },
   },
@@ -190,22 +190,22 @@ const cases: readonly Case[] = [
     good: { 'runtime/config.ts': 'const port = process.env.PORT;', 'cli/a.ts': 'const path = process.env;' },
   },
   {
-    rule: 'output goes through the logger',
+    rule: 'output is written by the logger, not by the console',
     bad: { 'runtime/service.ts': 'console.log(1);' },
     good: { 'cli/status.ts': 'console.log(1);', 'runtime/a.ts': '// console.log is for the command line\n' },
   },
   {
-    rule: 'no any outside of libraries/kube',
+    rule: 'the type any occurs in libraries/kube only',
     bad: { 'runtime/a.ts': 'export function a(value: any): void {}' },
     good: { 'libraries/kube/a.ts': 'export function a(value: any): void {}', 'runtime/a.ts': 'list.any(item);' },
   },
   {
-    rule: 'no test is focused',
+    rule: 'no test file contains a focused test (.only)',
     bad: { 'runtime/a.test.ts': "test.only('a', () => {});" },
     good: { 'runtime/a.test.ts': "test('a', () => {});" },
   },
   {
-    rule: 'no source ends the process',
+    rule: 'no source file calls process.exit',
     bad: { 'runtime/service.ts': 'process.exit(1);' },
     good: { 'libraries/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
   },
@@ -225,7 +225,7 @@ const cases: readonly Case[] = [
     good: { '.npmrc': 'omit-lockfile-registry-resolved=true' },
   },
   {
-    rule: 'two folders of a module do not import each other',
+    rule: 'two folders of a module never import each other',
     bad: {
       'runtime/rules/a.ts': "import { b } from '../bundle/b.ts';",
       'runtime/bundle/b.ts': "import type { C } from '../rules/c.ts';",
@@ -257,7 +257,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    rule: 'no text cites a text that is not in the repository',
+    rule: 'no comment or document cites a text outside of the repository',
     bad: {
       'docs/a.md': `See DES${'IGN'}.md`,
       'hack/a.ts': `// as ${'doc'}ument 1 says\n`,

@@ -50,7 +50,7 @@ function isPolicy(found: Stored<Resource>): found is Stored<GuardrailPolicy> {
   return found.kind === kinds.guardrailPolicy.kind;
 }
 
-/** A deletion that was already accepted is not asked about again. */
+/** Asks for confirmation, except for resources whose deletion was already accepted. */
 async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPolicy>): Promise<readonly string[]> {
   return policy.metadata.deletionTimestamp === undefined ? bindingsOfPolicy(client, policy) : [];
 }

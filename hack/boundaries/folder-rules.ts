@@ -19,7 +19,7 @@ function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: stri
 }
 
 const oneWay: BoundaryRule = {
-  name: 'two folders of a module do not import each other',
+  name: 'two folders of a module never import each other',
   check: (tree) => {
     const edges = folderImports(tree);
     return [...edges.values()].flatMap(({ from, to, path }): readonly BoundaryFinding[] => {

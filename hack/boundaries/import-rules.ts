@@ -47,7 +47,7 @@ const direction: BoundaryRule = {
 
 /** A folder of sources that no module claims would escape every other rule. */
 const membership: BoundaryRule = {
-  name: 'every source belongs to a module',
+  name: 'every source file belongs to a module of ARCHITECTURE.md',
   check: (tree) =>
     [...tree.sources.keys()]
       .filter((path) => path.includes('/') && moduleOf(path) === undefined)
@@ -68,7 +68,7 @@ const proofs: BoundaryRule = {
 
 /** A bundle is validated in a process of its own: no file imports its entry point. */
 const judgement: BoundaryRule = {
-  name: 'runtime/judge.ts is a child process only',
+  name: 'runtime/judge.ts runs as a child process and is never imported',
   check: (tree) =>
     [...tree.sources.values()].flatMap((source) =>
       source.imports
@@ -98,7 +98,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 };
 
 const homes: BoundaryRule = {
-  name: 'a package with a home is imported there only',
+  name: 'an npm package that belongs to one folder is imported only there',
   check: (tree) =>
     eachImport(tree, (source, target, at) => {
       if (source.isTest || isInside(source.path, 'hack') || target.kind !== 'package') return [];

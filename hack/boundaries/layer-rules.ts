@@ -108,7 +108,7 @@ function layerFindings(tree: Tree, source: SourceFile): readonly BoundaryFinding
 }
 
 const layers: BoundaryRule = {
-  name: 'inside of a service imports point from the edge to the domain',
+  name: 'inside a service, outer layers import the domain and never the reverse',
   check: (tree) => [...tree.sources.values()].flatMap((source) => layerFindings(tree, source)),
 };
 
@@ -129,7 +129,7 @@ const siblings: BoundaryRule = {
 
 /** Entry points start and stop a service: they import only its configuration, its composition root and the kit. */
 const entries: BoundaryRule = {
-  name: 'main.ts knows configuration, composition root and kit only',
+  name: 'main.ts imports configuration, composition root and kit only',
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => posix.basename(source.path) === 'main.ts' && moduleOf(source.path)?.kind === 'service')

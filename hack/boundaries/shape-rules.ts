@@ -31,7 +31,7 @@ function onlyPassesOn(source: SourceFile): boolean {
 }
 
 const barrels: BoundaryRule = {
-  name: 'no barrel files outside of kit, contracts and resources',
+  name: 'only kit, contracts and resources have barrel files (index.ts)',
   check: (tree) =>
     [...tree.sources.values()]
       .filter((source) => !mayHaveBarrels.some((folder) => isInside(source.path, folder)))
@@ -47,7 +47,7 @@ function linesOf(source: SourceFile): number {
 }
 
 const budgets: BoundaryRule = {
-  name: 'files stay within their budget of lines',
+  name: 'no file exceeds its maximum number of lines',
   check: (tree: Tree) =>
     [...tree.sources.values()].flatMap((source) => {
       const lines = linesOf(source);

@@ -28,28 +28,28 @@ const environment = rule(
 );
 
 const output = rule(
-  'output goes through the logger',
+  'output is written by the logger, not by the console',
   (source) => !inside(source, 'cli', 'hack', 'e2e'),
   /\bconsole\s*\./g,
   'use a logger: the console belongs to cli, hack and e2e',
 );
 
 const untyped = rule(
-  'no any outside of libraries/kube',
+  'the type any occurs in libraries/kube only',
   (source) => !inside(source, 'libraries/kube'),
   /[:<|&,(]\s*any\b(?!\s*[:(])|\bas\s+any\b|\bany\[\]|@ts-(?:ignore|nocheck|expect-error)\b/g,
   'name the type; unknown where it is not known',
 );
 
 const focused = rule(
-  'no test is focused',
+  'no test file contains a focused test (.only)',
   (source) => source.isTest,
   /\b(?:test|it|describe|verifies)\.only\b/g,
   'a focused test hides all others',
 );
 
 const exits = rule(
-  'no source ends the process',
+  'no source file calls process.exit',
   (source) => !source.isTest && !inside(source, 'cli', 'hack', 'e2e', 'libraries/kit/process'),
   /\bprocess\s*\.\s*exit\s*\(/g,
   'let the event loop become empty; runMain sets the exit code',
@@ -114,7 +114,7 @@ const absentTexts: readonly { readonly pattern: RegExp; readonly named: string }
 const numbersItself = /^LICENSE$|^examples\/|\.tsv$|(^|\/)testdata\/|^docs\/reference\/requirements\.md$/;
 
 const citations: BoundaryRule = {
-  name: 'no text cites a text that is not in the repository',
+  name: 'no comment or document cites a text outside of the repository',
   check: ({ texts, sources }) =>
     [...texts]
       .filter(([path]) => !numbersItself.test(path) && !isInside(path, 'hack/boundaries'))

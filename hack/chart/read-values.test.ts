@@ -30,5 +30,5 @@ plain: true
 });
 
 test('a values file without a map is refused', () => {
-  expect(() => readValues('- 1\n')).toThrow('values.yaml holds a map');
+  expect(() => readValues('- 1\n')).toThrow('the top level of values.yaml is not a map');
 });

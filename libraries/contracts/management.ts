@@ -30,7 +30,11 @@ const digest = z
   .regex(/^[0-9a-f]{64}$/);
 const instant = z.iso.datetime();
 
-const policyStatus = z.enum(['draft', 'archived']).describe('Whether the policy may be newly applied; never active.');
+const policyStatus = z
+  .enum(['draft', 'archived'])
+  .describe(
+    'Lifecycle of the policy: an archived policy cannot be applied to further models. It does not say whether a model uses the policy.',
+  );
 
 /** The form of a policy name, of the API and of the resource alike (management:policy-name:charset). */
 export const policyNameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -54,7 +58,7 @@ export const policyCreateSchema = z
     description: policyDescription,
     definition: definitionSchema,
   })
-  .describe('A new policy.');
+  .describe('The definition of a new policy.');
 
 /** Body of PUT /api/v1/guardrail-policies/{policyId}: the whole policy. */
 export const policyReplaceSchema = z
@@ -64,19 +68,21 @@ export const policyReplaceSchema = z
     definition: definitionSchema,
     status: policyStatus,
   })
-  .describe('The whole next version of a policy; what is left out is not taken from the version before.');
+  .describe(
+    'The complete next revision of a policy. Members that are absent are not taken from the previous revision.',
+  );
 
 const contentProfile = z
   .string()
   .min(1)
   .max(128)
-  .describe('The content profile; whether it is supported is judged when the version is applied.');
+  .describe('The content profile. Whether it is supported is decided when the revision is applied.');
 
 /** Applies one revision of a policy to a model. */
 export const bindingApplySchema = z
   .strictObject({
-    policyId: z.uuid().describe('The policy.'),
-    policyRevision: z.int().min(1).describe('The revision of the policy.'),
+    policyId: z.uuid().describe('The id of the policy.'),
+    policyRevision: z.int().min(1).describe('The number of the policy revision.'),
     contentProfile,
   })
   .describe('Applies one revision of a policy to the model.');
@@ -90,16 +96,18 @@ export const bindingUnbindSchema = z
 export const bindingWriteSchema = z.union([bindingApplySchema, bindingUnbindSchema]);
 
 const policyFields = {
-  id: resourceIdSchema.describe('The policy.'),
-  name: codePoints(0, 128).describe('The name that people see.'),
+  id: resourceIdSchema.describe('The id of the policy.'),
+  name: codePoints(0, 128).describe('The display name of the policy.'),
   description: codePoints(0, 4_096),
-  revision: revisionNumber.describe('The number of the version.'),
+  revision: revisionNumber.describe('The number of the policy revision.'),
   status: policyStatus,
-  definitionDigest: digest.describe('SHA-256 of the canonical JSON (RFC 8785) of definition; not the bundleDigest.'),
-  ruleCount: z.int().min(0).describe('The number of rules of both sections.'),
-  ruleKinds: z.array(z.string()).describe('The kinds of the rules, each once, sorted.'),
-  createdAt: instant.describe('When the policy, or for a single revision the revision, was made.'),
-  updatedAt: instant.describe('When the latest version was recorded.'),
+  definitionDigest: digest.describe(
+    'SHA-256 of the canonical JSON (RFC 8785) of the policy definition; differs from bundleDigest.',
+  ),
+  ruleCount: z.int().min(0).describe('The number of rules in both sections of the policy.'),
+  ruleKinds: z.array(z.string()).describe('The kinds of rules in the policy, each once, sorted.'),
+  createdAt: instant.describe('When the policy was created; for a single revision, when the revision was recorded.'),
+  updatedAt: instant.describe('When the newest revision of the policy was recorded.'),
 };
 
 /** An entry of the list of policies and of the list of revisions. */
@@ -112,21 +120,23 @@ export const policyDetailSchema = z
 export const policyListSchema = z
   .strictObject({
     items: z.array(policySummarySchema),
-    nextCursor: z.string().nullable().describe('The cursor of the next page; null at the end.'),
+    nextCursor: z.string().nullable().describe('The cursor of the next page; null on the last page.'),
   })
   .describe('A page of policies.');
 
 export const revisionListSchema = z
   .strictObject({
     items: z.array(policySummarySchema),
-    nextBeforeRevision: revisionNumber.nullable().describe('beforeRevision of the next page; null at the end.'),
+    nextBeforeRevision: revisionNumber
+      .nullable()
+      .describe('The parameter beforeRevision for the next page; null on the last page.'),
   })
   .describe('A page of the revisions of a policy, newest first.');
 
 const providerName = z.string().min(1).max(128);
 const credentialRef = z
   .strictObject({ name: z.string() })
-  .describe('The name of the credential; the credential itself is never shown.');
+  .describe('The name of the provider credential; the secret itself is never returned.');
 
 /** GET /api/v1/guardrail-providers: approved configurations of external checks. */
 export const providerListSchema = z
@@ -148,7 +158,7 @@ export const providerListSchema = z
       ]),
     ),
   })
-  .describe('The approved configurations of external checks.');
+  .describe('The approved providers that rules may use for external checks.');
 
 const bindingStates = ['pending', 'applied', 'failed', 'disabled', 'unbound'] as const;
 export type BindingState = (typeof bindingStates)[number];
@@ -166,28 +176,40 @@ export const bindingReadSchema = z
   .strictObject({
     modelId: resourceIdSchema,
     gatewayName: z.string(),
-    modelRevision: z.int().min(1).describe('Counts the changes of what the model wants.'),
-    operationId: resourceIdSchema.nullable().describe('The operation that asked for what the model wants now.'),
+    modelRevision: z
+      .int()
+      .min(1)
+      .describe('A number that grows with each change of the desired guardrail of the model.'),
+    operationId: resourceIdSchema
+      .nullable()
+      .describe('The id of the operation that set the desired guardrail of the model; null when no operation did.'),
     state: z
       .enum(bindingStates)
-      .describe('applied is confirmed by every ready gateway replica; 202 of a command alone does not mean it.'),
+      .describe(
+        'The state applied means that every ready gateway replica has confirmed the guardrail. The answer 202 to a command does not mean that.',
+      ),
     binding: z
       .strictObject(appliedPolicy)
       .nullable()
-      .describe('What the model wants; generationId and bundleDigest are null until they are known.'),
+      .describe('The desired guardrail of the model; generationId and bundleDigest are null until they are known.'),
     observation: z
       .strictObject({
         serving: z
           .strictObject(appliedPolicy)
           .nullable()
-          .describe('What the gateways were told to serve last: the earlier application while a new one is not there.'),
-        expected: z.int().min(0).describe('Ready gateway replicas.'),
-        confirmed: z.int().min(0).describe('Ready replicas that confirmed what they were told.'),
-        rejected: z.int().min(0).describe('Replicas that rejected it.'),
-        reason: z.string().nullable().describe('Why the state is what it is; null when it is applied or unbound.'),
-        lastObservedAt: instant.nullable().describe('When the last of these facts changed.'),
+          .describe(
+            'The application in the newest route of the gateways; while a new application is being prepared, it is the previous one.',
+          ),
+        expected: z.int().min(0).describe('The number of ready gateway replicas.'),
+        confirmed: z
+          .int()
+          .min(0)
+          .describe('The number of ready gateway replicas that have confirmed the newest route.'),
+        rejected: z.int().min(0).describe('The number of gateway replicas that rejected the newest route.'),
+        reason: z.string().nullable().describe('The reason of the state; null when the state is applied or unbound.'),
+        lastObservedAt: instant.nullable().describe('When the observed state last changed.'),
       })
-      .describe('What was observed.'),
+      .describe('The guardrail that the gateway replicas serve.'),
   })
   .describe('The guardrail binding of a model.');
 
@@ -205,14 +227,14 @@ export const operationSchema = z
   .strictObject({
     operationId: resourceIdSchema,
     kind: z.enum(operationKinds),
-    state: z.enum(operationStates).describe('succeeded and failed are final.'),
+    state: z.enum(operationStates).describe('The state of the operation; succeeded and failed are final.'),
     target: z.strictObject({ type: z.enum(['policy', 'model']), id: resourceIdSchema }),
     result: z.union([policyResult, bindingResult]).nullable(),
     error: z.strictObject({ code: z.enum(failureCodes), message: z.string(), traceId: z.string() }).nullable(),
     createdAt: instant,
     updatedAt: instant,
   })
-  .describe('A command and how far it got.');
+  .describe('A command of the management API and its progress or outcome.');
 
 const errorCodes = Object.keys(managementErrors) as [keyof typeof managementErrors];
 
@@ -231,7 +253,7 @@ export const managementErrorSchema = z
       ),
     }),
   })
-  .describe('An error.');
+  .describe('An error of the management API.');
 
 export type PolicyCreate = z.output<typeof policyCreateSchema>;
 export type PolicyReplace = z.output<typeof policyReplaceSchema>;

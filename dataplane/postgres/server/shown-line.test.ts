@@ -9,7 +9,7 @@ describe('a line of the server that serves', () => {
     ['FATAL:  database "a "quoted" one" does not exist', 'FATAL:  database'],
     ['FATAL:  terminating connection due to administrator command', /due to administrator command$/],
     ['LOG:  checkpoint of "x" is late: 3 s', 'LOG:  checkpoint of "x" is late: 3 s'],
-  ])('%s is shown without the words of a client', (line, shown) => {
+  ])('the PostgreSQL log line "%s" is logged without text of the client', (line, shown) => {
     if (typeof shown === 'string') expect(shownLine(line, true)).toBe(shown);
     else expect(shownLine(line, true)).toMatch(shown);
     expect(shownLine(line, true)).not.toContain('hunter2');

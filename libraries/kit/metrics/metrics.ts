@@ -9,7 +9,7 @@ type CounterMetric<L extends LabelSpecs> = {
 type GaugeMetric<L extends LabelSpecs> = {
   set(labels: LabelValues<L>, value: number): void;
   add(labels: LabelValues<L>, value: number): void;
-  /** As for a counter. */
+  /** One series of the metric, for frequent changes. */
   series(labels: LabelValues<L>): { add(value: number): void };
 };
 type HistogramMetric<L extends LabelSpecs> = {
