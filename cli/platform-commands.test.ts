@@ -12,7 +12,7 @@ import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' } });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 

@@ -58,7 +58,7 @@ function textOf({ ready, addresses, managementOff, clientKeyFile, dataDirectory,
   const rows = processes.map((one) => [
     `  ${one.name}`,
     `process ${one.pid}`,
-    one.ready ? 'ready' : 'not ready',
+    one.ready ? 'ready' : one.answering ? 'not ready' : 'not answering',
     restartsText(one.restarts),
   ]);
   return `${facts}\nProcesses:\n${tableOf(rows)}`;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { DataDirectory } from '#contracts/data-directory';
+import { defaultHungAfterMs } from '#kit/process/watch-answers';
 import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
@@ -39,6 +40,7 @@ async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
   refuseOptionsOfNpm();
   const data = chosenDataDirectory(options.data);
+  const hungAfterMs = hungAfterFromEnvironment();
   process.title = `portcullis-up ${data.root}`;
   createRoot(data);
   refuseForeignFolder(data);
@@ -54,7 +56,7 @@ async function up(options: UpOptions): Promise<void> {
   using logs = boundLogs(data.logs);
   void logs;
   try {
-    platform = await startSupervisedPlatform({ ...options, data, say, signal: stopping });
+    platform = await startSupervisedPlatform({ ...options, data, say, hungAfterMs, signal: stopping });
     const { addresses } = platform.status();
     const served = { api: addresses.api, admins: platform.admins() };
     say('waiting for gateways and bindings');
@@ -130,6 +132,17 @@ function portFromEnvironment(): number {
     return wholeNumber(0, 65_535)(text);
   } catch {
     throw new CliError('usage', 'PORTCULLIS_PORT must be a whole number from 0 to 65535.');
+  }
+}
+
+/** A debugger that pauses a process, and a test that suspends one, need more time. */
+function hungAfterFromEnvironment(): number {
+  const text = process.env['PORTCULLIS_HUNG_AFTER_SECONDS'] ?? '';
+  if (text === '') return defaultHungAfterMs;
+  try {
+    return wholeNumber(1, 86_400)(text) * 1_000;
+  } catch {
+    throw new CliError('usage', 'PORTCULLIS_HUNG_AFTER_SECONDS must be a whole number from 1 to 86400.');
   }
 }
 

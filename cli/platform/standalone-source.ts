@@ -46,13 +46,18 @@ function surroundingsOf({ processes }: PlatformStatus): Surroundings {
   const acts = replicas.find(({ ready }) => ready);
   const operator =
     acts === undefined
-      ? ({ state: 'absent', message: 'it is not ready.', replicas } as const)
+      ? ({
+          state: 'absent',
+          message: `${replicas.find(({ problem }) => problem)?.problem ?? 'it is not ready'}.`,
+          replicas,
+        } as const)
       : ({ state: 'leading', message: `${acts.name} is ready.`, holder: acts.name, replicas } as const);
   return { operator, gateways: ofKind('gateway') };
 }
 
-function viewOf({ name, ready, restarts }: ProcessStatus): ProcessView {
+function viewOf({ name, ready, answering, restarts }: ProcessStatus): ProcessView {
   if (ready) return { name, ready };
+  if (!answering) return { name, ready, answering, problem: 'it is not answering' };
   return {
     name,
     ready,

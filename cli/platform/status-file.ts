@@ -7,6 +7,8 @@ const processSchema = z.object({
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
+  /** False while a started process leaves requests to its health endpoint without an answer. */
+  answering: z.boolean().default(true),
   restarts: z.int(),
 });
 

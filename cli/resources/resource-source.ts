@@ -17,7 +17,9 @@ export type SourceOptions = {
 export type ProcessView = {
   readonly name: string;
   readonly ready: boolean;
-  /** Why the resource source is not ready, if known. */
+  /** False if it is known to be frozen; absent otherwise. */
+  readonly answering?: boolean;
+  /** Why it is not ready, if known. */
   readonly problem?: string;
 };
 

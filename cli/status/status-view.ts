@@ -99,7 +99,8 @@ function replicaRows({ reports, routes, surroundings }: InstallationStatus): rea
   const reported = reports.map((report) => {
     const process = processes.get(report.metadata.name);
     const isGone = surroundings.gateways !== undefined && process === undefined;
-    return replicaRow(report, routes, isGone ? 'its process has ended' : process?.problem);
+    const row = replicaRow(report, routes, isGone ? 'its process has ended' : process?.problem);
+    return process?.answering === false ? { ...row, ready: false } : row;
   });
   const names = new Set(reports.map(({ metadata }) => metadata.name));
   return [...reported, ...[...processes.values()].filter(({ name }) => !names.has(name)).map(silentRow)].toSorted(

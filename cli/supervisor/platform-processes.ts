@@ -2,6 +2,7 @@ import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
+import type { LastingPorts } from './lasting-ports.ts';
 
 export type ProcessKind = ProcessStatus['kind'];
 
@@ -9,6 +10,8 @@ export type ChildSpec = {
   readonly name: string;
   readonly kind: ProcessKind;
   readonly env: Readonly<Record<string, string>>;
+  /** Address that answers as long as the process is not hung. */
+  readonly health: (line: ReadyLine) => string;
 };
 
 /** The entry points of the platform, relative to the checkout. */
@@ -21,18 +24,36 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   management: 'operator/management/main.ts',
 };
 
-const anyPort = '127.0.0.1:0';
+/** Names of the ports that are chosen at the first start of a data directory and kept. */
+export function lastingPortNames(gateways: number, management: boolean): readonly string[] {
+  const replicas = Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`);
+  const managed = ['management', 'management admin', 'postgres', 'postgres admin'];
+  return ['operator', 'operator api', ...replicas, ...(management ? managed : [])];
+}
 
-export function operatorProcess(data: DataDirectory): ChildSpec {
+function loopback(port: number): string {
+  return `127.0.0.1:${port}`;
+}
+
+export function operatorProcess(data: DataDirectory, ports: LastingPorts): ChildSpec {
   return {
     name: 'operator',
     kind: 'operator',
-    env: { PORTCULLIS_DATA_DIR: data.root, PORTCULLIS_API_LISTEN: anyPort, PORTCULLIS_LISTEN: anyPort },
+    env: {
+      PORTCULLIS_DATA_DIR: data.root,
+      PORTCULLIS_API_LISTEN: loopback(ports.of('operator api')),
+      PORTCULLIS_LISTEN: loopback(ports.of('operator')),
+    },
+    health: ({ listening }) => `${listening}/livez`,
   };
 }
 
 /** A gateway replica, numbered from 1; `port` 0 chooses a free one. */
-export function gatewayProcess(data: DataDirectory, number: number, port: number, api: string): ChildSpec {
+export function gatewayProcess(
+  data: DataDirectory,
+  at: { readonly number: number; readonly port: number; readonly api: string; readonly ports: LastingPorts },
+): ChildSpec {
+  const { number, port, api, ports } = at;
   const name = `gateway-${number}`;
   return {
     name,
@@ -41,29 +62,37 @@ export function gatewayProcess(data: DataDirectory, number: number, port: number
       PORTCULLIS_API_URL: api,
       PORTCULLIS_API_TOKEN_FILE: data.apiToken,
       PORTCULLIS_REPLICA: name,
-      PORTCULLIS_LISTEN: `127.0.0.1:${port}`,
-      PORTCULLIS_ADMIN_LISTEN: anyPort,
+      PORTCULLIS_LISTEN: loopback(port),
+      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of(`${name} admin`)),
       PORTCULLIS_CLIENT_AUTH: 'keys',
       PORTCULLIS_CLIENT_KEYS_FILE: data.clientKeys,
       PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
       PORTCULLIS_SECRETS_DIR: data.secrets,
     },
+    health: adminHealth,
   };
 }
 
 export function echoProcess(port: number): ChildSpec {
-  return { name: 'echo', kind: 'echo', env: { PORTCULLIS_LISTEN: `127.0.0.1:${port}` } };
+  return {
+    name: 'echo',
+    kind: 'echo',
+    env: { PORTCULLIS_LISTEN: loopback(port) },
+    health: ({ listening }) => `${listening}/v1/models`,
+  };
 }
 
-export function postgresProcess(data: DataDirectory): ChildSpec {
+export function postgresProcess(data: DataDirectory, ports: LastingPorts): ChildSpec {
   return {
     name: 'postgres',
     kind: 'postgres',
     env: {
-      PORTCULLIS_LISTEN: anyPort,
+      PORTCULLIS_LISTEN: loopback(ports.of('postgres')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of('postgres admin')),
       PORTCULLIS_POSTGRES_DIR: data.postgres,
       PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword,
     },
+    health: adminHealth,
   };
 }
 
@@ -73,10 +102,11 @@ export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
     name: 'issuer',
     kind: 'issuer',
     env: {
-      PORTCULLIS_LISTEN: `127.0.0.1:${port}`,
+      PORTCULLIS_LISTEN: loopback(port),
       PORTCULLIS_ISSUER: developmentIssuer.issuer,
       PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,
     },
+    health: ({ listening }) => `${listening}/jwks.json`,
   };
 }
 
@@ -85,7 +115,12 @@ export type DatabaseAt = { readonly url: string } | 'external';
 
 export function managementProcess(
   data: DataDirectory,
-  at: { readonly api: string; readonly database: DatabaseAt; readonly administrators: readonly string[] },
+  at: {
+    readonly api: string;
+    readonly database: DatabaseAt;
+    readonly administrators: readonly string[];
+    readonly ports: LastingPorts;
+  },
 ): ChildSpec {
   const embedded =
     at.database === 'external'
@@ -96,8 +131,8 @@ export function managementProcess(
     kind: 'management',
     env: {
       ...embedded,
-      PORTCULLIS_LISTEN: anyPort,
-      PORTCULLIS_ADMIN_LISTEN: anyPort,
+      PORTCULLIS_LISTEN: loopback(at.ports.of('management')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('management admin')),
       PORTCULLIS_API_URL: at.api,
       PORTCULLIS_API_TOKEN_FILE: data.apiToken,
       PORTCULLIS_ISSUERS_FILE: data.issuers,
@@ -105,6 +140,7 @@ export function managementProcess(
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
     },
+    health: adminHealth,
   };
 }
 
@@ -132,6 +168,10 @@ export function apiOf(line: ReadyLine): string {
 export function adminOf(line: ReadyLine): string {
   if (typeof line['admin'] !== 'string') throw new Error('the ready line of the process has no member admin');
   return line['admin'];
+}
+
+function adminHealth(line: ReadyLine): string {
+  return `${adminOf(line)}/livez`;
 }
 
 function hostOf(url: string): string {

@@ -1,5 +1,6 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
+import type { LastingPorts } from './lasting-ports.ts';
 import {
   apiOf,
   type ChildSpec,
@@ -20,6 +21,7 @@ type ManagementOptions = {
   /** Administrators of the management API, each as issuer|subject. */
   readonly administrators: readonly string[];
   readonly issuerPort: number;
+  readonly ports: LastingPorts;
 };
 
 /** The addresses of policy management; `off` is the reason when it does not run. */
@@ -35,17 +37,20 @@ export type ManagementStart = {
  */
 export async function startManagement(
   start: Start,
-  { data, administrators, issuerPort }: ManagementOptions,
+  { data, administrators, issuerPort, ports }: ManagementOptions,
   operator: Promise<ReadyLine>,
 ): Promise<ManagementStart> {
-  const database = startDatabase(start, data);
+  const database = startDatabase(start, data, ports);
   database.catch(() => undefined);
   const api = apiOf(await operator);
   const issuer = start(issuerProcess(data, issuerPort), pinListening);
   issuer.catch(() => undefined);
   try {
     const [at] = await Promise.all([database, issuer]);
-    const management = await start(managementProcess(data, { api, database: at, administrators }), pinManagement);
+    const management = await start(
+      managementProcess(data, { api, database: at, administrators, ports }),
+      pinManagement,
+    );
     return { issuer: await issuer, management };
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
@@ -55,9 +60,9 @@ export async function startManagement(
 }
 
 /** The embedded PostgreSQL, or the one that PORTCULLIS_DATABASE_URL names with its password file. */
-async function startDatabase(start: Start, data: DataDirectory): Promise<DatabaseAt> {
+async function startDatabase(start: Start, data: DataDirectory, ports: LastingPorts): Promise<DatabaseAt> {
   const external = process.env['PORTCULLIS_DATABASE_URL'] ?? '';
   if (external !== '') return 'external';
-  const { listening } = await start(postgresProcess(data), pinListening);
+  const { listening } = await start(postgresProcess(data, ports), pinListening);
   return { url: listening };
 }

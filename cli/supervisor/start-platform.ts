@@ -8,11 +8,13 @@ import type { PlatformStatus } from '../platform/status-file.ts';
 import { createProvidersFile, echoPort } from './approved-providers.ts';
 import { waitForPort } from './free-port.ts';
 import { createIssuersFile, issuerPort } from './issuers-file.ts';
+import { chooseLastingPorts } from './lasting-ports.ts';
 import {
   adminOf,
   apiOf,
   echoProcess,
   gatewayProcess,
+  lastingPortNames,
   operatorProcess,
   type ProcessKind,
   pinListening,
@@ -29,6 +31,8 @@ type PlatformOptions = {
   /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
   readonly say: (sentence: string) => void;
+  /** A process that does not answer its health endpoint for this long is killed and restarted. */
+  readonly hungAfterMs: number;
   /** Aborted when the start is cancelled. */
   readonly signal: AbortSignal;
 };
@@ -68,20 +72,21 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
   await createIssuersFile(data);
   const at = { echo: echoPort(data), issuer: options.management ? issuerPort(data) : 0 };
   await refusePortsInUse(options, at);
+  const ports = await chooseLastingPorts(data, lastingPortNames(options.gateways, options.management), say);
   const administrators = firstAdministrators();
-  const group = createGroup(data, say);
+  const group = createGroup(options);
   try {
     const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
-    const operating = group.start(operatorProcess(data), pinOperator);
+    const operating = group.start(operatorProcess(data, ports), pinOperator);
     const managing = options.management
-      ? startManagement(group.start, { data, administrators, issuerPort: at.issuer }, operating)
+      ? startManagement(group.start, { data, administrators, issuerPort: at.issuer, ports }, operating)
       : Promise.resolve({ off: 'the platform was started with --no-management.' });
     managing.catch(() => undefined);
     const operator = await unlessAborted(operating, options.signal);
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
       const port = options.port === 0 ? 0 : options.port + number - 1;
-      return group.start(gatewayProcess(data, number, port, apiOf(operator)), pinListening);
+      return group.start(gatewayProcess(data, { number, port, api: apiOf(operator), ports }), pinListening);
     });
     const gateways = await unlessAborted(Promise.all(starting), options.signal);
     await unlessAborted(Promise.resolve(echo), options.signal);
@@ -134,7 +139,7 @@ type Lines = ManagementStart & {
   readonly administrators: readonly string[];
 };
 
-function createGroup(data: DataDirectory, say: (sentence: string) => void) {
+function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs'>) {
   const members: Supervised[] = [];
   let lines: Lines | undefined;
   let isSettled = false;
@@ -197,7 +202,7 @@ function createGroup(data: DataDirectory, say: (sentence: string) => void) {
       // An interrupted start starts no more processes.
       if (stopped) return Promise.reject(new DOMException('the platform is stopped', 'AbortError'));
       const begun = performance.now();
-      const member = supervise(spec, { data, pin, say, onChange: writeStatus });
+      const member = supervise(spec, { data, pin, say, hungAfterMs, onChange: writeStatus });
       members.push(member);
       member.firstReady.then(
         () => say(`${spec.name} serves (${((performance.now() - begun) / 1_000).toFixed(1)} s)`),

@@ -4,6 +4,7 @@ import { openChildLog } from '#kit/process/child-log';
 import type { ReadyLine } from '#kit/process/ready';
 import { describeEnd } from '#kit/process/start-child';
 import { type ServiceProcess, startService } from '#kit/process/start-service';
+import { watchAnswers } from '#kit/process/watch-answers';
 import { wait } from '#kit/time/wait';
 import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
@@ -36,6 +37,8 @@ type SuperviseOptions = {
   /** Environment with which a restarted process keeps its addresses. */
   readonly pin: (first: ReadyLine) => Readonly<Record<string, string>>;
   readonly say: (sentence: string) => void;
+  /** A process that does not answer for this long is killed. */
+  readonly hungAfterMs: number;
   /** Called after each change of the status. */
   readonly onChange: () => void;
 };
@@ -45,7 +48,7 @@ const longestBackoffMs = 10_000;
 /** A process that was ready for this long resets the backoff. */
 const steadyMs = 30_000;
 
-/** Starts a process. After it was ready once, restarts it with a growing backoff whenever it ends. */
+/** Starts a process. After it was ready once, restarts it with a growing backoff whenever it ends or hangs. */
 export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervised {
   const { say, onChange } = options;
   const first = Promise.withResolvers<ReadyLine>();
@@ -53,6 +56,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   const stopping = new AbortController();
   let child: Started | undefined;
   let ready = false;
+  let answering = true;
   let restarts = 0;
 
   async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
@@ -64,12 +68,31 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     const line = await child.ready;
     if (line !== undefined) {
       ready = true;
+      answering = true;
       onChange();
       first.resolve(line);
     }
+    const hangs = line !== undefined && (await endIfHung(child, spec.health(line)));
     const how = describeEnd(await child.ended);
     ready = false;
-    return { line, how };
+    return { line, how: hangs ? `did not answer for ${options.hungAfterMs / 1_000} s and was killed` : how };
+  }
+
+  /** Watches a process until it ends or shuts down. A hung process cannot shut down, so it is killed. */
+  async function endIfHung(started: Started, url: string): Promise<boolean> {
+    const over = new AbortController();
+    void started.ended.then(() => over.abort());
+    const hangs = await watchAnswers(url, {
+      hungAfterMs: options.hungAfterMs,
+      signal: AbortSignal.any([over.signal, stopping.signal]),
+      onChange(now) {
+        answering = now;
+        if (!now) say(`${spec.name} does not answer`);
+        onChange();
+      },
+    });
+    if (hangs) started.signal('SIGKILL');
+    return hangs;
   }
 
   async function keepRunning(): Promise<void> {
@@ -101,7 +124,8 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       kind: spec.kind,
       pid: child?.pid ?? -1,
       startedAt: child?.startedAt ?? '',
-      ready,
+      ready: ready && answering,
+      answering: answering || !ready,
       restarts,
     }),
     async stop(graceMs) {

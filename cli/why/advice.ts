@@ -52,6 +52,8 @@ const advice: Readonly<Record<string, Advice>> = {
     `See the logs of the named replica and of the runtime; if its bundle is missing: ${reapply(names)}`,
   Superseded: () => 'Nothing: a later application replaced this one.',
   RunningAgain: () => 'Wait; the log of the runtime shows why it ended.',
+  ReplicaNotAnswering: () =>
+    'Wait: a process that does not answer for 10 s is killed and restarted; its log is in the folder logs.',
   ProcessEnded: () => 'See the message and the log of the runtime.',
   ContainerNotStarted: () => 'Correct the cause that the message names, such as a missing Secret. Kubernetes retries.',
   ImagePullFailed: () => 'Check image, registry and imagePullSecrets of the release. Kubernetes retries.',

@@ -98,7 +98,12 @@ export function pinnedText({ spec }: Stored<GatewayRoute>, policy: BindingDepend
 export function replicaLinks({ binding, route, reports, surroundings }: BindingDependencies): readonly Link[] {
   const { gateway } = binding.spec;
   const isAnyReady = reports.some(({ spec }) => spec.ready);
-  const links = reports.map((report) => replicaLink(report, route, isAnyReady));
+  const frozen = new Set(
+    (surroundings.gateways ?? []).filter((one) => one.answering === false).map(({ name }) => name),
+  );
+  const links = reports.map((report) =>
+    frozen.has(report.metadata.name) ? frozenLink(report.metadata.name) : replicaLink(report, route, isAnyReady),
+  );
   const silent = (surroundings.gateways ?? [])
     .filter(({ name, ready }) => !ready && !reports.some(({ metadata }) => metadata.name === name))
     .map(({ name, problem }): Link => {
@@ -108,6 +113,12 @@ export function replicaLinks({ binding, route, reports, surroundings }: BindingD
   if (isAnyReady) return [...links, ...silent];
   const message = `No replica of the gateway ${gateway} is ready: nothing can be applied.`;
   return [{ part: 'Replicas', state: 'fault', reason: 'NoReplica', message }, ...links, ...silent];
+}
+
+/** A frozen replica still has the report that it wrote before. */
+function frozenLink(name: string): Link {
+  const message = 'It is not answering: requests to it hang.';
+  return { part: `Replica ${name}`, state: 'fault', reason: 'ReplicaNotAnswering', message };
 }
 
 function replicaLink(

@@ -24,7 +24,7 @@ type PlatformStatus = {
   readonly administrators?: readonly string[];
   readonly clientKeyFile: string;
   readonly pid: number;
-  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+  readonly processes: readonly { readonly name: string; readonly pid: number; readonly answering: boolean }[];
 };
 
 /** A complete standalone platform, started by the CLI on its own data directory. */

@@ -12,6 +12,8 @@ export function dataDirectory(root: string) {
     lock: join(root, 'lock'),
     /** Addresses and processes, written by the supervisor. */
     status: join(root, 'status.json'),
+    /** Ports that the processes keep over restarts, written by the supervisor. */
+    ports: join(root, 'ports.json'),
     /** The custom resources, owned by the operator. */
     resources: join(root, 'resources'),
     /** Manifests that the operator applies when they change. */

@@ -92,7 +92,10 @@ verifies(
   async () => {
     await using upstream = await startScriptedUpstream({ kind: 'answer', content: maskedTerm });
     // The condition reports slow replicas only after five seconds; the remaining time allows for a slow runtime start.
-    await using platform = await startSteady(upstream, { PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '16' });
+    await using platform = await startSteady(upstream, {
+      PORTCULLIS_PROGRESS_DEADLINE_SECONDS: '16',
+      PORTCULLIS_HUNG_AFTER_SECONDS: '3600',
+    });
     const frozen = platform.pidOf('gateway-2');
     process.kill(frozen, 'SIGSTOP');
     try {

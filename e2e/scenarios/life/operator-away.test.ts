@@ -30,7 +30,8 @@ verifies(
   ],
   'with the only process that holds the resources frozen, every check is made and decided as before',
   async () => {
-    await using platform = await startPlatform();
+    // Longer than the test, so that the frozen process is not restarted.
+    await using platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' } });
     await expectGuarded(platform);
     const operator = platform.pidOf('operator');
     process.kill(operator, 'SIGSTOP');

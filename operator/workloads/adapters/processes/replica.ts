@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Semaphore } from '#kit/concurrency/semaphore';
+import { watchAnswers } from '#kit/process/watch-answers';
 import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
@@ -31,7 +32,7 @@ type ReplicaOptions = {
   readonly clock?: Clock;
 };
 
-/** One process of a workload, restarted with a backoff when it ends. */
+/** One process of a workload, restarted with a backoff when it ends or does not answer for 10 s. */
 export type Replica = {
   /** The process's current or last origin; undefined until it was ready for the first time. */
   readonly address: string | undefined;
@@ -79,10 +80,20 @@ export function startReplica(options: ReplicaOptions): Replica {
   async function runOnce(): Promise<string> {
     const started = await begin();
     if (typeof started === 'string') return started;
+    const hangs = ready && address !== undefined && (await endIfHung(started, address));
     await started.ended;
     child = undefined;
     ready = false;
-    return started.reason();
+    return hangs ? 'did not answer for 10 s and was killed' : started.reason();
+  }
+
+  /** Watches the process until it ends or shuts down. A hung process cannot shut down, so it is killed. */
+  async function endIfHung(started: RuntimeProcess, origin: string): Promise<boolean> {
+    const over = new AbortController();
+    void started.ended.then(() => over.abort());
+    const hangs = await watchAnswers(`${origin}/readyz`, { signal: AbortSignal.any([over.signal, signal]) });
+    if (hangs) started.signal('SIGKILL');
+    return hangs;
   }
 
   async function begin(): Promise<RuntimeProcess | string> {

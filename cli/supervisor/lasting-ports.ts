@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { DataDirectory } from '#contracts/data-directory';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { findLastingPort, waitForPort } from './free-port.ts';
+
+const portsSchema = z.record(z.string(), z.int().min(1).max(65_535));
+
+/** A leftover process releases its port within seconds. */
+const patienceMs = 2_000;
+
+/** Ports of the addresses of processes, by process and purpose. */
+export type LastingPorts = { of(name: string): number };
+
+/**
+ * The ports that the processes of a data directory had at the last start, so that clients keep their addresses. A new
+ * address, and one whose port another program uses now, gets a free port, which is recorded.
+ */
+export async function chooseLastingPorts(
+  data: DataDirectory,
+  names: readonly string[],
+  say: (sentence: string) => void,
+): Promise<LastingPorts> {
+  const recorded = readPorts(data.ports);
+  const chosen = new Map<string, number>();
+  for (const name of names) {
+    const before = recorded[name];
+    const isFree = before !== undefined && (await waitForPort(before, patienceMs));
+    const port = isFree ? before : await unusedPort([...Object.values(recorded), ...chosen.values()]);
+    if (before !== undefined && !isFree) {
+      say(`port ${before} of ${name} is used by another program: it has port ${port} from now on`);
+    }
+    chosen.set(name, port);
+  }
+  // Replicas that are not started now keep their ports.
+  const text = `${JSON.stringify({ ...recorded, ...Object.fromEntries(chosen) }, undefined, 2)}\n`;
+  await writeAtomic(data.ports, Buffer.from(text), { mode: 0o600 });
+  return {
+    of(name) {
+      const port = chosen.get(name);
+      if (port === undefined) throw new Error(`no port was chosen for ${name}`);
+      return port;
+    },
+  };
+}
+
+async function unusedPort(used: readonly number[]): Promise<number> {
+  for (;;) {
+    const port = await findLastingPort();
+    if (!used.includes(port)) return port;
+  }
+}
+
+/** Empty without a file and for an invalid one, which is written anew. */
+function readPorts(path: string): Readonly<Record<string, number>> {
+  try {
+    return portsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return {};
+  }
+}
