@@ -5,8 +5,9 @@ import { until } from '../../e2e/support/until.ts';
 import type { Judge } from '../bundles/ports.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { createInstantWorkloads } from '../testing/instant-workloads.ts';
-import { bindingObject, policyObject, sectionOf } from '../testing/objects.ts';
+import { bindingObject, sectionOf } from '../testing/objects.ts';
 import {
+  createTestPolicy,
   editBinding,
   startTestOperator,
   testProviders,
@@ -63,7 +64,7 @@ test.concurrent.each([
     providers,
     overrides: { judge, workloads },
   });
-  await platform.client.create(kinds.guardrailPolicy, policyObject('guard', { definition }));
+  await createTestPolicy(platform, 'guard', { definition });
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'WorkloadReady', row.until);
   for (const upstreamModel of ['a', 'b', 'c']) {

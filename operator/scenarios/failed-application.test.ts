@@ -10,9 +10,10 @@ import { BrokenError } from '../reconcile/outcome.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { createInstantWorkloads } from '../testing/instant-workloads.ts';
-import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
+import { bindingObject, definitionOf, guardedBy } from '../testing/objects.ts';
 import {
   applyFirst,
+  createTestPolicy,
   editBinding,
   editPolicy,
   startTestOperator,
@@ -53,7 +54,7 @@ test.concurrent('an application that failed because of a technical fault is retr
   const workloads = createInstantWorkloads('test-1');
   await using platform = await startTestOperator({ config: soon, overrides: { judge, workloads, wrapClient } });
   const replica = await startFakeReplica(platform, 'gateway-1');
-  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await createTestPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const then = tries;
@@ -79,7 +80,7 @@ test.concurrent('an application waits until the deadline for a replica that cann
   await using platform = await startTestOperator({ config: soon, overrides });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await replica.report('take', { formats: [99] });
-  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+  await createTestPolicy(platform, 'guard');
   await platform.client.create(kinds.modelBinding, bindingObject('chat'));
   const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   expect(given.status?.conditions?.find(({ type }) => type === 'Applied')?.message).toContain('gateway-1');
