@@ -1,41 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { assembleBundle } from '#contracts/assemble-bundle';
-import { defaultBundleLimits } from '#contracts/bundle';
-import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
-import { definitionSchema, rulesInOrder, type Stage } from '#contracts/policy';
-import { currentProfile } from '#contracts/profiles';
-import { judgeBundle } from './judge-bundle.ts';
+import type { JudgeVerdict } from '#contracts/judge';
+import { rulesInOrder, type Stage } from '#contracts/policy';
+import { judgeExample, readExamples } from './testing/judge-example.ts';
 
-const folder = join(import.meta.dirname, '../../examples/rule-pack');
-
-type Check = Omit<JudgeJob['checks'][number], 'policyId'>;
-type PackTest = Check & { readonly expect: 'Pass' | 'Reject' | 'Mask' };
-
-function readPolicy(file: string) {
-  const { spec } = parse(readFileSync(join(folder, file), 'utf8'));
-  return { file, definition: definitionSchema.parse(spec.definition), tests: spec.tests as readonly PackTest[] };
-}
-
-const policies = readdirSync(folder)
-  .filter((file) => file.endsWith('.yaml'))
-  .map(readPolicy);
-
-async function judge({ file, definition, tests }: (typeof policies)[number]): Promise<JudgeVerdict> {
-  const assembled = assembleBundle({
-    policyId: file,
-    revision: '1',
-    definition,
-    contentProfile: currentProfile,
-    limits: defaultBundleLimits,
-    approved: [],
-  });
-  if (assembled.kind === 'refused') throw new Error(assembled.message);
-  const checks = tests.map(({ expect: _, ...check }) => ({ ...check, policyId: file }));
-  return judgeBundle({ bundle: assembled.bytes.toString('utf8'), checks });
-}
+const policies = readExamples('rule-pack');
 
 test('the pack holds 200 rules and more, each under its own name', () => {
   const ids = policies.flatMap(({ definition }) => rulesInOrder(definition.request).map(({ id }) => id));
@@ -47,7 +15,7 @@ describe.each(policies)('the policy $file of the pack', (policy) => {
   const { definition, tests } = policy;
   let verdict: JudgeVerdict;
   beforeAll(async () => {
-    verdict = await judge(policy);
+    verdict = await judgeExample(policy);
   });
 
   test('a policy of the pack is admitted with timeoutMs 20 at maxBodyBytes 32768, and allows streams', () => {
