@@ -234,7 +234,7 @@ test('portcullis binding rollback and unbind keep the content profile of the mod
   expect((await run(['binding', 'rollback', modelId, '--wait'])).code).toBe(0);
   expect(await profile()).toBe(older);
 
-  // The API does not return the profile, so that --server needs --profile.
+  // The management API does not return the content profile, so that --server needs --profile.
   const token = join(platform.data, 'profile.token');
   writeFileSync(token, (await run(['token'])).stdout);
   const elsewhere = ['--server', platform.status().addresses.management ?? '', '--token-file', token];
@@ -298,7 +298,7 @@ test('shell completion offers commands and the names of policies and bindings', 
 });
 
 describe('the client', () => {
-  /** A way to the API on which the first answers are lost after the command was carried out. */
+  /** A proxy to the management API that drops the first answers after the command was carried out. */
   async function lossyWay(lose: number): Promise<{ readonly origin: string; readonly keys: readonly string[] }> {
     const keys: string[] = [];
     const proxy = await startFaultyProxy(platform.status().addresses.management ?? '');

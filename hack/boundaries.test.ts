@@ -278,7 +278,7 @@ describe('each rule finds the tree that breaks it, and no other', () => {
     expect(rule?.check(treeOf(good))).toEqual([]);
   });
 
-  test('every rule that reads files has a case', () => {
+  test('every boundary rule that reads files has a test case', () => {
     const covered = new Set(cases.map((entry) => entry.rule));
     const open = allRules.map((rule) => rule.name).filter((name) => !covered.has(name));
     expect(open).toEqual(['the module table lists no service as a dependency']);

@@ -3,9 +3,9 @@ import { idLabel } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 
 export type RestorePlan = {
-  /** Objects that do not exist. */
+  /** Objects of the backup that do not exist in the namespace. */
   readonly create: readonly Resource[];
-  /** Objects that an earlier restore created. */
+  /** Objects of the backup that an earlier restore created. */
   readonly present: readonly Resource[];
   /** Why the restore must not write anything; empty if it can start. */
   readonly problems: readonly string[];

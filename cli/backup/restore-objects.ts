@@ -8,11 +8,11 @@ import type { ModelBindingStatus } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { isSame, kindAndName } from './plan-restore.ts';
 
-/** Objects that are written in parallel. */
+/** Number of objects that are written in parallel. */
 const width = 8;
 const maxAttempts = 5;
 const pauseMs = 500;
-/** Objects between two progress messages. */
+/** Number of objects between two progress messages. */
 const tellEvery = 500;
 
 type Restored = {
@@ -45,7 +45,7 @@ export async function restoreObjects(
   return { withRecords };
 }
 
-/** @returns whether its records were restored */
+/** @returns whether the application records of the object were restored */
 async function restoreOne(client: KubeClient, kind: Kind, object: Resource): Promise<boolean> {
   const { deletionTimestamp, ...metadata } = object.metadata;
   const { status, ...rest } = object;
@@ -56,7 +56,7 @@ async function restoreOne(client: KubeClient, kind: Kind, object: Resource): Pro
   return withRecords;
 }
 
-/** An attempt whose answer was lost may have created the object. */
+/** An attempt to create the object whose answer was lost may have succeeded. */
 async function createOrFind(client: KubeClient, kind: Kind, object: Resource): Promise<Stored<Resource>> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -6,7 +6,7 @@ import { CliError } from '../errors/cli-error.ts';
 import type { Backup } from './backup-file.ts';
 import { backupKinds, backupObject, isKept } from './backup-object.ts';
 
-/** Attempts while resources are being changed. */
+/** Attempts to read a consistent state while resources are being changed. */
 const maxAttempts = 5;
 
 /**
@@ -49,7 +49,7 @@ function withoutContent(object: Stored<Resource>): Stored<Resource> {
   return { ...object, spec: undefined, status: undefined };
 }
 
-/** The metadata that every write changes, except one to the status. */
+/** The metadata fields that every write of an object changes, except a write of its status. */
 function stateOf({ metadata }: Stored<Resource>): string {
   const { name, uid, generation, deletionTimestamp, labels, annotations, finalizers } = metadata;
   return JSON.stringify([name, uid, generation, deletionTimestamp, labels, annotations, finalizers]);

@@ -6,7 +6,10 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 type Outdated = {
   /** Bindings whose application runs on another build. */
   readonly bindings: readonly Stored<ModelBinding>[];
-  /** Names of those whose desired application differs from the current one: applying them would change the guardrail. */
+  /**
+   * Names of the bindings whose desired application differs from the current one: applying them would change the
+   * guardrail.
+   */
   readonly skipped: readonly string[];
 };
 

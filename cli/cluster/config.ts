@@ -54,7 +54,7 @@ export type ApplyExamplesConfig = {
   readonly patienceMs: number;
 };
 
-/** @throws ConfigError with every problem */
+/** Reads the settings of the job that creates the example. @throws ConfigError with every problem */
 export function readApplyExamplesConfig(env: NodeJS.ProcessEnv = process.env): ApplyExamplesConfig {
   const read = readEnvironment({ ...applying, ...both }, env);
   return {

@@ -13,10 +13,7 @@ const pauseMs = 1_000;
 /** Statuses while routes, replicas or workloads are missing. */
 const early = [404, 502, 503, 504];
 
-/**
- * Repeats a request while its status may still change.
- * @throws CliError timeout, with the last status
- */
+/** Repeats a request until its status can no longer change. @throws CliError timeout, with the last status */
 export async function waitForAnswer<A extends Answer>(
   what: string,
   ask: () => Promise<A>,

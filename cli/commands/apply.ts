@@ -34,7 +34,7 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
     if (isForPeople(format)) writeText(text);
   };
   const filler = createRevisionFiller();
-  // Invalid files are reported without a server.
+  // Invalid files are reported before a server is contacted.
   const manifests = readResources(await readSources(options.filename), { complete: filler.complete });
   await using resources = await source.open(options);
   const { client } = resources;
@@ -81,7 +81,7 @@ function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>
   return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
 }
 
-/** The schema of the kind has validated the spec. */
+/** The schema of the resource's kind has already validated the spec. */
 function isBinding<R extends Resource>(object: R): object is R & ModelBinding {
   return object.kind === kinds.modelBinding.kind;
 }

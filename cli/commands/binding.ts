@@ -80,7 +80,7 @@ async function unbind(word: string, options: ChangeOptions & ConfirmOption): Pro
   });
 }
 
-/** Empty if the model is unguarded already. */
+/** The effects to confirm; empty if the model is already unguarded. */
 function unbindEffects(word: string, { binding, observation: { serving } }: BindingRead): readonly string[] {
   const guard = [serving, binding].find((one) => typeof one?.policyRevision === 'number');
   if (guard === undefined || guard === null) return [];

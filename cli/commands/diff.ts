@@ -59,14 +59,14 @@ function sideOf(revision: Stored<PolicyRevision>): { readonly label: string; rea
   return { label: `${policy.name} revision ${number}\t${recordedAt(revision)}`, text: revisionText(revision.spec) };
 }
 
-/** A revision as YAML, with members in the documented order. */
+/** A revision as YAML, with its members in the order of the documentation. */
 function revisionText(spec: PolicyRevisionSpec): string {
   const { displayName, description, lifecycle, tests } = spec;
   const definition = inWrittenOrder(JSON.parse(spec.definition));
   return yamlOf({ displayName, description, lifecycle, definition, ...(tests.length === 0 ? {} : { tests }) });
 }
 
-/** Canonical JSON is sorted by name; the schema has the documented order. */
+/** Canonical JSON sorts members by name; the order of the documentation comes from the schema. */
 function inWrittenOrder(definition: unknown): unknown {
   const read = definitionSchema.safeParse(definition);
   return read.success ? read.data : definition;

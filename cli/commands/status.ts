@@ -13,7 +13,7 @@ import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
 
 type StatusOptions = SourceOptions & OutputOptions;
-/** The served models, or why they are unknown. */
+/** The models that a gateway serves, or why they are unknown. */
 type Served = { readonly installation: StatusView } | { readonly unknown: string };
 
 export function addPlatformStatus(program: Command, source: ResourceSource): void {

@@ -15,7 +15,7 @@ import { waitUntilServed } from '../supervisor/wait-until-served.ts';
 import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';
 
 const defaultPort = 8_080;
-/** npm and the terminal both deliver one Ctrl-C; a later signal is a second one. */
+/** npm and the terminal each deliver the same Ctrl-C; only a later signal counts as a second one. */
 const sameSignalMs = 1_000;
 
 type UpOptions = {
@@ -86,7 +86,9 @@ function lockOf(data: DataDirectory): PlatformLock {
   throw new CliError('busy', `${who} runs on ${data.root}: stop it first, or choose another folder with --data.`);
 }
 
-/** Aborted by the first signal. A second one, later than its echo, kills everything at once. */
+/**
+ * Aborted by the first signal. A second signal, later than the duplicate of the first one, kills all processes at once.
+ */
 function abortOnSignal(): AbortSignal {
   const stop = new AbortController();
   let first = 0;
@@ -108,7 +110,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
-    // Keeps an idle supervisor alive.
+    // A timer keeps the idle supervisor process alive.
     const alive = setInterval(() => undefined, 2 ** 30);
     signal.addEventListener('abort', () => clearInterval(alive), { once: true });
   });

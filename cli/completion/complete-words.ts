@@ -69,7 +69,7 @@ function flagsOf(command: Command, { options }: PartialLine): readonly string[] 
   return [...own, '--help'];
 }
 
-/** The name of the value in angle or square brackets. */
+/** The name of an argument, without its angle or square brackets. */
 function placeholderOf({ flags }: Option): string {
   return /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
 }

@@ -46,7 +46,7 @@ export function describeError(error: unknown): { exit: ExitName; message: string
   return { exit: 'failed', message: fileSentence(error) ?? `Unexpected failure: ${unexpected(error)}` };
 }
 
-/** Undefined for an error that is not about a file. */
+/** Undefined for an error that does not concern a file. */
 function fileSentence(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined;
   const fault = fileFaults[String(error.code)];
@@ -85,7 +85,7 @@ function kubeSentence({ code, message, details }: KubeError): string {
   }
 }
 
-/** Every problem of an object, each with its field. */
+/** Every problem of an invalid object, each with its field. */
 function causesOf({ causes = [] }: KubeError['details']): string | undefined {
   if (causes.length === 0) return undefined;
   return causes.map(({ field, message }) => (field === '' ? message : `${field} ${message}`)).join('; ');

@@ -26,7 +26,7 @@ type Tagged<T> = { readonly value: T; readonly etag: string };
 
 /** Options of every command. A repeated command has the same key. */
 type CommandOptions = {
-  /** 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; a new key if absent. */
+  /** The idempotency key: 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; a new key if absent. */
   readonly idempotencyKey?: string;
 };
 type ChangeOptions = CommandOptions & { readonly etag: string };

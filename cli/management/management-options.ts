@@ -54,7 +54,7 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
   return { client: createManagementClient({ origin: addresses.management, token, timeoutMs }), platform };
 }
 
-/** https, or http on loopback: a token is never sent over a network unencrypted. */
+/** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */
 function originOf(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   const isHere = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);

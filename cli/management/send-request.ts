@@ -94,7 +94,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Far more than the largest definition as JSON. */
+/** Largest response body in bytes: far more than the largest policy definition as JSON. */
 const mostAnswerBytes = 16_777_216;
 
 /** The body of a response; undefined if it is larger than `most` bytes. */

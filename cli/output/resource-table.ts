@@ -10,12 +10,12 @@ import { tableOf } from './write.ts';
 
 type Column<R extends Resource> = {
   readonly header: string;
-  /** Shown with `-o wide` only. */
+  /** The column is shown with `-o wide` only. */
   readonly wide?: true;
   readonly cell: (resource: Stored<R>) => string | number | undefined;
 };
 
-/** The requests to this model and its answers are not checked. */
+/** The warning about an unguarded binding: requests to this model and its answers are not checked. */
 export const unguarded = 'UNGUARDED';
 
 const policyColumns: readonly Column<GuardrailPolicy>[] = [
@@ -114,7 +114,7 @@ function conditionStatus(conditions: readonly Condition[] | undefined, type: str
   return conditions?.find((condition) => condition.type === type)?.status;
 }
 
-/** The time since then in its largest unit. */
+/** The time since an instant in its largest unit, as kubectl prints ages. */
 function ageOf(since: string, now: Date): string {
   const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(since)) / 1_000));
   if (seconds < 120) return `${seconds}s`;

@@ -13,7 +13,7 @@ export function writeYaml(value: unknown): void {
   writeText(yamlOf(value));
 }
 
-/** Lines are not folded, so that texts and patterns can be compared. */
+/** Long lines are not folded, so that texts and patterns can be compared. */
 export function yamlOf(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }

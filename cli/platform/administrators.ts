@@ -20,7 +20,7 @@ export function firstAdministrators(
   return given.map((item) => (item.includes('|') ? item : `${developmentIssuer.issuer}|${item}`));
 }
 
-/** The first one whose tokens the development issuer signs; undefined when all belong to other issuers. */
+/** The first administrator whose tokens the development issuer signs; undefined when all belong to other issuers. */
 export function firstSubject(administrators: readonly string[]): string | undefined {
   const prefix = `${developmentIssuer.issuer}|`;
   return administrators.find((item) => item.startsWith(prefix))?.slice(prefix.length);

@@ -6,7 +6,7 @@ import { firstSubject } from './administrators.ts';
 import { developmentIssuer } from './development-issuer.ts';
 import type { RunningPlatform } from './running-platform.ts';
 
-/** @throws CliError usage if no administrator belongs to the development issuer */
+/** Signs a platform token. @throws CliError usage if no administrator belongs to the development issuer */
 export function firstAdministratorOf({ status }: RunningPlatform): string {
   const subject = firstSubject(status.administrators ?? []);
   if (subject !== undefined) return subject;

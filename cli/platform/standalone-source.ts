@@ -65,7 +65,7 @@ function viewOf({ name, ready, answering, restarts }: ProcessStatus): ProcessVie
   };
 }
 
-/** Empty for a process that has never exited. */
+/** How the process last exited; empty for a process that has never exited. */
 export function restartsText(restarts: number): string {
   if (restarts < 2) return restarts === 0 ? '' : 'restarted once';
   return `restarted ${restarts} times`;

@@ -20,7 +20,7 @@ export function readPolicies(path: string): readonly PolicyInFile[] {
   const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
   if (policies.length === 0) throw new CliError('usage', `${path} holds no GuardrailPolicy.`);
   return policies.map(({ resource }) => {
-    // The schema of its kind has validated it.
+    // The schema of the policy kind has already validated the spec.
     const policy = resource as GuardrailPolicy;
     return { source: path, policy, id: policyIdOf(policy) };
   });
@@ -33,7 +33,7 @@ export function readPolicy(path: string): PolicyInFile {
   throw new CliError('usage', `${path} holds ${others.length + 1} policies: give a file with one.`);
 }
 
-/** The id of the label, else one that is derived from namespace and name. */
+/** The id from the policy's label, else an id derived from namespace and name. */
 export function policyIdOf({ metadata }: GuardrailPolicy): string {
   return metadata.labels?.[idLabel] ?? uuidv5(`${metadata.namespace ?? 'default'}/${metadata.name}`, derivedIds);
 }

@@ -20,7 +20,7 @@ export async function bindingsOfPolicy(
   const serving = routes.filter(
     ({ spec: { guardrail } }) => id !== undefined && guardrail.mode === 'Policy' && guardrail.policyId === id,
   );
-  // A route has the name of its binding.
+  // Routes are found by name: a route has the name of its binding.
   return [...new Set([...naming, ...serving].map((object) => object.metadata.name))].toSorted();
 }
 

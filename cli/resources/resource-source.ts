@@ -27,10 +27,10 @@ export type ProcessView = {
 export type OperatorView = {
   /** `unknown` when the caller is not allowed to read it. */
   readonly state: 'leading' | 'absent' | 'unknown';
-  /** The state as a phrase that follows a colon, without a capital. */
+  /** The state of the process as a phrase that follows a colon, without a capital. */
   readonly message: string;
   readonly holder?: string;
-  /** Absent when the Lease does not exist. */
+  /** The leader of the operator; absent when the Lease does not exist. */
   readonly lease?: string;
   readonly replicas: readonly ProcessView[];
 };

@@ -9,7 +9,7 @@ import { readRevision } from './read-revisions.ts';
 export type RevisionRef = {
   readonly name: string;
   readonly revision: number;
-  /** The id that the policy must have; any when absent. */
+  /** The id that the policy must have; when absent, any id is accepted. */
   readonly policyId?: string;
 };
 

@@ -39,7 +39,7 @@ function hunksOf(lines: readonly DiffLine[]): readonly (readonly [number, number
   return hunks;
 }
 
-/** Number of lines in each of the two texts. */
+/** Number of lines of the hunk in each of the two texts. */
 type Count = { readonly before: number; readonly after: number };
 
 function countOf(lines: readonly DiffLine[]): Count {

@@ -43,7 +43,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
 
 const noRules = { deadlineMs: 1, baseline: [], additional: [] };
 
-/** A definition can be large, and an installation has many. */
+/** Definitions are left out: they can be large, and an installation has many. */
 function withoutDefinition(policy: Stored<GuardrailPolicy>): Stored<GuardrailPolicy> {
   const definition = { request: noRules, response: noRules, providers: [] };
   return { ...policy, spec: { ...policy.spec, definition, tests: [] } };

@@ -47,7 +47,7 @@ export type BindingRow = {
 export type PolicyRow = {
   readonly name: string;
   readonly state: 'deleting';
-  /** The objects that hold its deletion. */
+  /** The objects that delay the deletion of the policy. */
   readonly why: string;
 };
 
@@ -58,7 +58,7 @@ export type WorkloadRow = {
   readonly replicas: number;
   readonly build: string;
   readonly digest: string;
-  /** Bindings whose routes use it. */
+  /** Bindings whose routes use the workload. */
   readonly bindings: readonly string[];
   readonly problem?: string;
 };

@@ -6,7 +6,7 @@ import { writeAtomic } from '#kit/files/write-atomic';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { findLastingPort } from './free-port.ts';
 
-/** The part about the development issuer; the management API validates the whole file. */
+/** The entry of the development issuer; the management API validates the whole file. */
 const fileSchema = z.looseObject({
   issuers: z.array(z.looseObject({ issuer: z.string(), jwksUrl: z.url().optional() })),
 });
@@ -33,7 +33,7 @@ export function issuerPort(data: DataDirectory): number {
   return protocol === 'http:' && hostname === '127.0.0.1' && port !== '' ? Number(port) : 0;
 }
 
-/** Empty for an invalid file, which the management API reports. */
+/** The entries of the file; empty for an invalid file, which the management API reports. */
 function readIssuers(path: string): z.infer<typeof fileSchema>['issuers'] {
   try {
     return fileSchema.parse(parse(readFileSync(path, 'utf8'))).issuers;

@@ -96,7 +96,7 @@ export function postgresProcess(data: DataDirectory, ports: LastingPorts): Child
   };
 }
 
-/** `port` 0 chooses a free one. */
+/** Starts the echo provider; `port` 0 chooses a free port. */
 export function issuerProcess(data: DataDirectory, port: number): ChildSpec {
   return {
     name: 'issuer',

@@ -39,7 +39,7 @@ function findOrphans(data: DataDirectory): readonly number[] {
   return rows.filter((row) => row.split(' ').includes(variable)).map((row) => Number.parseInt(row, 10));
 }
 
-/** Empty for a process of another user and for a zombie. */
+/** Environment of a process; empty for a process of another user and for a zombie. */
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -52,6 +52,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has ended meanwhile.
+    // The process has exited meanwhile.
   }
 }

@@ -17,7 +17,7 @@ const explainAfterMs = 15_000;
 type Served = {
   /** URL of the resource server. */
   readonly api: string;
-  /** URLs of the gateways' /readyz. */
+  /** URLs of /readyz of the gateways. */
   readonly admins: readonly string[];
 };
 
@@ -66,7 +66,7 @@ async function unreadyReason(admins: readonly string[], signal: AbortSignal): Pr
   return waiting.length === 0 ? undefined : `the routes of ${waiting.join(', ')} are not verified yet`;
 }
 
-/** `applied`, `absent`, or why it is not applied. */
+/** State of the example binding: `applied`, `absent`, or why it is not applied. */
 async function look(client: KubeClient): Promise<string> {
   try {
     const binding = await client.get<ModelBinding>(kinds.modelBinding, exampleBinding);

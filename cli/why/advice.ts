@@ -1,4 +1,4 @@
-/** Names that advice mentions. */
+/** Names of objects that the advice mentions. */
 type AdviceNames = {
   /** The command name of the CLI. */
   readonly program: string;

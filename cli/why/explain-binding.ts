@@ -21,7 +21,7 @@ export type Explanation = {
   readonly state: ReturnType<typeof stateOf>['state'];
   /** The first cause in one sentence, or that the binding is applied. */
   readonly summary: string;
-  /** Absent when nothing is wrong. */
+  /** The first cause; absent when nothing is wrong. */
   readonly cause?: Link;
   readonly whatToDo?: string;
   /** The application that serves requests now. */

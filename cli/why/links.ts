@@ -159,7 +159,7 @@ function conditionOf(conditions: readonly Condition[] | undefined, type: string)
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** `policy_archived` as `PolicyArchived`. */
+/** Converts a code such as `policy_archived` to `PolicyArchived`. */
 function camel(reason: string): string {
   return reason.replace(/(^|_)([a-z])/g, (_match, _start, letter: string) => letter.toUpperCase());
 }

@@ -230,7 +230,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
   });
 });
 
-test.each(['0.0.0.0:5432', 'localhost:0'])('it does not listen on %s', (listen) => {
+test.each(['0.0.0.0:5432', 'localhost:0'])('the PostgreSQL process refuses to listen on %s', (listen) => {
   const env = {
     PORTCULLIS_LISTEN: listen,
     PORTCULLIS_POSTGRES_DIR: folder,

@@ -107,7 +107,7 @@ export function testPlaceOfData({ release, cluster, ownArgs }: DatabaseInstallat
         expect(await dry(claim, `--set=postgresql.storage.storageClassName=${name}`)).toMatchObject({ code: 0 });
         expect(await dry('--set=postgresql.persistence=none')).toMatchObject({ code: 0 });
         expect(await helm(['template', 'other', chartFolder, ...elsewhere, claim])).toMatchObject({ code: 0 });
-        // A release with an existing claim needs no default class.
+        // A release that names an existing volume claim needs no default storage class.
         const own = ['upgrade', release, chartFolder, `--namespace=${cluster().namespace}`, ...ownArgs()];
         expect(await helm([...own, '--dry-run=server'], cluster().kubeconfigFile)).toMatchObject({ code: 0 });
       } finally {

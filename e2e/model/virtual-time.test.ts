@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startVirtualTime } from './virtual-time.ts';
 
-test('timers that a timer of a process sets end with this process', async () => {
+test('a timer that was set by a timer of a process ends with that process', async () => {
   using time = startVirtualTime(1);
   const ran: string[] = [];
   const everySecond = (name: string): void => {

@@ -27,17 +27,17 @@ describe('imports', () => {
     expect(specifiers(text)).toEqual(expected);
   });
 
-  test('an import of types alone is told apart', () => {
+  test('an import of types only is distinguished from other imports', () => {
     const found = scanSource("import type { A } from './a.ts';\nimport { type B } from './b.ts';").imports;
     expect(found.map((one) => one.typeOnly)).toEqual([true, false]);
   });
 
-  test('a line is counted from 1', () => {
+  test('the first line of a source file has number 1', () => {
     expect(scanSource("\n\nimport './a.ts';").imports[0]?.line).toBe(3);
   });
 });
 
-test('code and comments have the length and the lines of the text', () => {
+test('the scanned code and comments keep the length and the lines of the source', () => {
   const text = `const a = 'x\\'y // z'; // why\n/* two\nlines */ const b = \`t${open}a}u\`; const c = /p\\//;\n`;
   const scan = scanSource(text);
   for (const part of [scan.code, scan.comments]) {
@@ -60,7 +60,7 @@ test.each<[string, readonly string[]]>([
   ['export type A = string;\nexport interface B {}\nexport abstract class C {}', ['A', 'B', 'C']],
   ['const a = 1;\nexport { a, a as b };\nexport default a;', ['a', 'b', 'default']],
   ["export { a as b } from './a.ts';\nexport * from './b.ts';\nexport * as c from './c.ts';", ['b', 'c']],
-])('%s exports names of its own', (text, names) => {
+])('the scan of %s finds its exported names', (text, names) => {
   expect(scanSource(text).exports.map(({ name }) => name)).toEqual(names);
 });
 

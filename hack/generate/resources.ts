@@ -31,7 +31,8 @@ const patternWords: readonly (readonly [string, string])[] = [
 
 function patternOf(pattern: string): string {
   const known = patternWords.find(([start]) => pattern.startsWith(start));
-  if (known === undefined) throw new TypeError(`say in words what ${pattern} means`);
+  if (known === undefined)
+    throw new TypeError(`add a description of the regular expression ${pattern} to the reference generator`);
   return known[1];
 }
 
@@ -73,7 +74,7 @@ function kindPart(key: keyof typeof kinds): readonly string[] {
   ];
 }
 
-/** Every field of every kind, as `kubectl explain` says it. */
+/** The description of every field of every kind, as `kubectl explain` prints it. */
 export function generate(): ReadonlyMap<string, string> {
   const introduction =
     'Every field of the resources, with its limits. Lengths are counted in characters of Unicode. `response` has the ' +

@@ -4,9 +4,9 @@ import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, readBody } from '#kit/http/read-body';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 
-/** A body that was received completely. */
+/** A request body that was received completely. */
 export type JsonBody = {
-  /** Undefined where the body is not strict JSON (no repeated keys, valid UTF-8). */
+  /** The parsed JSON; undefined where the body is not strict JSON (no repeated keys, valid UTF-8). */
   readonly json: JsonValue | undefined;
   /** A hash of a JSON body: equal for bodies whose canonical JSON (RFC 8785) is equal. */
   readonly digest: string;
@@ -30,7 +30,7 @@ export async function receiveJson(
   const body = await readBody(incoming, { limit, ms: limits.bodyMs });
   if (!body.ok) return body.fault === 'too_large' ? 'bodyTooLarge' : 'requestTimeout';
   const json = parse(body.bytes);
-  // Such a body is never accepted: its digest must only differ from that of every JSON value.
+  // A body that is not JSON is never accepted: its digest must only differ from that of every JSON value.
   const digest = json === undefined ? `bytes ${sha256Hex(body.bytes)}` : sha256Hex(canonicalBytes(json));
   return { json, digest };
 }

@@ -41,7 +41,7 @@ export type ApiRequest<Service, Caller> = {
   /** Dependencies that the operations of one process share. */
   readonly service: Service;
   readonly incoming: IncomingMessage;
-  /** 32 hexadecimal digits (W3C Trace Context). */
+  /** The trace id of the request: 32 hexadecimal digits (W3C Trace Context). */
   readonly traceId: string;
   /** The caller: its identity and, if the service has tenants, its tenant. */
   readonly caller: Caller;
@@ -91,16 +91,19 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** In the order of their evaluation. Only an operation with `public` may leave out `identity`. */
+  /**
+   * The gates of the operation in the order of their evaluation. Only an operation with `public` may leave out
+   * `identity`.
+   */
   readonly gates: readonly GateName[];
   readonly public?: true;
   readonly parameters: readonly Parameter<Code>[];
-  /** Name of the schema of the body. */
+  /** Name of the schema of the request body. */
   readonly body?: string;
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly description: string;
-    /** Name of the schema. */
+    /** Name of the schema of the response body. */
     readonly schema: string;
     /** Names of headers in addition to traceparent, as the document of the service describes them. */
     readonly headers: readonly string[];
@@ -135,7 +138,7 @@ export type FaultCodes<Code extends string> = {
 export type ApiTable<Service, Caller, Code extends string, Name extends string = string> = {
   readonly operations: readonly ApiOperation<Service, Caller, Code, Name>[];
   readonly errors: ErrorTable<Code>;
-  /** Errors of every operation. */
+  /** Errors that every operation of the service can answer with. */
   readonly everyError: readonly Code[];
   readonly faults: FaultCodes<Code>;
   /** The body of every error, as the document of the service prescribes it. */

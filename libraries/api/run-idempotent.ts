@@ -8,9 +8,12 @@ export type KeyHolder = { readonly fingerprint: string; readonly response: ApiSu
 
 /** The outcome of one attempt to execute a command. */
 export type Attempt<Code extends string> =
-  /** The command was answered. Only a success uses up the key. */
+  /** The command has its answer. Only a success uses up the idempotency key. */
   | { readonly kind: 'done'; readonly response: ApiResponse<Code> }
-  /** Nothing was written. Another request with this key may have succeeded meanwhile; its answer is then returned. */
+  /**
+   * The command wrote nothing. Another request with this idempotency key may have succeeded meanwhile; its answer is
+   * then returned.
+   */
   | { readonly kind: 'refused'; readonly error: ApiError<Code> }
   /** Another request acquired the idempotency key first. */
   | { readonly kind: 'taken' };

@@ -5,7 +5,7 @@ import { openRuntimeAddress, type RuntimeAddress } from './runtime-address.ts';
 type AddressBook = {
   /** The origin with the fewest calls in flight, without `except`; undefined when no other one exists. */
   pick(origins: readonly string[], except: string | undefined): RuntimeAddress | undefined;
-  /** Waits for calls in flight. */
+  /** Closes all connections after the calls in flight have ended. */
   close(): Promise<void>;
 };
 

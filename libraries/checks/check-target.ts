@@ -13,7 +13,7 @@ export type CheckTarget = {
   /** SHA-256 of the canonical bundle, 64 hexadecimal characters. */
   readonly digest: string;
   readonly contentProfile: string;
-  /** Bytes of one serialised check. */
+  /** Largest size of one serialised check, in bytes. */
   readonly maxBodyBytes: number;
   readonly maxMessages: number;
   /** Stage budget of the policy in milliseconds. */

@@ -6,7 +6,7 @@ export type CallAttempt =
   | { readonly kind: 'answer'; readonly status: number; readonly bytes: Buffer }
   /** The answer exceeds the maximum length of the contract. */
   | { readonly kind: 'too_long' }
-  /** No connection, or it was lost before an answer began. */
+  /** The connection failed, or was lost before an answer began. */
   | { readonly kind: 'lost' }
   /** The connection was lost during an answer, or the received bytes were not HTTP. */
   | { readonly kind: 'broken' };
@@ -19,7 +19,7 @@ export type CheckCall = {
   readonly maxAnswerBytes: number;
 };
 
-/** One process of a workload: a keep-alive pool with a bounded number of calls in flight. */
+/** The connections to one runtime process of a workload: a keep-alive pool with a bounded number of calls in flight. */
 export type RuntimeAddress = AsyncDisposable & {
   readonly origin: string;
   inUse(): number;

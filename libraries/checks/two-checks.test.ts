@@ -47,7 +47,7 @@ const classifying: BaselineRule = {
   },
 };
 
-/** A separate runtime with one rule for input. */
+/** Starts a separate runtime with one rule for the request stage. */
 async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
   const section = { deadlineMs: 2_500, baseline: [rule], additional: [] };
   const isRemote = rule.kind === 'llm_classifier';

@@ -22,7 +22,7 @@ export type AssembledBundle =
       readonly bundle: Bundle;
       /** Canonical JSON (RFC 8785). */
       readonly bytes: Buffer;
-      /** SHA-256 of the bytes. */
+      /** SHA-256 of the bundle's canonical bytes. */
       readonly digest: string;
     }
   | {

@@ -8,15 +8,15 @@ export function dataDirectory(root: string) {
   const tokens = join(root, 'tokens');
   return {
     root,
-    /** Held by the supervisor as long as it runs. */
+    /** The lock file: the supervisor holds its lock as long as it runs. */
     lock: join(root, 'lock'),
-    /** Addresses and processes, written by the supervisor. */
+    /** The status file with addresses and processes, written by the supervisor. */
     status: join(root, 'status.json'),
     /** Ports that the processes keep over restarts, written by the supervisor. */
     ports: join(root, 'ports.json'),
-    /** The custom resources, owned by the operator. */
+    /** The folder of the custom resources, which the operator owns. */
     resources: join(root, 'resources'),
-    /** Manifests that the operator applies when they change. */
+    /** The folder of manifests that the operator applies when they change. */
     apply: join(root, 'apply'),
     tokens,
     apiToken: join(tokens, 'api.token'),
@@ -24,13 +24,13 @@ export function dataDirectory(root: string) {
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
     signingKeys: join(tokens, 'signing.keys'),
-    /** Credentials of providers, one file each. */
+    /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     bundles: join(root, 'bundles'),
-    /** Notes of running processes; worthless without them. */
+    /** The folder of notes about running processes; a note is useless after its process has exited. */
     run: join(root, 'run'),
     logs: join(root, 'logs'),
     /** The folder of the embedded database. */

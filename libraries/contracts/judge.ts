@@ -6,7 +6,7 @@ import { limits } from './limits.ts';
  * JSON verdict on stdout, exit code 0 for every verdict.
  */
 export const judgeJobSchema = z.strictObject({
-  /** The bundle as JSON text, canonical or not. */
+  /** The bundle to validate as JSON text, canonical or not. */
   bundle: z.string(),
   /** Texts to check with the local rules of one policy of the bundle. */
   checks: z.array(
@@ -33,9 +33,9 @@ const place = {
 };
 
 export const judgeVerdictSchema = z.strictObject({
-  /** SHA-256 of the canonical form; absent when the bundle has none. */
+  /** SHA-256 of the bundle's canonical form; absent when the bundle has none. */
   digest: z.string().optional(),
-  /** Canonical form; absent when the bundle was refused. */
+  /** The bundle's canonical form; absent when the bundle was refused. */
   canonical: z.string().optional(),
   /** A bundle with a problem is refused. */
   problems: z.array(

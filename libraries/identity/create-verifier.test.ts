@@ -117,7 +117,7 @@ describe('malformed tokens', () => {
     ['padding', `${part({ alg: 'ES256' })}=.${part(good)}.AAAA`],
     ['a token in the other base64 alphabet', `${part({ alg: 'ES256' })}.${part(good)}.AA+/`],
     ['a line end', `${part({ alg: 'ES256' })}.${part(good)}.AAAA\n`],
-  ])('%s is refused as malformed', async (_what, token) => {
+  ])('a token that is malformed is refused: %s', async (_what, token) => {
     expect(await outcome(token)).toBe('401 token_malformed');
   });
 

@@ -69,7 +69,7 @@ describe('the id label', () => {
     expect(identityProblems(after, after)).toEqual([]);
   });
 
-  test('the id label may be absent', () => {
+  test('a GuardrailPolicy without the id label is valid', () => {
     expect(identityProblems(undefined, subject({}))).toEqual([]);
     expect(identityProblems(undefined, subject({}, { [idLabel]: id }))).toEqual([]);
   });

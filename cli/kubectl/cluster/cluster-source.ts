@@ -41,7 +41,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
   };
 }
 
-/** The approved providers and limits of the installation, from the ConfigMap that its operator mounts. */
+/** The approved providers and limits of the installation, read from the ConfigMap that its operator mounts. */
 async function readEnvironment(client: KubeClient): Promise<JudgedEnvironment> {
   const { items } = await client.list<ConfigMap>(builtinKinds.configMap, { labelSelector: environmentSelector });
   const [found, ...others] = items.filter(({ data }) => data?.[providersKey] !== undefined);

@@ -94,7 +94,7 @@ function viewOfPod({ metadata, status }: Stored<Pod>): ProcessView {
   return { name, ready, problem: text === undefined ? reason : `${reason}: ${text}` };
 }
 
-/** Undefined when the caller is not allowed to read. */
+/** Undefined when the caller has no permission to read the objects. */
 export async function allowed<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look();

@@ -33,7 +33,7 @@ function hasRun({ operator }: StatusView): boolean {
   return operator.state !== 'absent' || operator.lease !== undefined;
 }
 
-/** Neither a process nor a resource of an installation is there, as in a wrong namespace. */
+/** The namespace has neither a process nor a resource of an installation, so it is probably the wrong one. */
 function isEmpty(view: StatusView): boolean {
   const { operator, gateways, bindings, workloads } = view;
   return !hasRun(view) && [operator.replicas, gateways, bindings, workloads].every((found) => found.length === 0);

@@ -15,7 +15,7 @@ test('a budget can be taken to its last byte, and disposing gives the bytes back
   expect(second.take(60)).toBe(true);
 });
 
-test('a holder without bytes does not reduce the budget', () => {
+test('a request that reserved no bytes does not reduce the byte budget', () => {
   const budget = createByteBudget(10);
   const idle = Array.from({ length: 100 }, () => budget.open());
   expect(budget.open().take(10)).toBe(true);

@@ -15,7 +15,7 @@ const facts = {
 const silent = { info: () => undefined, warn: () => undefined };
 
 describe('a report', () => {
-  test('a report does not depend on the order of its facts', () => {
+  test('a gateway report does not depend on the order in which its content was collected', () => {
     const pending = [
       { route: 'b', uid: '2', version: '4' },
       { route: 'a', uid: '1', version: '5' },

@@ -17,7 +17,7 @@ describe('the end of a window', () => {
     ['keeps digits and underscores together', 'a b_1 c', 1, 4, 'a '],
     ['can be between punctuation marks', 'a。。b', 1, 4, 'a。'],
     ['is the highest place where every one cuts', 'abcdefgh', 2, 6, 'abcdef'],
-  ])('the end of a window %s', (_, text, lowest, highest, expected) => {
+  ])('the end of a streaming window %s', (_, text, lowest, highest, expected) => {
     expect(ending(text, lowest, highest)).toBe(expected);
   });
 

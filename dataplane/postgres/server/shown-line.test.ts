@@ -15,11 +15,11 @@ describe('a line of the server that serves', () => {
     expect(shownLine(line, true)).not.toContain('hunter2');
   });
 
-  test('continuation lines are dropped', () => {
+  test('continuation lines of the PostgreSQL log are dropped', () => {
     expect(shownLine('\thunter2" does not exist', true)).toBeUndefined();
   });
 
-  test('before it serves, its lines say in full why it does not start', () => {
+  test('log lines of PostgreSQL before it accepts connections state in full why it does not start', () => {
     const line = 'FATAL:  data directory "/data" has invalid permissions';
     expect(shownLine(line, false)).toBe(line);
     expect(shownLine('\tmore', false)).toBe('\tmore');

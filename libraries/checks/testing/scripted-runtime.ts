@@ -15,7 +15,7 @@ export type RuntimeBehaviour = (socket: Socket, check: ReceivedCheck) => void;
 export type ScriptedRuntime = AsyncDisposable & {
   readonly origin: string;
   readonly received: ReceivedCheck[];
-  /** Behaviour for the next calls. */
+  /** Sets the behaviour of the scripted runtime for the next calls. */
   behave(behaviour: RuntimeBehaviour): void;
 };
 
@@ -72,7 +72,7 @@ function takeRequest(held: Buffer): { check: Omit<ReceivedCheck, 'place'>; rest:
   return { check, rest: Buffer.from(held.subarray(end + 4 + length)) };
 }
 
-/** A complete answer with the right length. */
+/** A complete HTTP answer with the correct content-length. */
 export function answerWith(
   status: number,
   body: unknown,
@@ -98,7 +98,7 @@ export function responseMask(...messages: readonly { role: string; content: stri
   return { action: { body: { choices: messages.map((message) => ({ message })) }, reason: 'content_redacted' } };
 }
 
-/** The error body of a runtime. */
+/** An error body as a runtime sends it. */
 export function scriptedError(code: string) {
   return { code, message: 'what the runtime says', traceId: '0'.repeat(32) };
 }

@@ -105,7 +105,7 @@ export function watchConnections(server: Server, oldMs?: number): Connections {
   };
 }
 
-/** A response is closed when it was handed to the kernel or the connection broke. */
+/** Node emits `close` for a response when its bytes were handed to the kernel or the connection broke. */
 function forgetAnswered({ exchanges }: Connection): void {
   while (exchanges[0]?.outgoing.closed === true) exchanges.shift();
 }

@@ -63,7 +63,7 @@ export type ObjectList<R extends KubeObject> = {
   readonly items: readonly Stored<R>[];
   /** Version of the list; a watch from here misses no change. */
   readonly resourceVersion: string;
-  /** Token of the next page; absent on the last one. */
+  /** Token of the next page of the list; absent on the last page. */
   readonly continue?: string;
 };
 

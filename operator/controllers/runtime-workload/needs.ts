@@ -10,7 +10,7 @@ import type { ServedPin } from '../../served/ports.ts';
 import type { Need } from './snapshot.ts';
 
 type Objects = {
-  /** Routes and bindings that may refer to the workload; others are ignored. */
+  /** Routes and bindings that may refer to the workload; the list leaves out all others. */
   readonly routes: readonly Stored<GatewayRoute>[];
   readonly bindings: readonly Stored<ModelBinding>[];
   bindingOf(route: string): Stored<ModelBinding> | undefined;

@@ -54,7 +54,7 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   return { kind: 'accepted', record };
 }
 
-/** @returns undefined if it is not known whether the write succeeded */
+/** @returns undefined when the answer to the write was lost, so that its result is unknown */
 async function sendWithRetries(
   ports: CommandPorts,
   command: NewCommand,

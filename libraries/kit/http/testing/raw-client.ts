@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 type RawAnswer = {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };

@@ -16,7 +16,7 @@ type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
  */
 export type PatternAnalysis = {
   readonly shape: PatternShape;
-  /** The pattern that is asked whether it matches somewhere (trimForFiring). */
+  /** The pattern trimmed for the question whether it matches somewhere (trimForFiring). */
   readonly firing: {
     readonly node: PatternNode;
     /** The automaton of a set that contains only this pattern. */
