@@ -4,7 +4,7 @@
 FROM node:24-bookworm AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-COPY hack/bootstrap hack/install-lock hack/
+COPY hack/bootstrap hack/install hack/install-lock hack/prerequisites hack/
 RUN root=/src sh -euc '. hack/bootstrap'
 COPY . .
 RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres
