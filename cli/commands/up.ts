@@ -9,7 +9,7 @@ import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
-import { type SupervisedPlatform, startSupervisedPlatform } from '../supervisor/start-platform.ts';
+import { type SupervisedPlatform, startSupervisedPlatform } from '../supervisor/start-supervised-platform.ts';
 import { waitForOrphans } from '../supervisor/wait-for-orphans.ts';
 import { waitUntilServed } from '../supervisor/wait-until-served.ts';
 import { watchApplyProblems } from '../supervisor/watch-apply-problems.ts';

@@ -5,7 +5,7 @@ import type { Bundle } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
 import { goodHeaders, testServiceToken } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { startTestRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-test-runtime.ts';
 import { requestBytes } from './load.ts';
 
 type Served = AsyncDisposable & {

@@ -5,7 +5,7 @@ import type { Bundle } from '#contracts/bundle';
 import { canonicalBytes } from '#contracts/canonical';
 import { bundle, policy, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { processMemory } from '../support/process-table.ts';
-import { startTestRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-test-runtime.ts';
 import { median } from './pairs.ts';
 import { termsOf } from './policies.ts';
 

@@ -11,7 +11,7 @@ import type { ProgramEnd } from '../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { runSourceFile } from './run-program.ts';
+import { runSourceFile } from './run-source-file.ts';
 
 describe('the program of helm test for the gateway', () => {
   let platform: Platform;

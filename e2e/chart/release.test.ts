@@ -8,7 +8,7 @@ import { missingApiServer } from '../kube/open-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { chartFolder, helm, helmOk, missingHelm, skipWithout } from './helm.ts';
 import { ofKind, renderChart, renderFile, valuesFiles, valuesPath } from './render-chart.ts';
-import { runSourceFile } from './run-program.ts';
+import { runSourceFile } from './run-source-file.ts';
 
 const missing = missingHelm ?? missingApiServer;
 const name = 'guardrails';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { digestOf } from '#contracts/canonical';
 import { hasProcessTable, processMemory } from '../support/process-table.ts';
 import type { RunningProcess } from '../support/start-process.ts';
-import { startTestRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-test-runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fuzzBundle, token } from './fuzz-bundle.ts';
 import { sendChanged } from './send-changed.ts';

@@ -7,11 +7,11 @@ import { currentProfile } from '#contracts/profiles';
 import { freePort } from '#kit/testing/loopback';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { deniedTerm, sampleBundle } from '../support/sample-policy.ts';
-import { startTestRuntime } from '../support/start-runtime.ts';
+import { startTestRuntime } from '../support/start-test-runtime.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 import { audience, issuer, newKey } from './start-management.ts';
 
 onResourceServers('authorization of the management API', (openWorld) => {

@@ -8,7 +8,7 @@ import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 
 onResourceServers('the binding of a model', (openWorld) => {
   let world: ManagementWorld;

@@ -3,7 +3,7 @@ import { verifies } from '../support/verifies.ts';
 import type { Command } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';

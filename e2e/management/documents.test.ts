@@ -6,7 +6,7 @@ import { sha256Hex } from '#contracts/canonical';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
 import { verifies } from '../support/verifies.ts';
-import { type ManagementWorld, openManagementWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
 const own = '/api/v1/guardrail-management/openapi.json';
 const common = '/openapi.json';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { openManagementWorld } from './open-world.ts';
+import { openManagementWorld } from './open-management-world.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a database that is lost with its pod'), () => {
   test('an emptied database ends the process, and the next start restores schema and administrators', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { type ManagementWorld, openManagementWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { newKey } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';

@@ -8,7 +8,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../hack/check/run-tool.ts';
 import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type ManagementWorld, openManagementWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
 const folders = {
   management: join(root, 'operator/management/migrations'),

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { missingPostgres } from '#sql/testing/test-server';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { openSharedClusterWorld } from './open-cluster-world.ts';
-import { type ManagementWorld, openManagementWorld, type WorldOptions } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld, type WorldOptions } from './open-management-world.ts';
 
 type OpenWorld = (options?: WorldOptions) => Promise<ManagementWorld>;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { startScaleGateway } from '../scale/gateway-pod.ts';
-import { openScaleWorld, type ScaleWorld } from '../scale/open-world.ts';
+import { openScaleWorld, type ScaleWorld } from '../scale/open-scale-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
 import { actions } from './actions.ts';
 import { grantManagement } from './grant-management.ts';

@@ -10,13 +10,13 @@ import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import { sharedNodesName } from '../kube/end-shared-api-server.ts';
 import { type ApiServer, connectApiServer } from '../kube/open-api-server.ts';
 import { makePod } from '../scale/gateway-pod.ts';
-import { openScaleWorld } from '../scale/open-world.ts';
+import { openScaleWorld } from '../scale/open-scale-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
 import { until } from '../support/until.ts';
 import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
 import { besideCluster } from './open-busy-cluster.ts';
-import type { ManagementWorld, WorldOptions } from './open-world.ts';
+import type { ManagementWorld, WorldOptions } from './open-management-world.ts';
 import { startManagementReplicas } from './start-management.ts';
 
 const replicaName = 'gateway-1';

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import type { HttpResponse } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 

@@ -7,7 +7,7 @@ import { bindingObject, definitionOf, policyObject } from '../../operator/testin
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 import { revisionsOf } from './actions.ts';
 import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import { type ManagementWorld, openManagementWorld } from './open-world.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
 const list = '/api/v1/guardrail-policies';
 

@@ -5,7 +5,7 @@ import type { Resource, Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
-import type { ManagementWorld } from './open-world.ts';
+import type { ManagementWorld } from './open-management-world.ts';
 
 onResourceServers('operations whose resource was restored', (open) => {
   let world: ManagementWorld;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openManagementWorld } from './open-world.ts';
+import { openManagementWorld } from './open-management-world.ts';
 
 test('a policy can be created, read, applied to a model and confirmed through the management API', async () => {
   const world = await openManagementWorld();

@@ -5,7 +5,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import type { Write } from './audit-log.ts';
 import { bindingName } from './make-objects.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 
 /** Times of an edit: when a watch reported it, and the first write that followed. */
 type Edit = {

@@ -7,7 +7,7 @@ import type { Write } from './audit-log.ts';
 import { atLeast, atMost, published, type ScaleFigure } from './figures.ts';
 import { followApplied } from './follow-applied.ts';
 import { makeBindings, makePolicies } from './make-objects.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 import { settled } from './operator-process.ts';
 import { cpuSecondsOf, liveBytesOf } from './process-costs.ts';
 

@@ -3,7 +3,7 @@ import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { churn, startEditing, type TimedEdit } from './edit-bindings.ts';
 import { atMost, percentile, published, type ScaleFigure } from './figures.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 import { leads, looked, startOperator } from './operator-process.ts';
 
 const most = { steadyMs: 50, resyncMs: 250 } as const;

@@ -4,7 +4,7 @@ import type { RunningProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
 import { atMost, published, type ScaleFigure } from './figures.ts';
 import { startScaleGateway } from './gateway-pod.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 import { cpuSecondsOf, liveBytesOf, peakMiBOf } from './process-costs.ts';
 

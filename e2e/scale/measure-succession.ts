@@ -9,7 +9,7 @@ import type { Write } from './audit-log.ts';
 import { startEditing } from './edit-bindings.ts';
 import { atMost, type ScaleFigure } from './figures.ts';
 import { followApplied } from './follow-applied.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 
 const most = { crashSeconds: 17, orderlySeconds: 2 } as const;

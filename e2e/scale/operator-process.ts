@@ -1,6 +1,6 @@
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { until } from '../support/until.ts';
-import type { ScaleWorld } from './open-world.ts';
+import type { ScaleWorld } from './open-scale-world.ts';
 
 /** A process of the operator that has synced all resources; it is the leader or a standby. */
 export async function startOperator(world: ScaleWorld, replica: string): Promise<RunningProcess> {

@@ -5,7 +5,7 @@ import { measureCreation } from './measure-creation.ts';
 import { measureEditsInResync, measureSteadyEdits } from './measure-edits.ts';
 import { measureColdStarts, measureNewReplica } from './measure-starts.ts';
 import { measureSuccession } from './measure-succession.ts';
-import { openScaleWorld } from './open-world.ts';
+import { openScaleWorld } from './open-scale-world.ts';
 import { settled, startOperator } from './operator-process.ts';
 
 type Plan = {

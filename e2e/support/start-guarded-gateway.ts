@@ -16,7 +16,7 @@ import { type CheckProxy, startCheckProxy } from './check-proxy.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
-import { startTestRuntime } from './start-runtime.ts';
+import { startTestRuntime } from './start-test-runtime.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
 

@@ -1,6 +1,6 @@
 import { hasProcessTable, processTable } from '../../e2e/support/process-table.ts';
 import { until } from '../../e2e/support/until.ts';
-import { clusterComponents } from './components-of.ts';
+import { clusterComponents } from './cluster-components.ts';
 import { clusterFolder } from './places.ts';
 import { isSameProcessRunning, processMark } from './process/process-identity.ts';
 import type { ControlPlaneRecord, WholeRecord } from './record.ts';

@@ -1,5 +1,5 @@
 import { lastLines } from '#kit/process/child-log';
-import { clusterComponents } from './components-of.ts';
+import { clusterComponents } from './cluster-components.ts';
 import { urlOf } from './control-plane/components.ts';
 import { kindNode, kindUrlOf } from './kind/kind-cluster.ts';
 import { kubectl } from './kubectl.ts';

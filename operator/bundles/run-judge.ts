@@ -1,9 +1,12 @@
+import { join } from 'node:path';
+import type { Bundle } from '#contracts/bundle';
 import { describeProblem, type PlacedMessage } from '#contracts/describe-problem';
 import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { providerOf, rulesInOrder } from '#contracts/policy';
 import { createSemaphore } from '#kit/concurrency/semaphore';
+import { openTokenFile, TokenFileError } from '#kit/http/token-file';
 import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
-import { missingCredential } from './missing-credential.ts';
 import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
 
 /** Timeout of a validation; exceeding it is reported as bundle_invalid. */
@@ -76,6 +79,26 @@ export function createJudge(options: JudgeOptions): Judge {
       );
     },
   };
+}
+
+/**
+ * The first credential that is needed by a rule of the bundle and cannot be read now.
+ * @param secretsDirectory folder of credentials, one file each
+ * @returns a sentence that names provider and credential; undefined if none is missing
+ */
+function missingCredential({ policies, providers }: Bundle, secretsDirectory: string): string | undefined {
+  const rules = policies.flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)]);
+  const asked = new Set(rules.map(providerOf));
+  for (const { name, credential } of providers) {
+    if (!asked.has(name)) continue;
+    try {
+      openTokenFile(join(secretsDirectory, credential));
+    } catch (error) {
+      if (!(error instanceof TokenFileError)) throw error;
+      return `the provider ${name} is not called until its credential ${credential} can be read (${error.code})`;
+    }
+  }
+  return undefined;
 }
 
 function copyOf({ name, policyId, stage, messages }: BundleCheck): JudgeJob['checks'][number] {

@@ -1,6 +1,9 @@
 import { v7 as uuid } from 'uuid';
 import { type Api, createApi } from '#api/create-api';
+import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import { classifierProfile, detectorContract } from '#contracts/policy';
+import type { ApprovedProvider } from '#contracts/providers';
 import { listen } from '#kit/http/listen';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
@@ -37,7 +40,6 @@ import { RecordsUnavailableError } from './operations/ports.ts';
 import { createGenerationRecorder } from './operations/record-generation.ts';
 import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
-import { providerList } from './policies/provider-list.ts';
 
 /** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
@@ -197,4 +199,21 @@ function openGateways(
   pods: Parameters<typeof createGatewayPods>[0],
 ): GatewayReplicas {
   return runDirectory === undefined ? createGatewayPods(pods) : createGatewayProcesses({ runDirectory });
+}
+
+/** The approved external checks as the API shows them: without addresses and secrets, and without model providers. */
+function providerList(approved: readonly ApprovedProvider[]): ProviderList {
+  return { items: approved.flatMap(externalCheck).toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+function externalCheck(entry: ApprovedProvider): ProviderList['items'] {
+  const { name } = entry;
+  switch (entry.kind) {
+    case 'model':
+      return [];
+    case 'detector':
+      return [{ name, kind: 'detector', contract: detectorContract, credentialRef: { name: entry.credential } }];
+    case 'classifier':
+      return [{ name, kind: 'classifier', profile: classifierProfile, credentialRef: { name: entry.credential } }];
+  }
 }

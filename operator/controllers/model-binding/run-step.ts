@@ -1,6 +1,8 @@
 import type { CheckClient } from '#checks/client';
+import { digestOf } from '#contracts/canonical';
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { askProviders } from '../../acceptance/ask-providers.ts';
@@ -15,10 +17,12 @@ import { workloadName } from '../../workloads/workload-name.ts';
 import type { AnsweredProviders } from './answered-providers.ts';
 import type { AwaitedWorkloads } from './awaited-workloads.ts';
 import { type BindingWorld, workloadView } from './gather.ts';
-import { recordPassedTests, testsDigest } from './passed-tests.ts';
 import { deadlinesOf } from './resources/route.ts';
 import type { ApplicationRole, TargetFacts } from './snapshot.ts';
 import type { ReconcileStep } from './steps.ts';
+
+/** Limit of the lists of passed tests that a workload records. */
+const rememberedLists = 64;
 
 export type AcceptancePorts = {
   readonly client: KubeClient;
@@ -141,7 +145,7 @@ async function runTests(
   const { target, contentProfile } = step;
   const revision = revisionOf(acceptance, target);
   const generation = generationOf(acceptance, target);
-  const digest = testsDigest(revision.tests);
+  const digest = digestOf(revision.tests);
   if (generation.status?.testsPassed?.includes(digest)) return learn(acceptance, target, { tests: { kind: 'passed' } });
   const built = builtOf(acceptance, target);
   const deadlines = deadlinesOf(built.definition);
@@ -174,6 +178,24 @@ async function runTests(
       return learn(acceptance, target, { tests: { kind: 'passed' } });
     }
   }
+}
+
+/**
+ * Records in the status of the workload that it passed a list of tests. The other fields have another writer and are
+ * not changed; of two concurrent recorders one gets a conflict and reads again.
+ */
+async function recordPassedTests(
+  client: Pick<KubeClient, 'patchStatus'>,
+  generation: Stored<RuntimeWorkload>,
+  digest: string,
+): Promise<void> {
+  const passed = generation.status?.testsPassed;
+  const path = '/status/testsPassed';
+  await client.patchStatus(kinds.runtimeWorkload, generation.metadata.name, [
+    { op: 'test', path: '/metadata/uid', value: generation.metadata.uid },
+    ...(passed === undefined ? [] : [{ op: 'test', path, value: passed } as const]),
+    { op: 'add', path, value: [digest, ...(passed ?? [])].slice(0, rememberedLists) },
+  ]);
 }
 
 function learn(acceptance: AcceptanceState, target: ApplicationRole, facts: TargetFacts): AcceptanceState {

@@ -13,7 +13,7 @@ import { previousAnnotation, writePrevious } from '../../applications/previous-a
 import { aliasKey } from '../../caches/caches.ts';
 import { keepWorkload } from '../../workloads/prepare-workload.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
-import { confirmCircle } from './alias/confirm-circle.ts';
+import type { Mover } from './alias/alias-circle.ts';
 import { aliasHolderOf } from './alias/gather-ownership.ts';
 import { isReleased, leftAliasAnnotation } from './alias/released-alias.ts';
 import { type Pass, policyView } from './gather.ts';
@@ -166,6 +166,25 @@ async function confirmAlias(client: KubeClient, draft: RouteDraft): Promise<void
         holding.gateway === draft.gateway && holding.alias === draft.alias && holding.bindingId !== draft.binding.id,
     );
   if (taken) throw lost('another binding has taken the alias');
+}
+
+/**
+ * Every binding of the cycle still holds its alias and asks for the next one's, from live reads: a binding does not
+ * release its alias for others whose spec has changed.
+ */
+async function confirmCircle(client: KubeClient, circle: readonly Mover[]): Promise<void> {
+  for (const { name, id, wants, holds } of circle) {
+    const binding = await client.get<ModelBinding>(kinds.modelBinding, name);
+    const route = await client.get<GatewayRoute>(kinds.gatewayRoute, name);
+    const stands =
+      binding !== undefined &&
+      binding.metadata.deletionTimestamp === undefined &&
+      binding.metadata.labels?.[idLabel] === id &&
+      aliasKey(binding.spec.gateway, binding.spec.model.alias) === wants &&
+      route?.spec.binding.id === id &&
+      aliasKey(route.spec.gateway, route.spec.alias) === holds;
+    if (!stands) throw lost('the bindings that exchange aliases have changed');
+  }
 }
 
 function lost(message: string): KubeError {

@@ -1,11 +1,14 @@
 import type { Logger } from '#kit/log/logger';
 import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type Content, pinnedApplication } from '../../applications/application.ts';
 import { readPrevious } from '../../applications/previous-application.ts';
+import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import type { BundleStore } from '../../bundles/ports.ts';
+import { revisionName } from '../../revisions/resources/revision.ts';
 import type { ServedPin } from '../../served/ports.ts';
-import { buildContent } from '../model-binding/build-content.ts';
 import type { BindingWorld } from '../model-binding/gather.ts';
 
 type RestorePorts = {
@@ -55,4 +58,21 @@ function contentsOf({ stores }: BindingWorld, workload: string): readonly Conten
     const before = pinnedApplication({ ...route.spec, token, contentProfile, guardrail });
     return [pinnedApplication(route.spec).content, before.content];
   });
+}
+
+/**
+ * The bundle of an application, built from the recorded revision; undefined for an unguarded one, and if the revision
+ * or the settings do not allow it.
+ */
+async function buildContent(
+  client: Pick<KubeClient, 'get'>,
+  { limits, approved }: Pick<BindingWorld, 'limits' | 'approved'>,
+  content: Content,
+): Promise<BuiltBundle | undefined> {
+  if (content.mode !== 'Policy' || content.policyId === undefined) return undefined;
+  const { policyId, policyRevision, contentProfile } = content;
+  const revision = await client.get<PolicyRevision>(kinds.policyRevision, revisionName(policyId, policyRevision));
+  if (revision === undefined) return undefined;
+  const bundle = buildBundle({ revision: revision.spec, contentProfile, limits, approved });
+  return bundle.kind === 'built' ? bundle : undefined;
 }

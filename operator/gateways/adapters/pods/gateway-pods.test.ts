@@ -6,8 +6,7 @@ import type { Pod } from '#kube/client/builtin-types';
 import { createClient } from '#kube/client/client';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { describeGatewayReplicas } from '../../testing/gateway-replicas-suite.ts';
-import { createGatewayPods } from './gateway-pods.ts';
-import { isPodRunning } from './is-running.ts';
+import { createGatewayPods, isPodRunning } from './gateway-pods.ts';
 
 const logger = createLogger({ service: 'test', level: 'error', destination: { write: () => undefined } });
 const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };

@@ -5,7 +5,6 @@ import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReplicas } from '../../ports.ts';
-import { isPodRunning } from './is-running.ts';
 
 /** Selects the pods of all gateways. */
 const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gateway';
@@ -54,4 +53,13 @@ export function createGatewayPods(options: {
     silenceMs: () => clock.now() - reflector.lastContact(),
     [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Whether a container of the gateway pod runs. A pod under deletion counts as running until its containers have ended;
+ * a pod in restart backoff does not.
+ */
+export function isPodRunning({ status }: Pick<Pod, 'status'>): boolean {
+  if (status?.phase !== 'Running') return false;
+  return status.containerStatuses?.some((container) => container.state?.running !== undefined) ?? false;
 }

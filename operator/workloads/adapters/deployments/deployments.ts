@@ -18,7 +18,7 @@ import type {
   WorkloadRequest,
   Workloads,
 } from '../../ports.ts';
-import { describePodProblem } from './describe-problem.ts';
+import { describePodProblem } from './describe-pod-problem.ts';
 import { controllerOf, desiredObjects, type WorkloadPart, workloadKinds } from './desired-objects.ts';
 import { readDeploymentManifest, renderDeploymentManifest, type WorkloadManifest } from './manifest.ts';
 import { watchClusterObjects } from './watched-objects.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerStatus, Pod } from '#kube/client/builtin-types';
 import type { WorkloadProblemReason } from '../../ports.ts';
-import { describePodProblem } from './describe-problem.ts';
+import { describePodProblem } from './describe-pod-problem.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 
