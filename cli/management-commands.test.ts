@@ -16,6 +16,7 @@ import {
   ManagementApiError,
   ManagementUnreachableError,
 } from './management/management-error.ts';
+import { definitionOfWord, manifestOfWord } from './testing/policy-text.ts';
 import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
 import { folderWithFiles, runCli } from './testing/run-cli.ts';
 
@@ -33,26 +34,13 @@ async function json(...args: readonly string[]) {
   return JSON.parse(stdout);
 }
 
-/** A policy that denies one word. */
-function policyFile(name: string, word: string): string {
-  const rule = {
-    id: 'word',
-    kind: 'stop_list',
-    timeoutMs: 100,
-    action: { type: 'deny' },
-    stopList: { match: 'token', caseSensitive: false, terms: [word] },
-  };
-  const section = { deadlineMs: 500, baseline: [rule], additional: [] };
-  return stringify({ name, definition: { request: section, response: section, providers: [] } });
-}
+const overApi = ['--via', 'api'];
 
+/** Creates a policy over the management API. @returns the names of its resource */
 async function createPolicy(name: string): Promise<string> {
-  const { code, stdout, stderr } = await run(
-    ['policy', 'create', '-f', '-', '--wait', '--json'],
-    policyFile(name, name),
-  );
+  const { code, stdout, stderr } = await run(['apply', '-f', '-', '--json', ...overApi], manifestOfWord(name, name));
   expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout).target.id;
+  return JSON.parse(stdout)[0].object.metadata.name;
 }
 
 async function clientOf(origin?: string, timeoutMs = 10_000): Promise<ManagementClient> {
@@ -139,162 +127,167 @@ test('portcullis status shows the addresses, and a subject that is not an admini
   for (const name of ['management', 'issuer']) expect(addresses[name]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const token = join(platform.data, 'ann.token');
   writeFileSync(token, (await run(['token', '--subject', 'ann'])).stdout);
-  const refused = await run(['policy', 'list', '--token-file', token, '--json']);
+  const refused = await run(['get', 'gp', ...overApi, '--token-file', token, '--json']);
   expect([refused.code, JSON.parse(refused.stderr).error.message]).toEqual([
     1,
     'The subject does not have the permission control_plane:control-plane#administer.',
   ]);
 });
 
-test('a policy is created, read, edited, archived, restored and listed with portcullis policy', async () => {
-  const id = await createPolicy('house-rules');
-  const shown = await run(['policy', 'get', 'house-rules', '-o', 'yaml']);
-  const policy = parse(shown.stdout);
-  expect(policy).toMatchObject({ id, name: 'house-rules', revision: 1, status: 'draft', ruleKinds: ['stop_list'] });
-  expect((await run(['policy', 'get', id])).stdout).toMatch(/Revision: +1\n/);
-
-  const edited = stringify({ ...policy, description: 'second' });
-  const saved = await run(['policy', 'update', id, '-f', '-', '--wait'], edited);
-  expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('succeeded, revision 2') });
-  const late = await run(['policy', 'update', id, '-f', '-'], edited);
-  expect(late).toMatchObject({
-    code: 10,
-    stderr: expect.stringContaining('was edited from revision 1, but the latest one is 2'),
-  });
-
-  expect((await run(['policy', 'archive', 'house-rules', '--wait'])).code).toBe(0);
-  expect((await run(['policy', 'archive', 'house-rules'])).stdout).toContain('is archived already');
-  expect(await json('policy', 'revision', id, '3')).toMatchObject({ revision: 3, status: 'archived' });
-  const refused = await run(['binding', 'apply', 'guarded-echo', id, '2']);
-  expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('The policy is archived') });
-  expect((await run(['policy', 'restore', 'house-rules', '--wait'])).code).toBe(0);
-
-  const history = await json('policy', 'history', id);
-  expect(history.items.map((one: { revision: number }) => one.revision)).toEqual([4, 3, 2, 1]);
-  const page = await json('policy', 'history', id, '--limit', '2', '--before', '4');
-  expect([page.items.length, page.nextBeforeRevision]).toEqual([2, 2]);
-  const { items } = await json('policy', 'list');
-  expect(items.map((one: { name: string }) => one.name)).toEqual(
-    expect.arrayContaining(['house-rules', 'guarded-chat']),
+test('a policy is created, read, edited, archived and unarchived over the management API by its resource name', async () => {
+  const name = await createPolicy('house-rules');
+  expect((await run(['get', 'gp', name, ...overApi])).stdout).toMatch(/^NAME +REVISION +ACCEPTED +LIFECYCLE +TESTS/);
+  expect((await run(['get', 'gp', '-o', 'wide', ...overApi])).stdout).toMatch(
+    new RegExp(`^${name} .* house-rules `, 'm'),
   );
-  const first = await json('policy', 'list', '--limit', '1');
-  const second = await json('policy', 'list', '--limit', '1', '--cursor', first.nextCursor);
-  expect([first.items.length, second.items.length]).toEqual([1, 1]);
-  expect((await run(['policy', 'list', '--limit', '1'])).stdout).toContain(`More: --cursor ${first.nextCursor}`);
-  expect((await run(['policy', 'list'])).stdout).toMatch(/^ID +NAME +REVISION +STATUS +RULES +UPDATED\n/);
+  const shown = await run(['get', 'gp', name, '-o', 'yaml', ...overApi]);
+  const policy = parse(shown.stdout);
+  expect(policy).toMatchObject({ metadata: { name }, spec: { displayName: 'house-rules', lifecycle: 'Draft' } });
+  expect((await run(['get', 'gp', name, '-o', 'yaml'])).stdout).toBe(shown.stdout);
+
+  const edited = stringify({ ...policy, spec: { ...policy.spec, description: 'second' } });
+  const saved = await run(['apply', '-f', '-', ...overApi], edited);
+  expect(saved).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} configured\n` });
+  const late = await run(['apply', '-f', '-', ...overApi], edited);
+  expect(late).toMatchObject({ code: 10, stderr: expect.stringContaining('was changed concurrently') });
+  const { metadata: _metadata, ...rest } = policy;
+  const same = stringify({ ...rest, metadata: { name }, spec: { ...policy.spec, description: 'second' } });
+  expect((await run(['apply', '-f', '-', ...overApi], same)).stdout).toBe(`GuardrailPolicy ${name} unchanged\n`);
+
+  expect((await run(['archive', name, ...overApi])).stdout).toBe(`GuardrailPolicy ${name} is archived\n`);
+  expect((await run(['archive', name, ...overApi])).stdout).toContain('is archived already');
+  const refused = await run(['apply-revision', 'guarded-echo', '2', '--policy', name, ...overApi]);
+  expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is archived') });
+  expect((await run(['unarchive', name, ...overApi])).code).toBe(0);
+
+  const history = await json('history', name, ...overApi);
+  expect(history.map((one: { revision: number }) => one.revision)).toEqual([4, 3, 2, 1]);
+  expect(await json('history', name)).toEqual(history);
+  expect((await run(['diff', name, '1', '2', ...overApi])).stdout).toMatch(/^\+description: second$/m);
 });
 
-test('portcullis applies, rolls back and unbinds a model after a confirmation, and the operation shows the result', async () => {
-  const id = await createPolicy('applied-word');
-  await run(['policy', 'update', id, '-f', '-', '--wait'], policyFile('applied-word', 'second'));
-  const before = await json('binding', 'get', 'guarded-echo');
-  expect(before).toMatchObject({ state: 'applied', gatewayName: 'default' });
-  const accepted = await json('binding', 'apply', 'guarded-echo', 'applied-word');
-  expect(accepted).toMatchObject({ kind: 'binding.apply' });
-  const ended = await run(['operation', 'wait', accepted.operationId]);
-  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('binding.apply of model') });
-  expect(await json('operation', 'get', accepted.operationId)).toMatchObject({ state: 'succeeded' });
-  expect(await json('binding', 'get', before.modelId)).toMatchObject({
-    state: 'applied',
-    binding: { policyId: id, policyRevision: 2 },
-  });
-  const say = (message: string) => run(['chat', 'guarded-echo', '--message', message]);
-  expect((await say('second')).code).toBe(6);
+test('archive and unarchive write a policy as a resource', async () => {
+  const name = await createPolicy('by-resource');
+  expect((await run(['archive', name])).stdout).toBe(`GuardrailPolicy ${name} is archived\n`);
+  expect((await json('get', 'gp', name)).spec.lifecycle).toBe('Archived');
+  expect((await run(['unarchive', name])).stdout).toBe(`GuardrailPolicy ${name} is a draft\n`);
+});
 
-  expect((await run(['binding', 'rollback', 'guarded-echo', '--wait'])).code).toBe(0);
-  expect((await say('second')).code).toBe(0);
-  expect((await say('applied-word')).code).toBe(6);
-  const none = await run(['binding', 'rollback', 'guarded-echo']);
-  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('is already at revision 1') });
-  const unconfirmed = await run(['binding', 'unbind', 'guarded-echo', '--wait']);
+test('apply-revision, rollback and unbind mean the same over resources and over the management API', async () => {
+  const name = await createPolicy('applied-word');
+  expect((await run(['apply', '-f', '-', ...overApi], manifestOfWord(name, 'second'))).code).toBe(0);
+  const binding = async () => (await json('get', 'mb', 'guarded-echo', ...overApi)).spec.guardrail;
+  const before = await binding();
+  const applied = await run(['apply-revision', 'guarded-echo', '--policy', name, '--wait', ...overApi]);
+  expect(applied).toMatchObject({
+    code: 0,
+    stdout: `ModelBinding guarded-echo set to revision 2 of ${name}\nModelBinding guarded-echo is applied\n`,
+  });
+  const { apply } = (await json('get', 'mb', 'guarded-echo')).spec;
+  expect(await json('operation', 'get', apply)).toMatchObject({ kind: 'binding.apply', state: 'succeeded' });
+  expect(await run(['operation', 'wait', apply])).toMatchObject({ code: 0 });
+  const described = (await run(['describe', 'mb', 'guarded-echo', ...overApi])).stdout;
+  expect(described).toMatch(/State:\n {2}Gateway: +default\n {2}Binding: +applied\n {2}Desired: +revision 2\n/);
+  expect((await run(['chat', 'guarded-echo', '--message', 'second'])).code).toBe(6);
+
+  for (const via of ['api', 'resources']) {
+    const forth = ['apply-revision', 'guarded-echo', '2', '--policy', name, '--wait', '--via', via];
+    expect([via, (await run(forth)).code]).toEqual([via, 0]);
+    const back = await run(['rollback', 'guarded-echo', '--wait', '--via', via]);
+    expect([via, back.code, await binding()]).toEqual([via, 0, before]);
+  }
+  const unconfirmed = await run(['unbind', 'guarded-echo', '--wait', ...overApi]);
   expect(unconfirmed).toMatchObject({ code: 13, stdout: '' });
-  expect(unconfirmed.stderr).toContain('The model guarded-echo would become UNGUARDED');
-  expect((await json('binding', 'get', 'guarded-echo')).state).toBe('applied');
-  expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
-  expect((await json('binding', 'get', 'guarded-echo')).state).toBe('unbound');
-  expect((await run(['binding', 'get', 'guarded-echo'])).stdout).toMatch(
-    /State: +unbound\nDesired: +UNGUARDED\nServing: +UNGUARDED\n/,
+  expect(unconfirmed.stderr).toContain('ModelBinding guarded-echo would become UNGUARDED');
+  expect(await binding()).toEqual(before);
+  expect((await run(['unbind', 'guarded-echo', '--yes', '--wait', ...overApi])).code).toBe(0);
+  expect((await run(['describe', 'mb', 'guarded-echo', ...overApi])).stdout).toMatch(
+    /Binding: +unbound\n {2}Desired: +UNGUARDED\n {2}Serving: +UNGUARDED\n/,
   );
   expect((await run(['get', 'mb', 'guarded-echo'])).stdout).toMatch(/ guarded-echo +UNGUARDED +- +UNGUARDED +True /);
   expect((await run(['status'])).stdout).toMatch(/\nguarded-echo +guarded-echo +- +- +UNGUARDED +UNGUARDED /);
   const why = (await run(['why', 'guarded-echo'])).stdout;
   expect(why).toContain('ModelBinding guarded-echo is UNGUARDED, as its spec declares');
   expect(why).toContain('Served now: UNGUARDED: requests and answers are not checked.');
-  expect((await run(['binding', 'unbind', 'guarded-echo', '--wait'])).code).toBe(0);
+  expect((await run(['unbind', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
+  expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
+  expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
+  expect(await binding()).toEqual(before);
 });
 
-test('portcullis binding rollback and unbind keep the content profile of the model', async () => {
+test('rollback and unbind keep the content profile of the binding, and apply-revision --profile changes it', async () => {
   const older = 'gateway-1.5.0-text-webhook-v1';
-  await createPolicy('kept-profile');
-  await run(['policy', 'update', 'kept-profile', '-f', '-', '--wait'], policyFile('kept-profile', 'other'));
+  const name = await createPolicy('kept-profile');
   const profile = async () => (await json('get', 'modelbinding', 'guarded-echo')).spec.contentProfile;
-  const applied = await run(['binding', 'apply', 'guarded-echo', 'kept-profile', '--profile', older, '--wait']);
-  expect([applied.code, await profile()]).toEqual([0, older]);
-  const { modelId } = await json('binding', 'get', 'guarded-echo');
-  expect((await run(['binding', 'rollback', modelId, '--wait'])).code).toBe(0);
-  expect(await profile()).toBe(older);
-
-  // The management API does not return the content profile, so that --server needs --profile.
   const token = join(platform.data, 'profile.token');
   writeFileSync(token, (await run(['token'])).stdout);
+  // --server alone selects the API.
   const elsewhere = ['--server', platform.status().addresses.management ?? '', '--token-file', token];
-  for (const command of [
-    ['rollback', modelId, '--to', '2'],
-    ['unbind', modelId],
-  ]) {
-    const refused = await run(['binding', ...command, ...elsewhere]);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('name it with --profile') });
-  }
-  const unbound = await run(['binding', 'unbind', modelId, ...elsewhere, '--profile', older, '--yes', '--wait']);
-  expect([unbound.code, await profile()]).toEqual([0, older]);
-  expect((await run(['binding', 'apply', 'guarded-echo', 'kept-profile', '--wait'])).code).toBe(0);
-  expect(await profile()).toBe('gateway-1.5.0-chat-webhook-v2');
-  expect((await run(['binding', 'unbind', 'guarded-echo', '--yes', '--wait'])).code).toBe(0);
+  const forth = ['apply-revision', 'guarded-echo', '1', '--policy', name, '--wait'];
+  expect((await run([...forth, '--profile', older, ...elsewhere])).code).toBe(0);
+  expect(await profile()).toBe(older);
+  expect((await run(['rollback', 'guarded-echo', '--wait', ...elsewhere])).code).toBe(0);
+  expect(await profile()).toBe(older);
+  expect((await run(['unbind', 'guarded-echo', '--yes', '--wait', ...elsewhere])).code).toBe(0);
+  expect(await profile()).toBe(older);
+  expect((await run(['rollback', 'guarded-echo', '--wait', ...elsewhere])).code).toBe(0);
+  const current = 'gateway-1.5.0-chat-webhook-v2';
+  expect((await run(['apply-revision', 'guarded-echo', '--profile', current, '--wait'])).code).toBe(0);
+  expect(await profile()).toBe(current);
 });
 
-test('missing, ambiguous and invalid arguments have their exit codes and a remedy', async () => {
+test('missing, ambiguous and invalid arguments have their exit codes and a remedy over the management API', async () => {
   const absent = '01890000-0000-7000-8000-000000000000';
   for (const words of [
-    ['policy', 'get', absent],
-    ['policy', 'get', 'nobody'],
+    ['get', 'gp', 'nobody', ...overApi],
+    ['get', 'mb', 'nobody', ...overApi],
+    ['rollback', 'nobody', ...overApi],
     ['operation', 'get', absent],
   ]) {
     expect([words, (await run(words)).code]).toEqual([words, 3]);
   }
-  expect((await run(['binding', 'get', 'nobody'])).code).toBe(3);
-  await createPolicy('twice');
-  await createPolicy('twice');
-  expect(await run(['policy', 'get', 'twice'])).toMatchObject({
+  const { client } = { client: await clientOf() };
+  for (const word of ['one', 'two']) {
+    await client.createPolicy({ name: 'twice', description: '', definition: definitionOfWord(word) });
+  }
+  expect(await run(['apply', '-f', '-', ...overApi], manifestOfWord('twice', 'x'))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('2 policies are named "twice": give one of the ids'),
+    stderr: expect.stringContaining('2 policies have the display name twice'),
   });
-  const wrong = await run(['policy', 'create', '-f', '-'], 'name: -x\ndefinition: {}\n');
+  const wrong = await run(['apply', '-f', '-', ...overApi], 'name: -x\ndefinition: {}\n');
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('standard input: ') });
-  const manifest = await run(['policy', 'create', '-f', 'examples/guarded-chat/policy.yaml']);
-  expect(manifest).toMatchObject({ code: 2, stderr: expect.stringContaining('this is a manifest') });
-  const far = await run(['policy', 'list', '--server', 'http://portcullis.example']);
+  const far = await run(['get', 'gp', '--server', 'http://portcullis.example']);
   expect(far.code).toBe(2);
+  for (const [words, sentence] of [
+    [['get', 'gwr', ...overApi], 'and no GatewayRoute: repeat the command with --via resources'],
+    [['why', 'guarded-echo', ...overApi], '--via resources'],
+    [['delete', 'gp', 'guarded-chat', '--yes', ...overApi], 'repeat the command with --via resources'],
+    [['apply', '-f', 'examples/rule-pack/secrets.yaml', ...overApi], 'spec.tests cannot be changed'],
+    [['get', 'gp', '--token-file', 'x'], '--token-file belongs to the management API: add --via api'],
+  ] as const) {
+    expect([words, await run(words)]).toMatchObject([words, { code: 2, stderr: expect.stringContaining(sentence) }]);
+  }
   expect(await json('provider', 'list')).toEqual({ items: [] });
-  expect((await run(['policy', 'test', 'examples/guarded-chat/policy.yaml'])).code).toBe(0);
 });
 
 test('a repeated idempotency key has one effect; another command with it is a conflict', async () => {
   const key = ['--idempotency-key', 'a-key-of-this-test'];
-  const create = () => run(['policy', 'create', '-f', '-', '--json', ...key], policyFile('once', 'once'));
-  const [first, second] = [JSON.parse((await create()).stdout), JSON.parse((await create()).stdout)];
-  expect(second).toEqual(first);
-  const other = await run(['policy', 'create', '-f', '-', ...key], policyFile('other', 'other'));
+  const name = await createPolicy('once');
+  const save = () => run(['apply', '-f', '-', ...overApi, ...key], manifestOfWord(name, 'changed'));
+  for (let time = 0; time < 2; time += 1) {
+    expect(await save()).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} configured\n` });
+  }
+  expect((await json('history', name)).length).toBe(2);
+  const other = await run(['apply', '-f', '-', ...overApi, ...key], manifestOfWord(name, 'other'));
   expect(other).toMatchObject({ code: 10, stderr: expect.stringContaining('Idempotency-Key belongs to another') });
 });
 
-test('shell completion offers commands and the names of policies and bindings', async () => {
+test('shell completion offers the names of policies and bindings', async () => {
   const complete = async (...words: readonly string[]) => (await run(['__complete', ...words])).stdout.split('\n');
-  expect(await complete('policy', '')).toEqual(
-    expect.arrayContaining(['list', 'get', 'create', 'update', 'archive', 'restore', 'history', 'revision', 'test']),
-  );
-  await createPolicy('complete-me');
-  expect(await complete('policy', 'get', 'compl')).toContain('complete-me');
-  expect(await complete('binding', 'get', '')).toContain('guarded-echo');
+  const name = await createPolicy('complete-me');
+  expect(await complete('get', 'gp', name.slice(0, -1))).toContain(name);
+  expect(await complete('archive', '--via', 'api', name.slice(0, -1))).toContain(name);
+  expect(await complete('unbind', '')).toContain('guarded-echo');
 });
 
 describe('the client', () => {
@@ -314,12 +307,12 @@ describe('the client', () => {
   test('the management client retries a command whose answer was lost with the same key, and it has one effect', async () => {
     const way = await lossyWay(2);
     const client = await clientOf(way.origin);
-    const { definition } = parse(policyFile('lossy', 'lossy'));
+    const definition = definitionOfWord('lossy');
     const { target } = await client.createPolicy({ name: 'lossy', description: '', definition });
     expect(way.keys).toHaveLength(3);
     expect(new Set(way.keys).size).toBe(1);
-    const { items } = await json('policy', 'list');
-    expect(items.filter((one: { name: string }) => one.name === 'lossy')).toMatchObject([{ id: target.id }]);
+    const { items } = await client.listPolicies({ limit: 50 });
+    expect(items.filter(({ name }) => name === 'lossy')).toMatchObject([{ id: target.id }]);
   });
 
   test('the management client has an error type for a refusal, no answer, and an invalid answer', async () => {
@@ -348,7 +341,7 @@ describe('the client', () => {
 });
 
 test('killed processes are restarted at their addresses, and no write is lost', async () => {
-  const id = await createPolicy('survivor');
+  const policy = await createPolicy('survivor');
   const { addresses } = platform.status();
   for (const name of ['management', 'issuer', 'postgres']) {
     const pid = platform.pidOf(name);
@@ -356,10 +349,10 @@ test('killed processes are restarted at their addresses, and no write is lost', 
     await until(`${name} serves again`, () => platform.status().ready && platform.pidOf(name) !== pid);
     expect(platform.status().addresses).toEqual(addresses);
     const again = await until('the policy is read', async () => {
-      const { code, stdout } = await run(['policy', 'get', id, '--json']);
+      const { code, stdout } = await run(['get', 'gp', policy, '--json', ...overApi]);
       return code === 0 ? JSON.parse(stdout) : undefined;
     });
-    expect(again).toMatchObject({ id, revision: 1 });
+    expect(again).toMatchObject({ metadata: { name: policy }, status: { latestRevision: { number: 1 } } });
   }
 });
 
@@ -368,8 +361,7 @@ describe('a start', () => {
     using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
-    const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
-    const { operationId } = JSON.parse((await runCli(words, { data, input: policyFile('kept', 'kept') })).stdout);
+    const operationId = await createKept(data);
     const { management, issuer } = first.status().addresses;
     expect(await first.end('SIGINT')).toBe(0);
     for (const url of [management, issuer]) expect(await isOpen(url ?? '')).toBe(false);
@@ -384,8 +376,7 @@ describe('a start', () => {
     using folder = folderWithFiles();
     const data = join(folder.path, 'data');
     const first = await startPlatform({ data, management: true });
-    const words = ['policy', 'create', '-f', '-', '--wait', '--json'];
-    const { operationId } = JSON.parse((await runCli(words, { data, input: policyFile('kept', 'kept') })).stdout);
+    const operationId = await createKept(data);
     const left = descendantsOf(first.status().pid);
     expect(await first.end('SIGKILL')).toBe('SIGKILL');
     await using again = await startPlatform({ data, management: true });
@@ -424,12 +415,21 @@ describe('a start', () => {
       code: 0,
       stdout: 'Hello\n',
     });
-    expect(await runCli(['policy', 'list'], { data })).toMatchObject({
+    expect(await runCli(['get', 'gp', ...overApi], { data })).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('The management API of'),
     });
   });
 });
+
+/** @returns the operation that created the policy */
+async function createKept(data: string): Promise<string> {
+  const { stdout } = await runCli(['apply', '-f', '-', '--json', ...overApi], {
+    data,
+    input: manifestOfWord('kept', 'kept'),
+  });
+  return JSON.parse(stdout)[0].object.spec.change.split('/')[0];
+}
 
 async function isOpen(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);

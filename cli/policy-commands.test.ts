@@ -8,44 +8,44 @@ import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 const example = join(checkout, 'examples/guarded-chat/policy.yaml');
 const profile = 'gateway-1.5.0-chat-webhook-v2';
 
-describe('policy test', () => {
-  test('portcullis policy test passes for the example', async () => {
-    const { code, stdout } = await runCli(['policy', 'test', example]);
+describe('test -f', () => {
+  test('portcullis test -f passes for the example', async () => {
+    const { code, stdout } = await runCli(['test', '-f', example]);
     expect(stdout).toContain('11 of 11 tests passed');
     expect(stdout).toContain('passed  a card number is masked: Mask by card-number');
     expect(code).toBe(0);
   });
 
-  test('portcullis policy test shows for a failing test the expected decision and the deciding rule', async () => {
+  test('portcullis test -f shows for a failing test the expected decision and the deciding rule', async () => {
     using folder = folderWithFiles();
     const tests = `
     - { name: good, stage: request, messages: [{ role: user, content: hello }], expect: Pass }
     - { name: bad, stage: request, messages: [{ role: user, content: a Forbidden word }], expect: Pass }`;
     const file = folder.write('p.yaml', policyManifest({ tests }));
-    const end = await runInProcess(['policy', 'test', file, '--json']);
+    const end = await runInProcess(['test', '-f', file, '--json']);
     expect(end.code).toBe(5);
     expect(JSON.parse(end.stdout).tests).toMatchObject([
       { test: 'good', passed: true },
       { test: 'bad', expect: 'Pass', decision: 'Reject', rules: ['term'], passed: false },
     ]);
-    expect((await runInProcess(['policy', 'test', file])).stdout).toContain(
+    expect((await runInProcess(['test', '-f', file])).stdout).toContain(
       'FAILED  bad: expected Pass, got Reject by term',
     );
   });
 
-  test('portcullis policy test names a refused rule and the reason', async () => {
+  test('portcullis test -f names a refused rule and the reason', async () => {
     using folder = folderWithFiles();
     const costly = folder.write(
       'costly.yaml',
       policyManifest({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }),
     );
-    const end = await runInProcess(['policy', 'test', costly]);
+    const end = await runInProcess(['test', '-f', costly]);
     expect(end.code).toBe(9);
     expect(end.stderr).toMatch(
       /^portcullis: \S+costly\.yaml: policy small, request section, rule heavy: .+ on 32768 bytes .+: write it narrower, .+ \(rule_too_costly\)\n$/,
     );
     const wrong = folder.write('wrong.yaml', policyManifest({ request: patternRule('back', '(a)\\1') }));
-    const refused = await runInProcess(['policy', 'test', wrong]);
+    const refused = await runInProcess(['test', '-f', wrong]);
     expect(refused.code).toBe(9);
     expect(refused.stderr).toMatch(/wrong\.yaml: policy small, request section, rule back: .+ \(bundle_invalid\)\n$/);
   });
@@ -79,7 +79,7 @@ describe('invalid files', () => {
     ],
   ])('a policy file with %s is refused with its place', async (_, content, sentence) => {
     using folder = folderWithFiles();
-    const end = await runInProcess(['policy', 'test', folder.write('p.yaml', content)]);
+    const end = await runInProcess(['test', '-f', folder.write('p.yaml', content)]);
     expect(end.stderr).toMatch(sentence);
     expect({ code: end.code, stdout: end.stdout }).toEqual({ code: 2, stdout: '' });
   });
@@ -87,7 +87,7 @@ describe('invalid files', () => {
   test('a missing file, and a file without a policy or with two policies, are refused', async () => {
     using folder = folderWithFiles();
     const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
-    const none = await runInProcess(['policy', 'test', folder.write('b.yaml', binding)]);
+    const none = await runInProcess(['test', '-f', folder.write('b.yaml', binding)]);
     expect(none.stderr).toContain('holds no GuardrailPolicy');
     const two = folder.write('two.yaml', `${policyManifest({})}---\n${policyManifest({ name: 'other' })}`);
     expect((await runInProcess(['check', '--policy', two, 'x'])).stderr).toContain('holds 2 policies');

@@ -68,7 +68,7 @@ describe('the command line', () => {
     [['get', '--json'], 2, 'usage', /^Missing required argument 'kind'\.$/],
     [['get', 'gp', '--json', '--nonsense'], 2, 'usage', /^Unknown option '--nonsense'\.$/],
     [['--json'], 2, 'usage', /^Unknown option '--json'\.$/],
-    [['policy', '-o', 'json'], 2, 'usage', /-o|command/],
+    [['operation', '-o', 'json'], 2, 'usage', /-o|command/],
     [['up', '--port', '65536', '--json'], 2, 'usage', /from 0 to 65535/],
   ] as const)('portcullis %j ends with %i and one JSON object', async (args, code, name, message) => {
     const end = await runInProcess(args);
@@ -175,7 +175,7 @@ describe('completion', () => {
     const file = folder.write('policy.yaml', '');
     expect(complete('portcullis', 'apply', '-f', `${folder.path}/pol`)).toEqual([join(folder.path, 'policies'), file]);
     expect(complete('portcullis', 'up', '--data', `${folder.path}/pol`)).toEqual([join(folder.path, 'policies')]);
-    expect(complete('portcullis', 'policy', 'test', `${folder.path}/policy.`)).toEqual([file]);
+    expect(complete('portcullis', 'test', '--filename', `${folder.path}/policy.`)).toEqual([file]);
     expect(await offered('get', 'gp', '--json', '--js')).toEqual([]);
   });
 

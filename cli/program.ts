@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createProgram, runProgram } from './base-program.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
-import { addBinding } from './commands/binding.ts';
+import { addArchive, addUnarchive } from './commands/archive.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
@@ -14,7 +14,6 @@ import { addEnv } from './commands/env.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
 import { addOperation } from './commands/operation.ts';
-import { addPolicy } from './commands/policy.ts';
 import { addProvider } from './commands/provider.ts';
 import { addReapply } from './commands/reapply.ts';
 import { addRollback } from './commands/rollback.ts';
@@ -22,10 +21,11 @@ import { addRuntime } from './commands/runtime.ts';
 import { addPlatformStatus } from './commands/status.ts';
 import { addTest } from './commands/test.ts';
 import { addToken } from './commands/token.ts';
+import { addUnbind } from './commands/unbind.ts';
 import { addPlatformUp } from './commands/up.ts';
 import { addWhy } from './commands/why.ts';
-import { standaloneSource } from './platform/standalone-source.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
+import { standaloneSource } from './standalone-source.ts';
 
 type Add = (program: Command, source: ResourceSource) => void;
 
@@ -45,10 +45,11 @@ const commands: readonly Add[] = [
   addApplyRevision,
   addRollback,
   addReapply,
+  addUnbind,
+  addArchive,
+  addUnarchive,
   addTest,
   addCheck,
-  addPolicy,
-  addBinding,
   addOperation,
   addProvider,
   addBundleBuild,

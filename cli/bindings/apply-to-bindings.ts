@@ -1,8 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
-import { applyDesired } from '#kube/apply/apply';
-import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
-import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
@@ -10,17 +6,19 @@ import { describeError } from '../errors/describe-error.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions } from '../output/format.ts';
 import { writeJson, writeText, writeYaml } from '../output/write.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import type { DesiredGuardrail } from '../resources/resource-writer.ts';
 import { waitApplied } from './wait-applied.ts';
 
-type DesiredGuardrail = { readonly binding: Stored<ModelBinding>; readonly guardrail: Guardrail };
+type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBinding> };
 
 /**
  * Writes the desired revision of each binding and, with --wait, waits until each is applied. A failure does not stop
  * the others; the first failure decides the exit code.
  */
 export async function applyToBindings(
-  client: KubeClient,
-  wanted: readonly DesiredGuardrail[],
+  { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
+  wanted: readonly DesiredApplication[],
   options: OutputOptions & WaitOption,
 ): Promise<void> {
   const format = formatOf(options);
@@ -29,10 +27,10 @@ export async function applyToBindings(
   };
   const failures: unknown[] = [];
   const written: Stored<ModelBinding>[] = [];
-  for (const { binding, guardrail } of wanted) {
+  for (const { binding, ...desired } of wanted) {
     await attempt(failures, async () => {
-      written.push(await writeApplication(client, binding, guardrail));
-      say(`ModelBinding ${binding.metadata.name} set to ${desiredText(binding, guardrail)}`);
+      written.push(await writer.applyToBinding(binding, desired));
+      say(`ModelBinding ${binding.metadata.name} set to ${desiredText(binding, desired.guardrail)}`);
     });
   }
   for (const binding of written) {
@@ -65,32 +63,6 @@ function together(failures: readonly unknown[]): unknown {
   const described = failures.map(describeError);
   const message = described.map((failure) => failure.message).join('\n');
   return new CliError(described[0]?.exit ?? 'failed', message, { cause: first });
-}
-
-/**
- * Starts an application: writes the guardrail and a new token.
- * @throws CliError conflict if the spec of the binding has changed since it was read, or the binding is being deleted
- */
-export async function writeApplication(
-  client: KubeClient,
-  binding: Stored<ModelBinding>,
-  guardrail: Guardrail,
-): Promise<Stored<ModelBinding>> {
-  const { name, deletionTimestamp } = binding.metadata;
-  if (deletionTimestamp !== undefined) {
-    throw new CliError('conflict', `The ModelBinding ${name} is being deleted: nothing can be applied to it.`);
-  }
-  const spec = { ...binding.spec, guardrail, apply: uuidv7() };
-  try {
-    return await applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation');
-  } catch (cause) {
-    if (!isKubeError(cause, 'precondition_failed', 'conflict')) throw cause;
-    throw new CliError(
-      'conflict',
-      `The ModelBinding ${name} was changed concurrently: read it again and repeat the command.`,
-      { cause },
-    );
-  }
 }
 
 /** The new desired guardrail of a binding in words. */

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { contentProfiles } from '#contracts/profiles';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -13,7 +14,9 @@ import type { ResourceSource } from '../resources/resource-source.ts';
 import { checkApplicable } from '../revisions/applicable-revision.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
-type ApplyRevisionOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly policy?: string };
+type ApplyRevisionOptions = ResourceCommandOptions &
+  OutputOptions &
+  WaitOption & { readonly policy?: string; readonly profile?: string };
 
 export function addApplyRevision(program: Command, source: ResourceSource): void {
   const command = program
@@ -21,11 +24,15 @@ export function addApplyRevision(program: Command, source: ResourceSource): void
     .description('apply a revision of a policy to a binding')
     .argument('<binding>', 'name of the binding')
     .argument('[revision]', 'the revision (default: the newest)', parseRevisionNumber)
-    .option('--policy <name>', 'the policy (default: the one that the binding names)');
-  withWait(withOutput(withResourceOptions(command, source))).action(
-    (name: string, revision: number | undefined, options: ApplyRevisionOptions) =>
+    .option('--policy <name>', 'the policy (default: the one that the binding names)')
+    .addOption(
+      new Option('--profile <profile>', 'content profile (default: that of the binding)').choices(contentProfiles),
+    );
+  source
+    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .action((name: string, revision: number | undefined, options: ApplyRevisionOptions) =>
       applyRevision(source, name, revision, options),
-  );
+    );
 }
 
 async function applyRevision(
@@ -41,7 +48,11 @@ async function applyRevision(
   const revision = asked ?? (await newestRevision(client, policy));
   await checkApplicable(client, binding, { name: policy, revision });
   const guardrail = { mode: 'Policy', policyRef: { name: policy, revision } } as const;
-  await applyToBindings(client, [{ binding, guardrail }], options);
+  await applyToBindings(
+    resources,
+    [{ binding, guardrail, ...(options.profile === undefined ? {} : { contentProfile: options.profile }) }],
+    options,
+  );
 }
 
 function policyOf({ metadata, spec }: Stored<ModelBinding>): string {

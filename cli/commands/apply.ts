@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
+import type { ApplyResult } from '#kube/apply/apply-manifest';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
-import type { Resource, Stored } from '#resources/metadata';
+import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
@@ -22,9 +23,9 @@ export function addApply(program: Command, source: ResourceSource): void {
     .command('apply')
     .description('create or update resources from files; a binding without a revision gets the newest one')
     .requiredOption('-f, --filename <path>', 'a file, a folder, or - for standard input');
-  withConfirm(withWait(withOutput(withResourceOptions(command, source)))).action((options: ApplyOptions) =>
-    apply(source, options),
-  );
+  source
+    .addWriteOptions(withConfirm(withWait(withOutput(withResourceOptions(command, source)))))
+    .action((options: ApplyOptions) => apply(source, options));
 }
 
 /** Every file is validated and every question asked before the first write. Policies go first: bindings need their revisions. */
@@ -37,15 +38,15 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
   // Invalid files are reported before a server is contacted.
   const manifests = readResources(await readSources(options.filename), { complete: filler.complete });
   await using resources = await source.open(options);
-  const { client } = resources;
+  const { client, writer } = resources;
   refuseOtherNamespaces(manifests, client.namespace);
   await confirm(await lostGuardrails(client, manifests), options);
   const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
     const wanted = { kind, resource: await filler.fill(resource, client) };
-    const result = await applyManifest(client, wanted, { token: 'when_changed' });
+    const result = await writer.applyManifest(wanted);
     results.push(result);
-    say(`${kind.kind} ${resource.metadata.name} ${result.action}`);
+    say(`${kind.kind} ${result.object.metadata.name} ${result.action}`);
   }
   for (const { object } of results) {
     if (options.wait === undefined || !isBinding(object)) continue;
@@ -67,18 +68,9 @@ async function lostGuardrails(client: KubeClient, manifests: readonly ReadManife
   for (const { resource } of manifests) {
     if (!isBinding(resource) || resource.spec.guardrail.mode !== 'None') continue;
     const current = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
-    const isGuarded = current?.spec.guardrail.mode === 'Policy' || current?.status?.pinned?.policyId !== undefined;
-    if (current !== undefined && isGuarded) sentences.push(unguardedEffect(current));
+    if (current !== undefined && hasGuardrail(current)) sentences.push(unguardedEffect(current));
   }
   return sentences;
-}
-
-function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
-  const now =
-    guardrail.mode === 'Policy'
-      ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
-      : '';
-  return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
 }
 
 /** The schema of the resource's kind has already validated the spec. */

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { kinds } from '#resources/kinds';
 import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { bindingText } from '../management/texts.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
@@ -25,7 +28,12 @@ async function describe(source: ResourceSource, word: string, name: string, opti
   const kind = resourceKind(word);
   await using resources = await source.open(options);
   const found = await readResource(resources.client, kind, name);
-  writeResult(formatOf(options), found, () => description(found));
+  const { stateOf } = resources;
+  const state =
+    stateOf === undefined || kind.kind !== kinds.modelBinding.kind
+      ? []
+      : [`State:\n${indent(bindingText(await stateOf(found as Stored<ModelBinding>)))}`];
+  writeResult(formatOf(options), found, () => [description(found), ...state].join('\n'));
 }
 
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });

@@ -6,7 +6,7 @@ import {
   openManagement,
   withManagementOptions,
 } from '../management/management-options.ts';
-import { isId } from '../management/resolve-policy.ts';
+import { isId } from '../management/operation-id.ts';
 import { operationText } from '../management/texts.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';

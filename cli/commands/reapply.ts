@@ -27,9 +27,9 @@ export function addReapply(program: Command, source: ResourceSource): void {
     .argument('[binding]', 'name of the binding')
     .option('--all', 'every binding')
     .option('--older-than <build>', 'every binding whose workload has another build than this one');
-  withWait(withOutput(withResourceOptions(command, source))).action(
-    (name: string | undefined, options: ReapplyOptions) => reapply(source, name, options),
-  );
+  source
+    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .action((name: string | undefined, options: ReapplyOptions) => reapply(source, name, options));
 }
 
 async function reapply(source: ResourceSource, name: string | undefined, options: ReapplyOptions): Promise<void> {
@@ -41,7 +41,7 @@ async function reapply(source: ResourceSource, name: string | undefined, options
   const { client } = resources;
   const bindings = await chosen(client, name, options);
   const wanted = bindings.map((binding) => ({ binding, guardrail: binding.spec.guardrail }));
-  await applyToBindings(client, wanted, options);
+  await applyToBindings(resources, wanted, options);
 }
 
 async function chosen(

@@ -26,50 +26,53 @@ export function addRollback(program: Command, source: ResourceSource): void {
       'the revision (default: the one that was applied before, of any policy)',
       parseRevisionNumber,
     );
-  withWait(withOutput(withResourceOptions(command, source))).action((name: string, options: RollbackOptions) =>
-    rollback(source, name, options),
-  );
+  source
+    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .action((name: string, options: RollbackOptions) => rollback(source, name, options));
 }
 
 async function rollback(source: ResourceSource, name: string, options: RollbackOptions): Promise<void> {
   await using resources = await source.open(options);
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
-  const wanted = wantedPolicy(binding);
   const { toRevision } = options;
   const target =
-    toRevision === undefined
-      ? await appliedBefore(client, binding, wanted)
-      : { name: wanted.name, revision: toRevision };
+    toRevision === undefined ? await appliedBefore(client, binding) : { name: policyOf(binding), revision: toRevision };
   // A binding whose application failed at once still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
-  await applyToBindings(client, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
+  await applyToBindings(resources, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
 }
 
-function wantedPolicy({ metadata, spec }: Stored<ModelBinding>): RevisionRef {
-  if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef;
-  throw new CliError('usage', `The ModelBinding ${metadata.name} has no policy, so it has no earlier revision.`);
+function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
+  if (spec.guardrail.mode === 'Policy') return spec.guardrail.policyRef.name;
+  throw new CliError(
+    'usage',
+    `The ModelBinding ${metadata.name} has no policy: leave out --to, or name a policy with apply-revision.`,
+  );
 }
 
 /**
  * The revision that was applied last before the one that the binding names, of any policy: the records of the binding
- * begin with the newest. Without such a record, the revision number before.
+ * begin with the newest. An unbound binding returns to the policy that guarded it.
+ * @throws CliError usage if the records hold no other revision
  */
 async function appliedBefore(
   client: KubeClient,
-  { metadata, status }: Stored<ModelBinding>,
-  wanted: RevisionRef,
+  { metadata, spec, status }: Stored<ModelBinding>,
 ): Promise<RevisionRef> {
+  const wanted = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef : undefined;
   for (const { outcome, policyId, policyRevision } of status?.applications ?? []) {
     if (outcome !== 'Applied' || policyId === undefined || policyRevision === undefined) continue;
     const recorded = await readRevisionOfId(client, policyId, policyRevision);
     if (recorded === undefined) continue;
     const { policy, number } = recorded.spec;
-    if (policy.name !== wanted.name || number !== wanted.revision) {
+    if (policy.name !== wanted?.name || number !== wanted.revision) {
       return { name: policy.name, revision: number, policyId };
     }
   }
-  if (wanted.revision > 1) return { name: wanted.name, revision: wanted.revision - 1 };
-  throw new CliError('usage', `The ModelBinding ${metadata.name} is already at revision 1: there is no earlier one.`);
+  throw new CliError(
+    'usage',
+    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to.`,
+  );
 }

@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { idLabel, type Kind, kinds } from '#resources/kinds';
+import { type Kind, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { resourceKind } from '../resources/resource-kind.ts';
@@ -17,8 +17,6 @@ type Find = (client: KubeClient, line: PartialLine) => Promise<readonly string[]
 
 /** Candidates of the completion, by the name of an argument or option value. */
 const finders: Readonly<Record<string, Find>> = {
-  'model-binding': (client) => namesOf(client, kinds.modelBinding),
-  'guardrail-policy': namesInApi,
   binding: (client) => namesOf(client, kinds.modelBinding),
   policy: (client) => namesOf(client, kinds.guardrailPolicy),
   name: (client, { open, operands }) =>
@@ -52,15 +50,6 @@ export function createLookUp(source: ResourceSource): LookUp {
 
 async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
   return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
-}
-
-/** Policies of the management API: the display name, or the id if the name has spaces. */
-async function namesInApi(client: KubeClient): Promise<readonly string[]> {
-  const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
-  return items.flatMap(({ metadata, spec }) => {
-    const word = /^\S+$/.test(spec.displayName) ? spec.displayName : metadata.labels?.[idLabel];
-    return word === undefined ? [] : [word];
-  });
 }
 
 /** The revisions of the policy on the command line: the policy itself, or that of the binding. */

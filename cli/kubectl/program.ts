@@ -2,11 +2,16 @@ import type { Command } from 'commander';
 import { createProgram, runProgram } from '../base-program.ts';
 import { addApply } from '../commands/apply.ts';
 import { addApplyRevision } from '../commands/apply-revision.ts';
+import { addArchive, addUnarchive } from '../commands/archive.ts';
+import { addDelete } from '../commands/delete.ts';
+import { addDescribe } from '../commands/describe.ts';
 import { addDiff } from '../commands/diff.ts';
+import { addGet } from '../commands/get.ts';
 import { addHistory } from '../commands/history.ts';
 import { addReapply } from '../commands/reapply.ts';
 import { addRollback } from '../commands/rollback.ts';
 import { addTest } from '../commands/test.ts';
+import { addUnbind } from '../commands/unbind.ts';
 import { addWhy } from '../commands/why.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
@@ -19,12 +24,18 @@ type Add = (program: Command, source: ResourceSource) => void;
 const commands: readonly Add[] = [
   addInstallationStatus,
   addWhy,
+  addGet,
+  addDescribe,
+  addDelete,
   addHistory,
   addDiff,
   addApply,
   addApplyRevision,
   addRollback,
   addReapply,
+  addUnbind,
+  addArchive,
+  addUnarchive,
   addTest,
   addBackup,
   addRestore,

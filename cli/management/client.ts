@@ -18,8 +18,8 @@ import {
 import { ManagementAnswerError } from './management-error.ts';
 import { type ManagementConnection, type ReceivedResponse, sendRequest } from './send-request.ts';
 
-export type PolicyList = z.output<typeof policyListSchema>;
-export type RevisionList = z.output<typeof revisionListSchema>;
+type PolicyList = z.output<typeof policyListSchema>;
+type RevisionList = z.output<typeof revisionListSchema>;
 
 /** A resource with its ETag, which a change sends as If-Match. */
 type Tagged<T> = { readonly value: T; readonly etag: string };

@@ -1,22 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { managementLimits } from '#contracts/management';
 
-/** The Idempotency-Key; every run of a command has a new one if absent. */
-export type IdempotencyOption = { readonly idempotencyKey?: string };
-
 const { min, max } = managementLimits.idempotencyKey;
 const form = new RegExp(`^[A-Za-z0-9._~-]{${min},${max}}$`);
 
+/** Adds the Idempotency-Key of a command; every run has a new one if it is absent. */
 export function withIdempotencyKey(command: Command): Command {
   return command.option(
     '--idempotency-key <key>',
     'key of a repeated command: the same key has one effect (default: a new key)',
     readKey,
   );
-}
-
-export function keyOf({ idempotencyKey }: IdempotencyOption): { readonly idempotencyKey?: string } {
-  return idempotencyKey === undefined ? {} : { idempotencyKey };
 }
 
 function readKey(text: string): string {

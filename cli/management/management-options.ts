@@ -6,6 +6,7 @@ import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import { firstAdministratorOf, signToken } from '../platform/sign-token.ts';
 import { createManagementClient, type ManagementClient } from './client.ts';
+import type { ManagementConnection } from './send-request.ts';
 
 /** Address and credentials of the management API. */
 export type ManagementCommandOptions = {
@@ -17,7 +18,11 @@ export type ManagementCommandOptions = {
 };
 
 /** The client, and the platform of this machine unless --server names another one. */
-export type OpenedManagement = { readonly client: ManagementClient; readonly platform: RunningPlatform | undefined };
+type OpenedManagement = {
+  readonly client: ManagementClient;
+  readonly connection: ManagementConnection;
+  readonly platform: RunningPlatform | undefined;
+};
 
 /** Lifetime of the token of one command. */
 const ttlSeconds = 300;
@@ -25,14 +30,17 @@ const renewAfterMs = 240_000;
 
 export function withManagementOptions(command: Command): Command {
   return withRequestTimeout(
-    command
-      .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-      .option(
-        '--server <url>',
-        'origin of another management API; needs --token-file (default: that of the data directory)',
-      )
-      .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)'),
+    withServerOptions(
+      command.option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)'),
+    ),
   );
+}
+
+/** Options that select a management API and the credentials for it. */
+export function withServerOptions(command: Command): Command {
+  return command
+    .option('--server <url>', 'origin of another management API; needs --token-file')
+    .option('--token-file <file>', 'file with a platform token (default: a token of the first administrator)');
 }
 
 /** @throws CliError not_running, usage */
@@ -42,7 +50,7 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
     const { tokenFile } = options;
     if (tokenFile === undefined) throw new CliError('usage', '--server needs a token: give --token-file.');
     const connection = { origin: originOf(options.server), token: tokenOf(tokenFile), timeoutMs };
-    return { client: createManagementClient(connection), platform: undefined };
+    return { client: createManagementClient(connection), connection, platform: undefined };
   }
   const platform = runningPlatform(options.data);
   const { addresses, managementOff } = platform.status;
@@ -51,7 +59,8 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
     throw new CliError('not_running', sentence);
   }
   const token = options.tokenFile === undefined ? administratorToken(platform) : tokenOf(options.tokenFile);
-  return { client: createManagementClient({ origin: addresses.management, token, timeoutMs }), platform };
+  const connection = { origin: addresses.management, token, timeoutMs };
+  return { client: createManagementClient(connection), connection, platform };
 }
 
 /** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */

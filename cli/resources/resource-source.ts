@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
 import type { BundleLimits } from '#contracts/bundle';
+import type { BindingRead } from '#contracts/management';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { ResourceWriter } from './resource-writer.ts';
 
 /** Options that select the server and namespace of the resources; each source accepts some of them. */
 export type SourceOptions = {
@@ -9,6 +13,13 @@ export type SourceOptions = {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  /** `resources` if absent, unless a server is named. */
+  readonly via?: 'resources' | 'api';
+  /** Origin of a management API. */
+  readonly server?: string;
+  readonly tokenFile?: string;
+  /** Key of a repeated command of the management API. */
+  readonly idempotencyKey?: string;
   /** Timeout of one request in seconds. */
   readonly requestTimeout: number;
 };
@@ -46,7 +57,11 @@ export type JudgedEnvironment = { readonly approved: readonly ApprovedProvider[]
 
 /** The resources of one namespace and the processes of the installation; disposing ends every request. */
 export type OpenedResources = AsyncDisposable & {
+  /** Reads; over the management API its writing methods are refused. */
   readonly client: KubeClient;
+  readonly writer: ResourceWriter;
+  /** The state that the management API computes; absent where the resources are read. */
+  readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   surroundings(): Promise<Surroundings>;
   /** @throws CliError when the installation is not found */
   environment(): Promise<JudgedEnvironment>;
@@ -58,6 +73,8 @@ export type ResourceSource = {
   readonly program: string;
   /** Adds the options that select the location; their values are SourceOptions. */
   addOptions(command: Command): Command;
+  /** Adds the options of a command that writes. */
+  addWriteOptions(command: Command): Command;
   /** @throws CliError, KubeconfigError */
   open(options: SourceOptions): Promise<OpenedResources>;
 };

@@ -1,3 +1,6 @@
+import { stringify } from 'yaml';
+import type { PolicyCreate } from '#contracts/management';
+
 /** A small policy as YAML, with the given members as they are. */
 export function policyManifest(changes: {
   readonly name?: string;
@@ -35,4 +38,27 @@ export function denyRule(id: string, term: string): string {
 export function patternRule(id: string, pattern: string): string {
   const regex = `{ engine: re2-1.1.20251105, pattern: '${pattern}', caseSensitive: true }`;
   return `{ id: ${id}, kind: regex, timeoutMs: 100, action: { type: deny }, regex: ${regex} }`;
+}
+
+/** A definition that denies one word. */
+export function definitionOfWord(word: string): PolicyCreate['definition'] {
+  const rule: PolicyCreate['definition']['request']['baseline'][number] = {
+    id: 'word',
+    kind: 'stop_list',
+    timeoutMs: 100,
+    action: { type: 'deny' },
+    stopList: { match: 'token', caseSensitive: false, terms: [word] },
+  };
+  const section = { deadlineMs: 500, baseline: [rule], additional: [] };
+  return { request: section, response: section, providers: [] };
+}
+
+/** The manifest of a policy that denies one word. */
+export function manifestOfWord(name: string, word: string, metadata: object = {}): string {
+  return stringify({
+    apiVersion: 'portcullis.dev/v1alpha1',
+    kind: 'GuardrailPolicy',
+    metadata: { name, ...metadata },
+    spec: { displayName: name, description: '', lifecycle: 'Draft', definition: definitionOfWord(word) },
+  });
 }

@@ -9,7 +9,7 @@ import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { writeApplication } from '../../cli/bindings/apply-to-bindings.ts';
+import { createResourceWriter } from '../../cli/resources/resource-writer.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
@@ -176,7 +176,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const stale = await binding('first-again');
     await run('reapply', 'first-again');
     const written = await binding('first-again');
-    await expect(writeApplication(place.client, stale!, guardedBy(2, 'again'))).rejects.toMatchObject({
+    const writer = createResourceWriter(place.client);
+    const desired = { guardrail: guardedBy(2, 'again') };
+    await expect(writer.applyToBinding(stale!, desired)).rejects.toMatchObject({
       exit: 'conflict',
     });
     expect((await binding('first-again'))?.spec).toEqual(written?.spec);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
+import { servedTable } from '../../operator/management/http/served-table.ts';
 import { verifies } from '../support/verifies.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
@@ -70,9 +71,50 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract', () => {
-    const served = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
-    expect(served.toSorted()).toEqual(paths.toSorted());
+  test('the management API serves exactly the routes of the contract, and reads of resources beside it', async () => {
+    const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
+    expect(contract.toSorted()).toEqual(paths.toSorted());
+    const others = servedTable.operations.slice(contract.length);
+    expect(others.map(({ method, path, gates }) => [method, path, gates[0]])).toEqual([
+      ['GET', '/api/v1/resources', 'identity'],
+      ['GET', '/api/v1/resources/{plural}', 'identity'],
+      ['GET', '/api/v1/resources/{plural}/{name}', 'identity'],
+    ]);
+  });
+
+  test('resources are read by name with a platform token, and only of kinds without addresses', async () => {
+    const { id } = await world.createPolicy('by-name');
+    const modelId = await world.createModel('read-by-name');
+    const of = (path: string, options = {}) => world.api.call(`/api/v1/resources${path}`, options);
+    const { json: found } = await of('');
+    expect(found.kinds).toEqual(['guardrailpolicies', 'policyrevisions', 'modelbindings']);
+    expect((await of('', { token: null })).status).toBe(401);
+    const policies = await of(`/guardrailpolicies?labelSelector=portcullis.dev/id=${id}`);
+    expect([policies.json.items.length, policies.json.continue]).toEqual([1, null]);
+    const [{ metadata, spec }] = policies.json.items;
+    expect([metadata.labels['portcullis.dev/id'], spec.displayName]).toEqual([id, 'by-name']);
+    expect((await of(`/guardrailpolicies/${metadata.name}`)).json.metadata.uid).toBe(metadata.uid);
+    const bindings = await of(`/modelbindings?labelSelector=portcullis.dev/id=${modelId}`);
+    expect((await of(`/modelbindings/${bindings.json.items[0].metadata.name}`)).status).toBe(200);
+    const page = await of('/policyrevisions?limit=1');
+    expect(page.json.items).toHaveLength(1);
+    const all = await of('/policyrevisions?limit=500');
+    expect(all.json.items.length).toBeGreaterThan(0);
+    for (const [path, status, code] of [
+      ['/gatewayroutes', 404, 'not_found'],
+      ['/runtimeworkloads/x', 404, 'not_found'],
+      ['/guardrailpolicies/none', 404, 'policy_not_found'],
+      ['/modelbindings/none', 404, 'model_not_found'],
+      ['/policyrevisions/none', 404, 'revision_not_found'],
+      ['/modelbindings/UPPER', 404, 'not_found'],
+      ['/modelbindings?limit=501', 400, 'invalid_query'],
+      ['/modelbindings?limit=0', 400, 'invalid_query'],
+      ['/modelbindings?labelSelector=a', 400, 'invalid_query'],
+      ['/modelbindings?continue=other&limit=1', 400, 'cursor_invalid'],
+    ] as const) {
+      const answer = await of(path);
+      expect([path, answer.status, answer.json.error.code]).toEqual([path, status, code]);
+    }
   });
 
   test('answers of the management API match the schemas of its OpenAPI document', async () => {

@@ -1,9 +1,9 @@
-import { managementTable } from '../../operator/management/http/management-table.ts';
+import { servedTable } from '../../operator/management/http/served-table.ts';
 import { code, page, table } from '../reference/markdown.ts';
 
 /** The operations of the management API, from the table that its routes and its OpenAPI document come from. */
 export function generate(): ReadonlyMap<string, string> {
-  const { operations, everyError, limits } = managementTable;
+  const { operations, everyError, limits } = servedTable;
   const parts = operations.flatMap(({ name, method, path, summary, description, gates, parameters, ...rest }) => [
     `## ${summary}`,
     `${code(`${method} ${path}`)} (${code(name)}) answers ${rest.success.status}. ${description}`,
@@ -17,7 +17,9 @@ export function generate(): ReadonlyMap<string, string> {
           ),
         ]),
     ...(rest.errors.length === 0 ? [] : [`Errors: ${rest.errors.map(code).join(', ')}.`]),
-    `Obligations: ${rest.obligations.map(code).join(', ')}.`,
+    rest.obligations.length === 0
+      ? 'Not part of the contract.'
+      : `Obligations: ${rest.obligations.map(code).join(', ')}.`,
   ]);
   const bounds = table(
     ['Limit', 'Value'],

@@ -23,13 +23,13 @@ import { awaitDatabase } from './await-database.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
 import type { Management } from './http/management.ts';
-import { managementTable } from './http/management-table.ts';
 import {
   commonDocument,
   commonDocumentPath,
   managementDocument,
   managementDocumentPath,
 } from './http/openapi-documents.ts';
+import { servedTable } from './http/served-table.ts';
 import { createModelReader } from './models/read-model.ts';
 import { createManagementAdmin } from './monitoring/admin.ts';
 import { createManagementMetrics, type ManagementMetrics } from './monitoring/metrics.ts';
@@ -153,7 +153,7 @@ function createManagementApi(
 ): Api {
   const { authorizer, metrics, logger } = tools;
   return createApi({
-    table: managementTable,
+    table: servedTable,
     service,
     authorizer,
     errorOf: unavailableCode,

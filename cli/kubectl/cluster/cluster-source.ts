@@ -11,6 +11,7 @@ import type {
   ResourceSource,
   SourceOptions,
 } from '../../resources/resource-source.ts';
+import { createResourceWriter } from '../../resources/resource-writer.ts';
 import { observeCluster } from './observe-cluster.ts';
 
 const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
@@ -25,6 +26,7 @@ export const clusterSource: ResourceSource = {
       .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, else ~/.kube/config)')
       .option('--context <name>', 'context of the kubeconfig (default: the current one)')
       .option('-n, --namespace <name>', 'namespace of the resources (default: that of the context)'),
+  addWriteOptions: (command) => command,
   open: openCluster,
 };
 
@@ -35,6 +37,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
   const client = createBoundedClient({ ...access, namespace }, requestTimeout);
   return {
     client,
+    writer: createResourceWriter(client),
     surroundings: () => observeCluster(client, new Date()),
     environment: () => readEnvironment(client),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),

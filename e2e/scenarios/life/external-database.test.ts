@@ -2,29 +2,18 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
+import { manifestOfWord } from '../../../cli/testing/policy-text.ts';
 import { descendantsOf } from '../../../cli/testing/process-tree.ts';
 import { folderWithFiles, runCli } from '../../../cli/testing/run-cli.ts';
 import type { ProgramEnd } from '../../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
 import { until } from '../../support/until.ts';
 
-const file = (name: string): string => {
-  const rule = {
-    id: 'word',
-    kind: 'stop_list',
-    timeoutMs: 100,
-    action: { type: 'deny' },
-    stopList: { match: 'token', caseSensitive: false, terms: ['word'] },
-  };
-  const section = { deadlineMs: 500, baseline: [rule], additional: [] };
-  return JSON.stringify({ name, definition: { request: section, response: section, providers: [] } });
-};
-
 const run = (platform: Platform, args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 
 const create = (platform: Platform, name: string): Promise<ProgramEnd> =>
-  run(platform, ['policy', 'create', '-f', '-', '--wait'], file(name));
+  run(platform, ['apply', '-f', '-', '--via', 'api'], manifestOfWord(name, 'word'));
 
 const external = ({ url, passwordFile }: { readonly url: string; readonly passwordFile: string }) => ({
   PORTCULLIS_DATABASE_URL: url,
@@ -58,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     // The platform must not stop the external server.
     expect(await held.database.sql`select 1 as one`).toEqual([{ one: 1 }]);
     await using again = await startPlatform(options);
-    expect((await run(again, ['policy', 'list'])).stdout).toContain('kept-outside');
+    expect((await run(again, ['get', 'gp', '-o', 'wide', '--via', 'api'])).stdout).toContain('kept-outside');
     expect((await create(again, 'kept-too')).code).toBe(0);
   });
 
@@ -78,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an ex
     await using second = await startTestServer({ folder: folder.path, listen: host });
     expect(new URL(second.process.url).host).toBe(host);
     await until('the management API accepts commands again', async () => (await create(platform, 'after')).code === 0);
-    const { stdout } = await run(platform, ['policy', 'list']);
+    const { stdout } = await run(platform, ['get', 'gp', '-o', 'wide', '--via', 'api']);
     expect(stdout).toContain('before');
     expect(stdout).not.toContain('meanwhile');
   });

@@ -1,14 +1,14 @@
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { maxIssuers } from '../access/issuers-file.ts';
-import { type ManagementOperation, operationNames } from '../http/management-table.ts';
+import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
 
 const codes = Object.keys(managementErrors) as ManagementErrorCode[];
 
 export type ManagementMetrics = {
   readonly registry: Metrics;
   /** @param code of the error; `none` for a success */
-  ended(operation: ManagementOperation, code: ManagementErrorCode | 'none', seconds: number): void;
+  ended(operation: ServedOperation, code: ManagementErrorCode | 'none', seconds: number): void;
   /** The keys of an issuer could not be fetched, so that its token was not verified. */
   keysUnavailable(issuer: string): void;
   /** Time since the least recent contact of a watch with its server, seconds. */
@@ -22,12 +22,12 @@ export function createManagementMetrics(): ManagementMetrics {
   const requests = registry.counter({
     name: 'portcullis_management_requests_total',
     help: 'Completed requests by operation and error code.',
-    labels: { operation: operationNames, code: ['none', ...codes] },
+    labels: { operation: servedOperationNames, code: ['none', ...codes] },
   });
   const seconds = registry.histogram({
     name: 'portcullis_management_request_seconds',
     help: 'Duration of requests until the answer was sent.',
-    labels: { operation: operationNames },
+    labels: { operation: servedOperationNames },
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
   });
   const silence = registry.gauge({

@@ -2,27 +2,12 @@ import { existsSync } from 'node:fs';
 import { openTokenFile } from '#kit/http/token-file';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
-import type {
-  OpenedResources,
-  ProcessView,
-  ResourceSource,
-  SourceOptions,
-  Surroundings,
-} from '../resources/resource-source.ts';
-import { type RunningPlatform, runningPlatform } from './running-platform.ts';
+import type { OpenedResources, ProcessView, SourceOptions, Surroundings } from '../resources/resource-source.ts';
+import { createResourceWriter } from '../resources/resource-writer.ts';
+import type { RunningPlatform } from './running-platform.ts';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 
-const defaultNamespace = 'default';
-
-/** The platform that runs on a data directory. */
-export const standaloneSource: ResourceSource = {
-  program: 'portcullis',
-  addOptions: (command) =>
-    command
-      .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-      .option('-n, --namespace <name>', 'namespace of the resources', defaultNamespace),
-  open: async (options) => openPlatform(runningPlatform(options.data), options),
-};
+export const defaultNamespace = 'default';
 
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
@@ -31,6 +16,7 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
   return {
     client,
+    writer: createResourceWriter(client),
     surroundings: async () => surroundingsOf(status),
     environment: async () => ({
       approved: readProviders(existing(data.providers)),

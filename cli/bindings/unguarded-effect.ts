@@ -1,0 +1,16 @@
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+
+/** Whether a policy guards the binding, or is to guard it. */
+export function hasGuardrail({ spec, status }: Stored<ModelBinding>): boolean {
+  return spec.guardrail.mode === 'Policy' || status?.pinned?.policyId !== undefined;
+}
+
+/** What the removal of the guardrail means, as a sentence that asks for confirmation. */
+export function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
+  const now =
+    guardrail.mode === 'Policy'
+      ? ` Now revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name} guards it.`
+      : '';
+  return `ModelBinding ${metadata.name} would become UNGUARDED: its requests and answers would not be checked.${now}`;
+}

@@ -1,0 +1,196 @@
+import type { BindingWrite, PolicyDetail } from '#contracts/management';
+import type { ApplyResult } from '#kube/apply/apply-manifest';
+import { sameJson } from '#kube/apply/same-json';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { CliError } from '../errors/cli-error.ts';
+import { readResource } from '../resources/read-resource.ts';
+import {
+  changedConcurrently,
+  type DesiredGuardrail,
+  type Lifecycle,
+  type ResourceWriter,
+  refuseDeleting,
+} from '../resources/resource-writer.ts';
+import type { ManagementClient } from './client.ts';
+import { awaitFinalOperation, refuseFailed } from './operation-end.ts';
+
+type CommandWriterOptions = {
+  readonly api: ManagementClient;
+  readonly reader: KubeClient;
+  /** Key of a repeated command. */
+  readonly idempotencyKey?: string;
+};
+
+/** A policy is recorded in one pass of the operator. */
+const recordingSeconds = 30;
+/** `spec` members of a binding that a command can change. */
+const changeable = new Set(['guardrail', 'contentProfile', 'apply']);
+
+/** Writes by commands of the management API, each with the ETag of the state that was read. */
+export function createCommandWriter({ api, reader, idempotencyKey }: CommandWriterOptions): ResourceWriter {
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+
+  async function applyToBinding(
+    binding: Stored<ModelBinding>,
+    { guardrail, contentProfile = binding.spec.contentProfile }: DesiredGuardrail,
+  ): Promise<Stored<ModelBinding>> {
+    refuseDeleting(binding);
+    const modelId = idOf(binding);
+    const { value, etag } = await api.getBinding(modelId);
+    if (value.modelRevision !== binding.metadata.generation) throw changedConcurrently(binding);
+    const wanted: BindingWrite =
+      guardrail.mode === 'None'
+        ? { policyId: null, policyRevision: null, contentProfile }
+        : {
+            policyId: idOf(await readPolicy(guardrail.policyRef.name)),
+            policyRevision: guardrail.policyRef.revision,
+            contentProfile,
+          };
+    const { operationId } = await api.replaceBinding(modelId, wanted, { etag, ...key });
+    const written = await readResource<ModelBinding>(reader, kinds.modelBinding, binding.metadata.name);
+    if (written.spec.apply !== operationId) throw changedConcurrently(binding);
+    return written;
+  }
+
+  function readPolicy(name: string): Promise<Stored<GuardrailPolicy>> {
+    return readResource<GuardrailPolicy>(reader, kinds.guardrailPolicy, name);
+  }
+
+  async function setLifecycle(policy: Stored<GuardrailPolicy>, lifecycle: Lifecycle): Promise<void> {
+    refuseDeleting(policy);
+    const { value: latest, etag } = await api.getPolicy(idOf(policy));
+    const { name, description, definition } = latest;
+    const status = statusOf(lifecycle);
+    await recorded(await api.replacePolicy(latest.id, { name, description, definition, status }, { etag, ...key }));
+  }
+
+  async function recorded({ operationId }: { readonly operationId: string }): Promise<void> {
+    refuseFailed(await awaitFinalOperation(api, operationId, recordingSeconds));
+  }
+
+  async function applyPolicy({ metadata, spec }: GuardrailPolicy): Promise<ApplyResult> {
+    const current = await findPolicy(metadata.name, spec.displayName);
+    refuseTests(metadata.name, spec, current);
+    const { displayName: name, description, definition } = spec;
+    if (current === undefined) {
+      if (spec.lifecycle === 'Archived') {
+        throw new CliError(
+          'usage',
+          `GuardrailPolicy ${metadata.name}: a new policy is a Draft: archive it afterwards.`,
+        );
+      }
+      const accepted = await api.createPolicy({ name, description, definition }, key);
+      await recorded(accepted);
+      return { action: 'created', object: await policyOfId(accepted.target.id) };
+    }
+    refuseStale(metadata, current);
+    refuseDeleting(current);
+    const status = statusOf(spec.lifecycle);
+    const { value: latest, etag } = await api.getPolicy(idOf(current));
+    if (isSame(latest, { name, description, definition, status }) && idempotencyKey === undefined) {
+      return { action: 'unchanged', object: current };
+    }
+    await recorded(await api.replacePolicy(latest.id, { name, description, definition, status }, { etag, ...key }));
+    return { action: 'configured', object: await readPolicy(current.metadata.name) };
+  }
+
+  async function findPolicy(name: string, displayName: string): Promise<Stored<GuardrailPolicy> | undefined> {
+    const named = await reader.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (named !== undefined) return named;
+    const { items } = await reader.list<GuardrailPolicy>(kinds.guardrailPolicy);
+    const [only, ...others] = items.filter(({ spec }) => spec.displayName === displayName);
+    if (others.length === 0) return only;
+    throw new CliError(
+      'usage',
+      `${others.length + 1} policies have the display name ${displayName}: set metadata.name to the name of one.`,
+    );
+  }
+
+  async function policyOfId(id: string): Promise<Stored<Resource>> {
+    const { items } = await reader.list<GuardrailPolicy>(kinds.guardrailPolicy, { labelSelector: `${idLabel}=${id}` });
+    const [found] = items;
+    if (found !== undefined) return found;
+    throw new CliError('conflict', 'The policy was deleted while it was created.');
+  }
+
+  async function applyBinding(wanted: ModelBinding): Promise<ApplyResult> {
+    const { name } = wanted.metadata;
+    const current = await reader.get<ModelBinding>(kinds.modelBinding, name);
+    if (current === undefined) {
+      throw new CliError(
+        'usage',
+        `The management API creates no ModelBinding: create ${name} with --via resources or kubectl.`,
+      );
+    }
+    refuseStale(wanted.metadata, current);
+    const other = differingMember(current.spec, wanted.spec);
+    if (other !== undefined) {
+      throw new CliError(
+        'usage',
+        `ModelBinding ${name}: spec.${other} cannot be changed over the management API: use --via resources.`,
+      );
+    }
+    const { guardrail, contentProfile } = wanted.spec;
+    const isUnchanged =
+      sameJson(guardrail, current.spec.guardrail) &&
+      contentProfile === current.spec.contentProfile &&
+      wanted.spec.apply === undefined;
+    if (isUnchanged) return { action: 'unchanged', object: current };
+    return { action: 'configured', object: await applyToBinding(current, { guardrail, contentProfile }) };
+  }
+
+  return {
+    applyToBinding,
+    setLifecycle,
+    // The schema of the kind has validated the resource.
+    applyManifest: ({ kind, resource }) =>
+      kind.kind === kinds.guardrailPolicy.kind
+        ? applyPolicy(resource as GuardrailPolicy)
+        : applyBinding(resource as ModelBinding),
+  };
+}
+
+/** @throws CliError not_found */
+function idOf({ kind, metadata }: Stored<Resource>): string {
+  const id = metadata.labels?.[idLabel];
+  if (id !== undefined) return id;
+  throw new CliError('not_found', `The ${kind} ${metadata.name} has no id yet: try again in a moment.`);
+}
+
+function statusOf(lifecycle: Lifecycle): PolicyDetail['status'] {
+  return lifecycle === 'Archived' ? 'archived' : 'draft';
+}
+
+function isSame(latest: PolicyDetail, wanted: Pick<PolicyDetail, 'name' | 'description' | 'definition' | 'status'>) {
+  const { name, description, definition, status } = latest;
+  return sameJson({ name, description, definition, status }, wanted);
+}
+
+/** Tests are not part of the API: a manifest must not seem to change them. */
+function refuseTests(
+  name: string,
+  { tests }: GuardrailPolicy['spec'],
+  current: Stored<GuardrailPolicy> | undefined,
+): void {
+  if (tests === undefined || sameJson(tests, current?.spec.tests)) return;
+  throw new CliError(
+    'usage',
+    `GuardrailPolicy ${name}: spec.tests cannot be changed over the management API: remove them, or use --via resources.`,
+  );
+}
+
+/** A manifest that was written from an older generation is refused, so that no concurrent change is lost. */
+function refuseStale({ generation, uid }: Resource['metadata'], current: Stored<ModelBinding | GuardrailPolicy>): void {
+  const isOther = uid !== undefined && uid !== current.metadata.uid;
+  if (!isOther && (generation === undefined || generation === current.metadata.generation)) return;
+  throw changedConcurrently(current as Stored<ModelBinding>);
+}
+
+function differingMember(current: ModelBinding['spec'], wanted: ModelBinding['spec']): string | undefined {
+  const members = Object.keys({ ...current, ...wanted }) as (keyof ModelBinding['spec'])[];
+  return members.find((member) => !changeable.has(member) && !sameJson(current[member], wanted[member]));
+}

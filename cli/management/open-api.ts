@@ -1,0 +1,31 @@
+import { idLabel } from '#resources/kinds';
+import { CliError } from '../errors/cli-error.ts';
+import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
+import { createCommandWriter } from './command-writer.ts';
+import { openManagement } from './management-options.ts';
+import { openResourceReader } from './resource-reader.ts';
+
+/** The resources of a management API: reads by name, and writes by its commands. */
+export async function openApi(options: SourceOptions): Promise<OpenedResources> {
+  const { client: api, connection } = openManagement(options);
+  const reader = await openResourceReader(connection);
+  const { idempotencyKey } = options;
+  return {
+    client: reader,
+    writer: createCommandWriter({ api, reader, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+    stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
+    surroundings: async () => {
+      throw new CliError(
+        'usage',
+        'The management API does not show processes: repeat the command with --via resources.',
+      );
+    },
+    environment: async () => {
+      throw new CliError(
+        'usage',
+        'The management API does not show the settings of the operator: give --providers and --limits.',
+      );
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}

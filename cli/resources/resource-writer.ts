@@ -1,0 +1,79 @@
+import { v7 as uuidv7 } from 'uuid';
+import { applyDesired } from '#kube/apply/apply';
+import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
+import type { Manifest } from '#kube/apply/read-manifests';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { Guardrail, ModelBinding } from '#resources/model-binding';
+import { CliError } from '../errors/cli-error.ts';
+
+export type DesiredGuardrail = {
+  readonly guardrail: Guardrail;
+  /** Another content profile; that of the binding if absent. */
+  readonly contentProfile?: string;
+};
+
+export type Lifecycle = GuardrailPolicy['spec']['lifecycle'];
+
+/**
+ * The writes of the command line. Each carries a precondition: an object that was changed since it was read is refused
+ * with `conflict`.
+ */
+export type ResourceWriter = {
+  /** Starts an application: the guardrail with a new token. */
+  applyToBinding(binding: Stored<ModelBinding>, desired: DesiredGuardrail): Promise<Stored<ModelBinding>>;
+  /** Saves a revision with another lifecycle. */
+  setLifecycle(policy: Stored<GuardrailPolicy>, lifecycle: Lifecycle): Promise<void>;
+  /** Creates the resource of a manifest or replaces its spec. */
+  applyManifest(manifest: Pick<Manifest, 'kind' | 'resource'>): Promise<ApplyResult>;
+};
+
+/** Writes resources on the resource server. */
+export function createResourceWriter(client: KubeClient): ResourceWriter {
+  return {
+    applyToBinding(binding, { guardrail, contentProfile = binding.spec.contentProfile }) {
+      refuseDeleting(binding);
+      const spec = { ...binding.spec, guardrail, contentProfile, apply: uuidv7() };
+      return unlessChanged(binding, () => applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation'));
+    },
+    async setLifecycle(policy, lifecycle) {
+      refuseDeleting(policy);
+      const spec = { ...policy.spec, lifecycle, change: uuidv7() };
+      await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, { spec }, 'generation'));
+    },
+    applyManifest: (manifest) => applyManifest(client, manifest, { token: 'when_changed' }),
+  };
+}
+
+/** @throws CliError conflict */
+export function refuseDeleting({ kind, metadata }: Stored<ModelBinding> | Stored<GuardrailPolicy>): void {
+  if (metadata.deletionTimestamp === undefined) return;
+  const effect = kind === kinds.modelBinding.kind ? 'nothing can be applied to it' : 'it cannot be changed';
+  throw new CliError('conflict', `The ${kind} ${metadata.name} is being deleted: ${effect}.`);
+}
+
+export function changedConcurrently(
+  { kind, metadata }: Stored<ModelBinding> | Stored<GuardrailPolicy>,
+  cause?: unknown,
+): CliError {
+  return new CliError(
+    'conflict',
+    `The ${kind} ${metadata.name} was changed concurrently: read it again and repeat the command.`,
+    { cause },
+  );
+}
+
+async function unlessChanged<T>(
+  object: Stored<ModelBinding> | Stored<GuardrailPolicy>,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    if (!isKubeError(cause, 'precondition_failed', 'conflict')) throw cause;
+    throw changedConcurrently(object, cause);
+  }
+}
