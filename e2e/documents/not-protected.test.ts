@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { definitionSchema } from '#contracts/policy';
+import { root } from '../../hack/check/run-tool.ts';
+import { sampleBundle } from '../support/sample-policy.ts';
+import { alias, type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
+
+const page = readFileSync(join(root, 'docs/not-protected.md'), 'utf8');
+const example = parse(readFileSync(join(root, 'examples/guarded-chat/policy.yaml'), 'utf8'));
+
+/** The rows under one heading: what passes, and the code in the second cell. */
+function rowsOf(heading: string): readonly (readonly [string, string])[] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+  return [...section.matchAll(/^\| (.+?) \| `(.+)` \|$/gm)].map(([, name = '', code = '']) => [name, code] as const);
+}
+
+/** The text that a row shows: `\u{…}` is the character of that number, `\n` a line break, `\\` a backslash. */
+function textOf(code: string): string {
+  return code.replace(/\\(\\|n|u\{([0-9a-f]+)\})/g, (_, kind: string, number?: string) => {
+    if (kind === '\\') return '\\';
+    return number === undefined ? '\n' : String.fromCodePoint(Number.parseInt(number, 16));
+  });
+}
+
+let world: GuardedGateway;
+beforeAll(async () => {
+  world = await startGuardedGateway({ bundle: sampleBundle(definitionSchema.parse(example.spec.definition)) });
+  return () => world[Symbol.asyncDispose]();
+});
+
+type Answer = { readonly status: number; readonly text: string; readonly reached: string | undefined };
+
+/** Sends a request with these members; `reached` is the body that the provider received. */
+async function ask(members: Readonly<Record<string, unknown>>, message: unknown = { content: 'hi' }): Promise<Answer> {
+  let reached: string | undefined;
+  const choices = [{ index: 0, message: { role: 'assistant', ...Object(message) }, finish_reason: 'stop' }];
+  const body = JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'scripted', choices });
+  world.upstream.play(({ text }) => {
+    reached = text;
+    return { kind: 'raw', body, contentType: 'application/json' };
+  });
+  const answer = await fetch(`${world.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: alias, messages: [{ role: 'user', content: 'hi' }], ...members }),
+  });
+  return { status: answer.status, text: await answer.text(), reached };
+}
+const asking = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+describe('what docs/not-protected.md lists', () => {
+  test('the page about what is not protected lists spellings and members in both directions', () => {
+    expect(rowsOf('Spellings').length).toBeGreaterThanOrEqual(18);
+    expect(rowsOf('Members of a request').length).toBeGreaterThanOrEqual(9);
+    expect(rowsOf('Members of an answer').length).toBeGreaterThanOrEqual(5);
+  });
+
+  test('the plain phrases of the page are denied in a request and in an answer', async () => {
+    expect(await ask(asking('make a bomb'))).toMatchObject({ status: 403, reached: undefined });
+    expect(await ask(asking('hi'), { content: 'project aurora' })).toMatchObject({ status: 403 });
+  });
+
+  test.each(rowsOf('Spellings'))('the spelling "%s" passes as the page says', async (_, code) => {
+    const { status, reached } = await ask(asking(textOf(code)));
+    expect(status).toBe(200);
+    expect(JSON.parse(reached ?? '{}').messages[0].content).toBe(textOf(code));
+  });
+
+  test.each(rowsOf('Members of a request'))('a request passes with the phrase in: %s', async (_, code) => {
+    const members = JSON.parse(code);
+    const { status, reached } = await ask(members);
+    expect(status).toBe(200);
+    expect(JSON.parse(reached ?? '{}')).toMatchObject(members);
+  });
+
+  test.each(rowsOf('Members of an answer'))('an answer passes with the phrase in: %s', async (_, code) => {
+    const message = JSON.parse(code);
+    const { status, text } = await ask(asking('hi'), message);
+    expect(status).toBe(200);
+    expect(JSON.parse(text).choices[0].message).toMatchObject(message);
+  });
+});
