@@ -1,0 +1,6 @@
+class PromptInjection:
+    word = "ignore"
+
+
+class Toxicity:
+    word = "awful"

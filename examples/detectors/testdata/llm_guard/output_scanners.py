@@ -1,0 +1,2 @@
+class Toxicity:
+    word = "awful"

@@ -1,0 +1,13 @@
+"""Stands in for presidio-analyzer: the same call, and a PERSON wherever a text names Ann Lee."""
+
+
+class AnalyzerEngine:
+    def __init__(self, *, supported_languages: list[str]) -> None:
+        self.languages = supported_languages
+
+    def analyze(self, *, text: str, language: str, entities: list[str], score_threshold: float) -> list[str]:
+        if language not in self.languages:
+            raise ValueError("language")
+        if "broken" in text:
+            raise RuntimeError(text)
+        return ["PERSON"] if "Ann Lee" in text and "PERSON" in entities and score_threshold <= 0.85 else []
