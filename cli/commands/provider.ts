@@ -7,11 +7,13 @@ import {
 } from '../management/management-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { addProviderTest } from './provider-test.ts';
 
 type ListOptions = ManagementCommandOptions & OutputOptions;
 
 export function addProvider(program: Command): void {
-  const provider = program.command('provider').description('external checks that policies can use');
+  const provider = program.command('provider').description('models and external checks that are approved');
+  addProviderTest(provider);
   withOutput(withManagementOptions(provider.command('list')))
     .description('list the approved external checks, without secrets')
     .action(list);

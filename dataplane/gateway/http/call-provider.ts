@@ -12,6 +12,13 @@ export const maxAnswerBytes = 20 * 1_048_576;
 type ErrorReply = ClientResponse & { readonly kind: 'error' };
 type Answer = UpstreamAnswer & { readonly kind: 'answer' };
 
+/** Statuses that show a wrong set-up of the provider. */
+const refusals: Readonly<Record<number, 'credential_refused' | 'not_found'>> = {
+  401: 'credential_refused',
+  403: 'credential_refused',
+  404: 'not_found',
+};
+
 const bodyFaults = {
   too_large: 'upstream_too_large',
   refused: 'overloaded',
@@ -28,13 +35,23 @@ export async function callProvider(
   route: TakenRoute,
   call: Pick<UpstreamCall, 'path' | 'body' | 'accept'>,
 ): Promise<Answer | ErrorReply> {
-  const { endpoint, credential } = route.spec.upstream;
-  const { upstream } = context.gateway;
+  const { endpoint, credential, provider } = route.spec.upstream;
+  const { upstream, logger, metrics } = context.gateway;
   const headers = forwardedHeaders(context.incoming.rawHeaders);
   const answer = await upstream.call({ ...call, endpoint, credential, headers }, context.life.signal);
-  if (answer.kind !== 'answer') return errorResponse(plainError('upstream_unreachable'));
+  if (answer.kind !== 'answer') {
+    const cause = answer.kind === 'no_credential' ? 'credential_missing' : answer.cause;
+    metrics.providerFailed(cause);
+    logger.warn('provider_unreachable', { provider, cause, credential });
+    return errorResponse(plainError('upstream_unreachable'));
+  }
   if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) return answer;
   abandonBody(answer.body);
+  const refusal = refusals[answer.status];
+  if (refusal !== undefined) {
+    metrics.providerFailed(refusal);
+    logger.warn('provider_refused', { provider, cause: refusal, status: answer.status });
+  }
   if (answer.status === 200) return errorResponse(plainError('upstream_invalid'));
   const error = errorResponse(plainError(mapUpstreamStatus(answer.status)));
   return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };

@@ -1,3 +1,4 @@
+import { connectionFaults } from '#kit/http/connection-fault';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 
 const operations = ['chat', 'embeddings', 'models'] as const;
@@ -16,6 +17,9 @@ const outcomes = [
   'internal',
 ] as const;
 export type OutcomeName = (typeof outcomes)[number];
+
+/** Why a provider of kind model did not serve a request; `not_found`: its path or the model. */
+const providerFailures = [...connectionFaults, 'credential_missing', 'credential_refused', 'not_found'] as const;
 
 /** Most aliases that get a metric series of their own; all further aliases share one series. */
 const maxAliases = 200;
@@ -36,6 +40,7 @@ export type GatewayMetrics = {
       readonly seconds: number;
     },
   ): void;
+  providerFailed(cause: (typeof providerFailures)[number]): void;
   window(outcome: 'pass' | 'mask' | 'deny' | 'failed'): void;
 };
 
@@ -67,6 +72,11 @@ export function createGatewayMetrics(): GatewayMetrics {
     help: 'Windows of streamed answers that were judged.',
     labels: { outcome: ['pass', 'mask', 'deny', 'failed'] },
   });
+  const failures = registry.counter({
+    name: 'portcullis_gateway_provider_failures_total',
+    help: 'Calls of model providers that failed because of the connection or the set-up, by cause.',
+    labels: { cause: providerFailures },
+  });
   const stops = registry.counter({
     name: 'portcullis_gateway_stream_stops_total',
     help: 'Streams that ended with an error frame or were aborted.',
@@ -81,6 +91,7 @@ export function createGatewayMetrics(): GatewayMetrics {
       seconds.observe({ operation }, duration);
       if (streamed && outcome !== 'passed' && outcome !== 'masked') stops.add({ outcome });
     },
+    providerFailed: (cause) => failures.add({ cause }),
     window: (outcome) => windows.add({ outcome }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
+import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 import type { TokenFile } from '#kit/http/token-file';
 
 /** One call to a model provider. */
@@ -26,7 +27,7 @@ export type UpstreamAnswer =
       readonly retryAfter: string | undefined;
       readonly body: Readable;
     }
-  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'unreachable'; readonly cause: ConnectionFault }
   | { readonly kind: 'no_credential' };
 
 /**
@@ -77,9 +78,9 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
           },
         });
         return readHead(answer.statusCode, answer.headers, answer.body);
-      } catch {
+      } catch (error) {
         if (signal.aborted) throw signal.reason;
-        return { kind: 'unreachable' };
+        return { kind: 'unreachable', cause: connectionFault(error) };
       }
     },
     async [Symbol.asyncDispose]() {
