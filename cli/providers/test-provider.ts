@@ -15,7 +15,7 @@ type ProviderFault =
   | 'wrong_model';
 
 /** `cause` is absent when the provider answered as it should. */
-export type ProviderFinding = { readonly cause?: ProviderFault; readonly message: string };
+type ProviderFinding = { readonly cause?: ProviderFault; readonly message: string };
 
 type TestOptions = {
   readonly credentialFile?: string;
