@@ -83,3 +83,12 @@ export function isOutcomeOf(record: ApplicationRecord, application: Application)
   if (content.mode === 'None') return record.policyRevision === undefined && record.policyId === undefined;
   return record.policyId === content.policyId && record.policyRevision === Number(content.policyRevision);
 }
+
+/** The outcome of an application that failed; its generation is absent if no route was written. */
+export function failedOutcome(
+  application: Application,
+  generationId: string | undefined,
+  reason: OutcomeRecord['reason'] & string,
+): OutcomeRecord {
+  return outcomeOf(application, generationId, { outcome: 'Failed', reason });
+}

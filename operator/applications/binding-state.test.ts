@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { type ConditionState, conditionState } from '#resources/binding-state';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
-import { aspectsOf } from '../controllers/model-binding/conditions.ts';
-import type { Snapshot } from '../controllers/model-binding/snapshot.ts';
-import { makeStatus } from '../controllers/model-binding/status.ts';
-import type { PassResult, Settlement } from '../controllers/model-binding/steps.ts';
+import type { Snapshot } from '../controllers/model-binding/snapshot/snapshot.ts';
+import type { PassResult, Settlement } from '../controllers/model-binding/snapshot/steps.ts';
+import { aspectsOf } from '../controllers/model-binding/status/conditions.ts';
+import { makeStatus } from '../controllers/model-binding/status/status.ts';
 import { replicaOf, routeViewOf, snapshotOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { bindingObject } from '../testing/objects.ts';
 

@@ -178,6 +178,22 @@ test.concurrent('a replica that does not confirm causes no rollback; the applica
   expect(applied.status?.applications?.map(({ outcome }) => outcome)).toEqual(['Applied', 'Failed', 'Applied']);
 });
 
+test.concurrent('an application that no replica confirms fails when its deadline passes, although nothing else happens', async () => {
+  await using platform = await startTestOperator();
+  const replica = await startFakeReplica(platform, 'gateway-1');
+  await applyFirst(platform, [replica]);
+  const second = await applySecond(platform);
+  // The route is written before the short deadline begins, and afterwards nobody changes an object.
+  await platform.restart({ progressDeadlineMs: 500 });
+  const late = await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'ProgressDeadlineExceeded');
+  expect(late.status?.applications?.[0]).toMatchObject({
+    operationId: 'second',
+    generationId: second.spec.generationId,
+    outcome: 'Failed',
+    reason: 'progress_deadline_exceeded',
+  });
+});
+
 test.concurrent('the report of a replica that has ended is deleted and blocks no application', async () => {
   await using platform = await startTestOperator();
   const one = await startFakeReplica(platform, 'gateway-1');

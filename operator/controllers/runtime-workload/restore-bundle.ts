@@ -3,13 +3,13 @@ import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import type { BindingWorld } from '../../acceptance/gather-views.ts';
 import { type Content, pinnedApplication } from '../../applications/application.ts';
 import { readPrevious } from '../../applications/previous-application.ts';
 import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
 import type { BundleStore } from '../../bundles/ports.ts';
 import { revisionName } from '../../revisions/resources/revision.ts';
 import type { ServedPin } from '../../served/ports.ts';
-import type { BindingWorld } from '../model-binding/gather.ts';
 
 type RestorePorts = {
   readonly client: Pick<KubeClient, 'get'>;

@@ -1,9 +1,8 @@
+import { progressOf } from '../../acceptance/decide-progress.ts';
+import type { AcceptanceStep, ApplicationRole, ProgressSnapshot, WorkloadView } from '../../acceptance/snapshot.ts';
 import type { Application } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
 import type { ServedPin } from '../../served/ports.ts';
-import { type ProgressSnapshot, progressOf } from '../model-binding/decide-progress.ts';
-import type { AcceptanceStep } from '../model-binding/run-step.ts';
-import type { ApplicationRole, WorkloadView } from '../model-binding/snapshot.ts';
 
 /** Limit of previous workloads that an address records; a further move drops the oldest. */
 const maxPrevious = 8;
@@ -69,7 +68,7 @@ function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole
   const progress = progressOf(s, target, application);
   switch (progress.kind) {
     case 'step':
-      return { kind: 'try', step: progress.step as AcceptanceStep };
+      return { kind: 'try', step: progress.step };
     case 'waiting':
       return settle(s, { kind: 'waiting', message: progress.message });
     case 'failed':

@@ -4,11 +4,11 @@ import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { pinnedApplication, sameApplication } from '../../applications/application.ts';
 import { isApplied } from '../../applications/outcome-history.ts';
-import { aspectsOf } from '../../controllers/model-binding/conditions.ts';
 import { decide } from '../../controllers/model-binding/decide.ts';
-import { pinnedRecord } from '../../controllers/model-binding/pinned-route.ts';
-import { desiredOf, type Snapshot } from '../../controllers/model-binding/snapshot.ts';
-import { makeStatus } from '../../controllers/model-binding/status.ts';
+import { pinnedRecord } from '../../controllers/model-binding/route/pinned-route.ts';
+import { desiredOf, type Snapshot } from '../../controllers/model-binding/snapshot/snapshot.ts';
+import { aspectsOf } from '../../controllers/model-binding/status/conditions.ts';
+import { makeStatus } from '../../controllers/model-binding/status/status.ts';
 import {
   generationId,
   guardOf,

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { gatewayRouteSchema } from '#resources/gateway-route';
+import { makeGuard, minStreamingBodyBytes } from '../../../acceptance/resources/guard.ts';
 import { writePrevious } from '../../../applications/previous-application.ts';
 import { definitionOf } from '../../../testing/objects.ts';
 import { bindingId, generationId, guardOf, revisionOf, specOf } from '../testing/snapshots.ts';
-import { makeGuard, makeRoute, makeRouteFrame, minStreamingBodyBytes } from './route.ts';
+import { makeRoute, makeRouteFrame } from './route.ts';
 
 const identity = { name: 'chat', uid: 'uid-of-chat', id: bindingId };
 const upstream = {

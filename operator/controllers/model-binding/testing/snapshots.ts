@@ -4,11 +4,12 @@ import { currentProfile } from '#contracts/profiles';
 import type { GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import type { ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
+import { makeGuard } from '../../../acceptance/resources/guard.ts';
+import type { TargetFacts, WorkloadView } from '../../../acceptance/snapshot.ts';
 import type { ReplicaView } from '../../../applications/replica-views.ts';
 import { buildBundle } from '../../../bundles/build-bundle.ts';
 import { bindingObject, definitionOf } from '../../../testing/objects.ts';
-import { makeGuard } from '../resources/route.ts';
-import type { RouteView, Snapshot, TargetFacts, WorkloadView } from '../snapshot.ts';
+import type { RouteView, Snapshot } from '../snapshot/snapshot.ts';
 
 export const policyId = '01990000-0000-7000-8000-000000000001';
 export const bindingId = '01990000-0000-7000-8000-000000000002';

@@ -1,12 +1,12 @@
 import type { BindingCondition } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
-import { pinnedApplication, sameApplication } from '../../applications/application.ts';
-import { isFinal } from '../../applications/outcome-history.ts';
-import { isReleased } from './alias/released-alias.ts';
-import { describeRejections } from './decide.ts';
-import { describeAbsence } from './decide-progress.ts';
-import { desiredOf, type Snapshot } from './snapshot.ts';
-import type { PassResult, Settlement } from './steps.ts';
+import { describeAbsence } from '../../../acceptance/decide-progress.ts';
+import { pinnedApplication, sameApplication } from '../../../applications/application.ts';
+import { isFinal } from '../../../applications/outcome-history.ts';
+import { isReleased } from '../alias/released-alias.ts';
+import { describeRejections } from '../application/decide-pinned.ts';
+import { desiredOf, type Snapshot } from '../snapshot/snapshot.ts';
+import type { PassResult, Settlement } from '../snapshot/steps.ts';
 
 type Aspect = { readonly status: Condition['status']; readonly reason: string; readonly message: string };
 export type Aspects = Readonly<Record<BindingCondition, Aspect>>;

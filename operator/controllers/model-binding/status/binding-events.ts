@@ -1,6 +1,6 @@
 import type { ModelBinding } from '#resources/model-binding';
-import { type EventNote, transitionEvents, type Watched } from '../../events/transition-events.ts';
-import type { Settlement } from './steps.ts';
+import { type EventNote, transitionEvents, type Watched } from '../../../events/transition-events.ts';
+import type { Settlement } from '../snapshot/steps.ts';
 
 const watched: readonly Watched[] = [
   { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },

@@ -8,8 +8,8 @@ import {
   mayBeSame,
   pinnedApplication,
   sameContent,
-} from '../../applications/application.ts';
-import { desiredOf, type RouteView, type Snapshot } from './snapshot.ts';
+} from '../../../applications/application.ts';
+import { desiredOf, type RouteView, type Snapshot } from '../snapshot/snapshot.ts';
 
 type PinnedRecord = NonNullable<ModelBindingStatus['pinned']>;
 

@@ -1,8 +1,8 @@
 import type { FailureReason } from '#resources/model-binding';
-import type { OutcomeRecord } from '../../applications/application.ts';
-import type { PreviousApplication } from '../../applications/previous-application.ts';
-import type { RouteDraft } from './resources/route.ts';
-import type { ApplicationRole } from './snapshot.ts';
+import type { AcceptanceStep } from '../../../acceptance/snapshot.ts';
+import type { OutcomeRecord } from '../../../applications/application.ts';
+import type { PreviousApplication } from '../../../applications/previous-application.ts';
+import type { RouteDraft } from '../resources/route.ts';
 
 /** The state of an application at the end of a pass; conditions are derived from it. */
 export type PassResult =
@@ -50,12 +50,12 @@ export type ReconcileStep =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'delete_route'; readonly why: 'leaving' | 'foreign' | 'tampered' }
   | { readonly kind: 'release' }
-  | { readonly kind: 'read_revision'; readonly target: ApplicationRole; readonly name: string }
-  | { readonly kind: 'build_bundle'; readonly target: ApplicationRole; readonly contentProfile: string }
-  | { readonly kind: 'judge'; readonly target: ApplicationRole }
-  | { readonly kind: 'ensure_workload'; readonly target: ApplicationRole }
-  | { readonly kind: 'run_tests'; readonly target: ApplicationRole; readonly contentProfile: string }
-  | { readonly kind: 'ask_providers'; readonly target: ApplicationRole }
+  | AcceptanceStep
   | RouteWrite
   | { readonly kind: 'settle'; readonly settlement: Settlement }
   | { readonly kind: 'nothing' };
+
+/** The step that ends a pass. */
+export function settleAs(result: PassResult, rest: Omit<Settlement, 'result'> = {}): ReconcileStep {
+  return { kind: 'settle', settlement: { result, ...rest } };
+}

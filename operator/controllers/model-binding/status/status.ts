@@ -2,11 +2,11 @@ import { setCondition } from '#kube/apply/conditions';
 import { bindingConditions } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
 import type { ApplicationRecord, ModelBindingStatus } from '#resources/model-binding';
-import { addOutcome, isFinal } from '../../applications/outcome-history.ts';
+import { addOutcome, isFinal } from '../../../applications/outcome-history.ts';
+import { pinnedRecord } from '../route/pinned-route.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { PassResult, Settlement } from '../snapshot/steps.ts';
 import type { Aspects } from './conditions.ts';
-import { pinnedRecord } from './pinned-route.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { PassResult, Settlement } from './steps.ts';
 
 /** The whole status at the end of a pass; equal to the current one if nothing changed. */
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {

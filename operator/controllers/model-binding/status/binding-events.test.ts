@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Settlement } from '../snapshot/steps.ts';
+import { generationId, replicaOf, routeViewOf, snapshotOf } from '../testing/snapshots.ts';
 import { bindingEvents } from './binding-events.ts';
 import { aspectsOf } from './conditions.ts';
 import { makeStatus } from './status.ts';
-import type { Settlement } from './steps.ts';
-import { generationId, replicaOf, routeViewOf, snapshotOf } from './testing/snapshots.ts';
 
 function statusOf(settlement: Settlement, change: Parameters<typeof snapshotOf>[0] = {}) {
   const s = snapshotOf({ route: routeViewOf(), ...change });

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { bindingConditions } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
 import type { FailureReason } from '#resources/model-binding';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { PassResult, Settlement } from '../snapshot/steps.ts';
+import { policyId, replicaOf, routeViewOf, snapshotOf, specOf, workloadOf } from '../testing/snapshots.ts';
 import { aspectsOf, camel } from './conditions.ts';
-import type { Snapshot } from './snapshot.ts';
 import { makeStatus } from './status.ts';
-import type { PassResult, Settlement } from './steps.ts';
-import { policyId, replicaOf, routeViewOf, snapshotOf, specOf, workloadOf } from './testing/snapshots.ts';
 
 function said(result: PassResult, change: Partial<Snapshot> = {}, rest: Partial<Settlement> = {}) {
   const aspects = aspectsOf(snapshotOf({ route: routeViewOf(), ...change }), { result, ...rest });

@@ -3,14 +3,13 @@ import { isContentProfile } from '#contracts/profiles';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { FailureReason } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
-import { type Application, pinnedApplication, sameContent } from '../../applications/application.ts';
-import { makeGuard } from './resources/route.ts';
-import type { ApplicationRole, Snapshot } from './snapshot.ts';
-import type { ReconcileStep } from './steps.ts';
+import { type Application, pinnedApplication, sameContent } from '../applications/application.ts';
+import { makeGuard } from './resources/guard.ts';
+import type { AcceptanceStep, ApplicationRole, ProgressSnapshot } from './snapshot.ts';
 
 /** Progress of one application before its route is written (docs/design/applications-and-routes.md). */
 export type ApplicationProgress =
-  | { readonly kind: 'step'; readonly step: ReconcileStep }
+  | { readonly kind: 'step'; readonly step: AcceptanceStep }
   | { readonly kind: 'waiting'; readonly phase: 'references'; readonly reason: string; readonly message: string }
   | { readonly kind: 'waiting'; readonly phase: 'generation'; readonly message: string }
   | {
@@ -24,9 +23,6 @@ export type ApplicationProgress =
       readonly guardrail: GatewayRouteSpec['guardrail'];
       readonly workload: string | undefined;
     };
-
-/** The facts from which the progress of an application is derived. */
-export type ProgressSnapshot = Pick<Snapshot, 'policy' | 'upstream' | 'route' | 'facts' | 'limits'>;
 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
 type Check = (s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent) => ApplicationProgress | undefined;

@@ -5,21 +5,20 @@ import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { askProviders } from '../../acceptance/ask-providers.ts';
-import { runPolicyTests } from '../../acceptance/run-policy-tests.ts';
-import { type BuiltBundle, buildBundle } from '../../bundles/build-bundle.ts';
-import type { BundleStore, Judge, ValidationResult } from '../../bundles/ports.ts';
-import { BrokenError } from '../../reconcile/outcome.ts';
-import type { RecentRevisions } from '../../revisions/recent-revisions.ts';
-import type { Workloads } from '../../workloads/ports.ts';
-import { prepareWorkload } from '../../workloads/prepare-workload.ts';
-import { workloadName } from '../../workloads/workload-name.ts';
+import { type BuiltBundle, buildBundle } from '../bundles/build-bundle.ts';
+import type { BundleStore, Judge, ValidationResult } from '../bundles/ports.ts';
+import { BrokenError } from '../reconcile/outcome.ts';
+import type { RecentRevisions } from '../revisions/recent-revisions.ts';
+import type { Workloads } from '../workloads/ports.ts';
+import { prepareWorkload } from '../workloads/prepare-workload.ts';
+import { workloadName } from '../workloads/workload-name.ts';
 import type { AnsweredProviders } from './answered-providers.ts';
+import { askProviders } from './ask-providers.ts';
 import type { AwaitedWorkloads } from './awaited-workloads.ts';
-import { type BindingWorld, workloadView } from './gather.ts';
-import { deadlinesOf } from './resources/route.ts';
-import type { ApplicationRole, TargetFacts } from './snapshot.ts';
-import type { ReconcileStep } from './steps.ts';
+import { type BindingWorld, workloadView } from './gather-views.ts';
+import { deadlinesOf } from './resources/guard.ts';
+import { runPolicyTests } from './run-policy-tests.ts';
+import type { AcceptanceStep, ApplicationRole, TargetFacts } from './snapshot.ts';
 
 /** Limit of the lists of passed tests that a workload records. */
 const rememberedLists = 64;
@@ -35,8 +34,6 @@ export type AcceptancePorts = {
   readonly revisions: RecentRevisions;
   readonly logger: Logger;
 };
-
-export type AcceptanceStep = Extract<ReconcileStep, { readonly target: ApplicationRole }>;
 
 /** An application that is being evaluated. */
 export type AcceptanceState = {

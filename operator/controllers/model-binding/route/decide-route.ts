@@ -1,12 +1,12 @@
-import type { Application } from '../../applications/application.ts';
-import { contentDigest, pinnedApplication, sameApplication } from '../../applications/application.ts';
-import { isApplied } from '../../applications/outcome-history.ts';
-import type { PreviousApplication } from '../../applications/previous-application.ts';
-import { releasedAlias } from './alias/released-alias.ts';
-import type { ApplicationProgress } from './decide-progress.ts';
+import type { ApplicationProgress } from '../../../acceptance/decide-progress.ts';
+import type { Application } from '../../../applications/application.ts';
+import { contentDigest, pinnedApplication, sameApplication } from '../../../applications/application.ts';
+import { isApplied } from '../../../applications/outcome-history.ts';
+import type { PreviousApplication } from '../../../applications/previous-application.ts';
+import { releasedAlias } from '../alias/released-alias.ts';
+import { makeRouteFrame, type RouteDraft, type Upstream } from '../resources/route.ts';
+import type { RouteView, Snapshot } from '../snapshot/snapshot.ts';
 import { pinnedGuard } from './pinned-route.ts';
-import { makeRouteFrame, type RouteDraft, type Upstream } from './resources/route.ts';
-import type { RouteView, Snapshot } from './snapshot.ts';
 
 /** Every ready replica has reached the route without rejecting it; zero replicas never confirm. */
 export function isConfirmed(s: Snapshot): boolean {
