@@ -390,7 +390,7 @@ onResourceServers('the form of a policy', (openWorld) => {
     });
     expect([refused.reason, refused.message]).toEqual([
       'InvalidSpec',
-      expect.stringContaining('more than 1300000 bytes'),
+      expect.stringContaining('exceeds, together with spec.tests, 1300000 bytes'),
     ]);
     const { policy, etag } = await world.readPolicy(id);
     expect(policy).toMatchObject({ revision: 1, definition: definitionOf('portal') });

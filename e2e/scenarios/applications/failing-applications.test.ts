@@ -133,7 +133,7 @@ describe('an application that fails before its route is written leaves the earli
       const condition = await bindingCondition(platform.client, alias, 'Applied', 'False');
       expect(condition.message).toContain(says);
       const [last] = (await bindingNow(platform.client, alias)).status?.applications ?? [];
-      expect(last).toMatchObject({ operationId: name, outcome: 'Failed', reason, policyRevision: String(revision) });
+      expect(last).toMatchObject({ operationId: name, outcome: 'Failed', reason, policyRevision: revision });
       await expectEarlierServes();
     },
   );

@@ -123,7 +123,7 @@ describe('a platform that is killed', () => {
     await using platform = await startPlatform({ data });
     await bindingCondition(platform.client, alias, 'Applied', 'True');
     expect((await bindingNow(platform.client, alias)).status?.pinned).toMatchObject({
-      policyRevision: String(revision),
+      policyRevision: revision,
     });
     const call = { url: platform.status().addresses.gateway, key: platform.key, model: alias, stream: false };
     const told = await chatCall({ ...call, content: 'tell private-harbour' });
