@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createProgram, runProgram } from './base-program.ts';
+import { addActivity } from './commands/activity.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
 import { addArchive, addUnarchive } from './commands/archive.ts';
@@ -35,6 +36,7 @@ const commands: readonly Add[] = [
   addEnv,
   addToken,
   addChat,
+  addActivity,
   addApply,
   addGet,
   addDescribe,

@@ -1,11 +1,14 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { decisionSentence } from '../activity/activity-text.ts';
+import { readPolicyNames } from '../activity/policy-names.ts';
+import { type Activity, readActivity } from '../activity/read-activity.ts';
 import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import { readClientKey } from './env.ts';
 
 type ChatOptions = {
@@ -14,6 +17,7 @@ type ChatOptions = {
   readonly system?: string;
   readonly stream: boolean;
   readonly json?: boolean;
+  readonly explain?: boolean;
 };
 
 export function addChat(program: Command): void {
@@ -23,21 +27,39 @@ export function addChat(program: Command): void {
     .argument('<model>', 'alias of a binding')
     .option('-m, --message <text>', 'the message (default: standard input)')
     .option('--system <text>', 'a system message before the message')
+    .option('--explain', 'for administrators: say which rule masked or denied the text')
     .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withJson(command).action(chat);
 }
 
 async function chat(model: string, options: ChatOptions): Promise<void> {
-  const { status } = runningPlatform(options.data);
+  const platform = runningPlatform(options.data);
+  const { status } = platform;
   const content = options.message ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system }];
   const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
   const response = await post(status.addresses.gateway, readClientKey(status.clientKeyFile), body);
   const answer = await read(response, options);
-  if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer });
+  const decision = options.explain === true ? await explain(platform, response) : undefined;
+  const decided = decision === undefined ? {} : { decision };
+  if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer, ...decided });
   else if (answer.text !== '' && !answer.text.endsWith('\n')) process.stdout.write('\n');
+  if (decision !== undefined && options.json !== true) process.stderr.write(`portcullis: ${decision.sentence}\n`);
   if (answer.fault !== undefined) throw new CliError(exitOf(answer.fault), sentenceOf(model, answer, answer.fault));
+}
+
+/** What `--explain` adds; the facts are absent for a request that no policy decided. */
+type Explanation = { readonly sentence: string; readonly policy?: string } & Partial<Activity>;
+
+/** The decision about a request, by the id that its answer carries. */
+async function explain(platform: RunningPlatform, response: Response): Promise<Explanation> {
+  const requestId = response.headers.get('x-request-id');
+  const { items } = await readActivity(platform);
+  const found = items.find((one) => one.requestId === requestId);
+  if (found === undefined) return { sentence: `no policy decided about the request ${requestId ?? 'without an id'}.` };
+  const policy = (await readPolicyNames(platform))(found.policyId);
+  return { sentence: decisionSentence(found, policy), ...found, policy };
 }
 
 async function post(gateway: string, key: string, body: unknown): Promise<Response> {

@@ -19,6 +19,8 @@ const statusSchema = z.object({
     /** Origin of the first gateway, without a path. */
     gateway: z.string(),
     gateways: z.array(z.string()),
+    /** Origins of health, metrics and activity of the gateways. */
+    gatewayAdmins: z.array(z.string()).default([]),
     api: z.string(),
     operator: z.string(),
     /** Origin of the policy management API; absent if it is off. */

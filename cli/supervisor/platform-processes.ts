@@ -67,6 +67,7 @@ export function gatewayProcess(
       PORTCULLIS_CLIENT_AUTH: 'keys',
       PORTCULLIS_CLIENT_KEYS_FILE: data.clientKeys,
       PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
+      PORTCULLIS_ADMIN_TOKEN_FILE: data.apiToken,
       PORTCULLIS_SECRETS_DIR: data.secrets,
     },
     health: adminHealth,
@@ -154,7 +155,8 @@ export function pinListening(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_LISTEN: hostOf(line.listening) };
 }
 
-export function pinManagement(line: ReadyLine): Record<string, string> {
+/** The same for a process with an admin address, which the status file names. */
+export function pinAddresses(line: ReadyLine): Record<string, string> {
   return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
 }
 

@@ -8,7 +8,7 @@ import {
   issuerProcess,
   managementProcess,
   pinListening,
-  pinManagement,
+  pinAddresses,
   postgresProcess,
 } from './platform-processes.ts';
 import { StartFailure } from './supervise.ts';
@@ -49,7 +49,7 @@ export async function startManagement(
     const [at] = await Promise.all([database, issuer]);
     const management = await start(
       managementProcess(data, { api, database: at, administrators, ports }),
-      pinManagement,
+      pinAddresses,
     );
     return { issuer: await issuer, management };
   } catch (error) {

@@ -17,7 +17,7 @@ import {
   lastingPortNames,
   operatorProcess,
   type ProcessKind,
-  pinListening,
+  pinAddresses,
   pinOperator,
 } from './platform-processes.ts';
 import { type ManagementStart, startManagement } from './start-management.ts';
@@ -86,7 +86,7 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
       const port = options.port === 0 ? 0 : options.port + number - 1;
-      return group.start(gatewayProcess(data, { number, port, api: apiOf(operator), ports }), pinListening);
+      return group.start(gatewayProcess(data, { number, port, api: apiOf(operator), ports }), pinAddresses);
     });
     const gateways = await unlessAborted(Promise.all(starting), options.signal);
     await unlessAborted(Promise.resolve(echo), options.signal);
@@ -155,6 +155,7 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
       addresses: {
         gateway: gateways[0] ?? '',
         gateways,
+        gatewayAdmins: lines?.gateways.map(adminOf) ?? [],
         api: lines === undefined ? '' : apiOf(lines.operator),
         operator: lines?.operator.listening ?? '',
         ...(lines?.management === undefined ? {} : { management: lines.management.listening }),

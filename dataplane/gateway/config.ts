@@ -34,6 +34,9 @@ export const settings = {
     }),
   ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
+  PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token that the newest decisions at /activity of the admin address ask for; they are not served without it' }),
+  ),
   PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file for each credential' }),
   PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
     help: 'timeout of a request in seconds, streams included',
@@ -91,7 +94,7 @@ export type GatewayConfig = {
 };
 
 /** Paths of the files of secrets; each file is read when its secret is sent. */
-export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string };
+export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string; readonly adminTokenFile?: string };
 
 /** @throws ConfigError with every problem */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): {
@@ -118,11 +121,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     maxHeldAnswerBytes: read.PORTCULLIS_MAX_HELD_ANSWER_MIB * 1_048_576,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
+  const adminTokenFile = read.PORTCULLIS_ADMIN_TOKEN_FILE;
   return {
     config,
     secrets: {
       runtimeTokenFile: read.PORTCULLIS_RUNTIME_TOKEN_FILE,
       credentialsDirectory: read.PORTCULLIS_SECRETS_DIR,
+      ...(adminTokenFile === undefined ? {} : { adminTokenFile }),
     },
   };
 }

@@ -6,6 +6,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
+import { createActivityLog } from './activity/activity-log.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createGatewayAdmin } from './http/admin.ts';
@@ -31,6 +32,8 @@ export type GatewayOverrides = {
   readonly routes?: OpenRouteSource;
   readonly reports?: ReportSink;
   readonly logger?: Logger;
+  /** The file of the token of administrators, in place of the one of the settings. */
+  readonly adminTokenFile?: string;
   readonly streamIdleMs?: number;
   readonly maxRequestMs?: number;
   readonly maxBodyMs?: number;
@@ -77,11 +80,15 @@ export async function createGatewayService(
   await using parts = new AsyncDisposableStack();
   const logger = overrides.logger ?? createLogger({ service: 'gateway', level: config.logLevel });
   const metrics = createGatewayMetrics();
+  const activity = createActivityLog();
+  const adminTokenFile = overrides.adminTokenFile ?? secrets.adminTokenFile;
+  const adminTokens = adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
   const shutdown = new AbortController();
   const checks = parts.use(
     createCheckClient({
       tokenFile: openTokenFile(secrets.runtimeTokenFile),
       maxInFlight: config.maxChecksPerAddress,
+      explain: true,
     }),
   );
   const routes = holdRoutes(parts, config, overrides, { checks, logger });
@@ -92,6 +99,7 @@ export async function createGatewayService(
     pins,
     checks,
     metrics,
+    activity,
     logger,
     shutdown: shutdown.signal,
   };
@@ -100,7 +108,7 @@ export async function createGatewayService(
     await listen({
       ...server,
       ...config.adminListen,
-      fetch: createGatewayAdmin(metrics.registry, routes.isReady).fetch,
+      fetch: createGatewayAdmin({ metrics: metrics.registry, isReady: routes.isReady, activity, adminTokens }).fetch,
     }),
   );
   const clients = await listen({

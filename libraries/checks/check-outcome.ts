@@ -18,7 +18,14 @@ type ClientFailureCode = keyof typeof clientFailures;
 export type CheckFailure = CheckErrorCode | ClientFailureCode;
 
 /** A check that has no decision. The action that it protects is forbidden. */
-export type FailedCheck = { readonly kind: 'failed'; readonly code: CheckFailure; readonly message: string };
+export type FailedCheck = Explained & {
+  readonly kind: 'failed';
+  readonly code: CheckFailure;
+  readonly message: string;
+};
+
+/** `rule` is the id of the rule that decided, where the client asks for it and the runtime names one. */
+type Explained = { readonly rule?: string };
 
 /**
  * The result of a check. `contents` of a mask replace the contents that were sent, by position.
@@ -26,8 +33,8 @@ export type FailedCheck = { readonly kind: 'failed'; readonly code: CheckFailure
  */
 export type CheckOutcome =
   | { readonly kind: 'pass' }
-  | { readonly kind: 'mask'; readonly contents: readonly string[] }
-  | { readonly kind: 'deny' }
+  | (Explained & { readonly kind: 'mask'; readonly contents: readonly string[] })
+  | (Explained & { readonly kind: 'deny' })
   | FailedCheck;
 
 /** The failure of a code with its message from the tables here; the message of a runtime is never used. */

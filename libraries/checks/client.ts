@@ -1,7 +1,7 @@
 import { type CheckMessage, checkErrors } from '#contracts/checks';
 import { limits } from '#contracts/limits';
 import type { Stage } from '#contracts/policy';
-import type { ResponseMode } from '#contracts/profiles';
+import { explainHeaders, explainRule, type ResponseMode } from '#contracts/profiles';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { TokenFile } from '#kit/http/token-file';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -22,6 +22,8 @@ type CheckClientOptions = {
   /** Concurrent calls to one process; the default of maxConcurrency when absent. Further calls wait until their deadline. */
   readonly maxInFlight?: number;
   readonly clock?: Clock;
+  /** Whether outcomes name the rule that decided; false when absent. */
+  readonly explain?: boolean;
 };
 
 type CheckOptions = { readonly mode?: ResponseMode; readonly signal?: AbortSignal };
@@ -52,7 +54,8 @@ export type CheckClient = AsyncDisposable & {
 const answerOverheadBytes = 1_024;
 
 export function createCheckClient(options: CheckClientOptions): CheckClient {
-  const { tokenFile, slackMs = 500, maxInFlight = limits.maxConcurrency.default, clock = systemClock } = options;
+  const { tokenFile, slackMs = 500, maxInFlight = limits.maxConcurrency.default, clock = systemClock, explain = false } = options;
+  const asks = explain ? { [explainHeaders.ask]: explainRule } : {};
   const addresses = createAddressBook(maxInFlight, clock);
 
   /** At most two attempts before the deadline, the second one on another process if there is one. */
@@ -68,7 +71,7 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
     if (token === undefined) return 'no_token';
     const call: CheckCall = {
       path: stage === 'request' ? '/request' : '/response',
-      headers: { ...checkHeaders(target, mode), authorization: `Bearer ${token}` },
+      headers: { ...checkHeaders(target, mode), ...asks, authorization: `Bearer ${token}` },
       body,
       maxAnswerBytes: target.maxBodyBytes + answerOverheadBytes,
     };
@@ -96,8 +99,8 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
       const attempt = await send(target, stage, body, mode, signal);
       if (typeof attempt === 'string') return failedCheck(attempt);
       if (attempt.kind !== 'answer') return failedCheck(unanswered(attempt));
-      if (attempt.status !== 200) return readFailure(attempt.status, attempt.bytes);
-      return readResult(attempt.bytes, stage, mode, sent);
+      if (attempt.status !== 200) return explained(readFailure(attempt.status, attempt.bytes), attempt.rule);
+      return explained(readResult(attempt.bytes, stage, mode, sent), attempt.rule);
     },
     async probe(target, { signal } = {}) {
       const attempt = await send(target, 'request', checkBody('request', []), 'buffered', signal);
@@ -111,6 +114,14 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
       await addresses.close();
     },
   };
+}
+
+const ruleId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** The outcome with the id of its rule. A value that cannot be an id is left out, so that no text travels in it. */
+function explained(outcome: CheckOutcome, rule: string | undefined): CheckOutcome {
+  if (rule === undefined || outcome.kind === 'pass' || !ruleId.test(rule)) return outcome;
+  return { ...outcome, rule };
 }
 
 function sentence(code: CheckFailure): { code: CheckFailure; message: string } {

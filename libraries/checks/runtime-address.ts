@@ -1,9 +1,16 @@
 import { type Dispatcher, Pool } from 'undici';
+import { explainHeaders } from '#contracts/profiles';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 
 /** The whole answer of a runtime, or how the attempt failed. Only a `lost` one may be retried. */
 export type CallAttempt =
-  | { readonly kind: 'answer'; readonly status: number; readonly bytes: Buffer }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly bytes: Buffer;
+      /** The header that names the deciding rule, as received. */
+      readonly rule: string | undefined;
+    }
   /** The answer exceeds the maximum length of the contract. */
   | { readonly kind: 'too_long' }
   /** The connection failed, or was lost before an answer began. */
@@ -77,6 +84,7 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
   const parts: Buffer[] = [];
   let length = 0;
   let status: number | undefined;
+  let rule: string | undefined;
   let sending: Dispatcher.DispatchController | undefined;
 
   function onAbort(): void {
@@ -96,8 +104,11 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
         sending = controller;
         if (signal.aborted) controller.abort(signal.reason);
       },
-      onResponseStart(_controller, statusCode) {
-        if (statusCode >= 200) status = statusCode;
+      onResponseStart(_controller, statusCode, received) {
+        if (statusCode < 200) return;
+        status = statusCode;
+        const named = received[explainHeaders.rule];
+        rule = typeof named === 'string' ? named : undefined;
       },
       onResponseData(controller, part) {
         length += part.length;
@@ -106,7 +117,7 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
         controller.abort(new Error('the answer is too long'));
       },
       onResponseEnd() {
-        settle(status === undefined ? { kind: 'broken' } : { kind: 'answer', status, bytes: Buffer.concat(parts) });
+        settle(status === undefined ? { kind: 'broken' } : { kind: 'answer', status, rule, bytes: Buffer.concat(parts) });
       },
       onResponseError(_controller, error) {
         settle({ kind: status === undefined && isLost(error) ? 'lost' : 'broken' });

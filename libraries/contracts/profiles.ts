@@ -31,3 +31,10 @@ export const contextHeaders = {
   contentProfile: 'x-ap-gr-content-profile',
   responseMode: 'x-ap-gr-response-mode',
 } as const;
+
+/**
+ * An addition of this platform to the contract: a caller that sends `x-portcullis-explain: rule` gets the id of the rule
+ * that decided in `x-portcullis-rule` (docs/decisions/0026). Neither header changes the result.
+ */
+export const explainHeaders = { ask: 'x-portcullis-explain', rule: 'x-portcullis-rule' } as const;
+export const explainRule = 'rule';

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { CheckErrorCode } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
+import { explainHeaders, explainRule } from '#contracts/profiles';
 import { drainRefused, readBody } from '#kit/http/read-body';
 import { traceIdOf } from '#kit/http/trace-context';
 import { runCheck } from '../check/run-check.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
-import { type Decision, type Failed, failed } from '../rules/decision.ts';
+import { type Decision, decidingRule, type Failed, failed } from '../rules/decision.ts';
 import { bodyGates } from './body-gates.ts';
 import { type CheckAnswer, checkAnswer } from './check-answer.ts';
 import { sendError, sendMeasured } from './error-answer.ts';
@@ -127,6 +128,7 @@ async function judge(running: RunningCheck, served: ServedBundle, section: Compi
     service.meter.slotFreed();
     release();
   }
+  check.decidedBy = decidingRule(decision);
   const { maxBodyBytes } = bundle.limits;
   const { stage, bytes: source } = check;
   return checkAnswer(decision, { stage, messages, maxBodyBytes, ...(source === undefined ? {} : { source }) });
@@ -151,7 +153,7 @@ function finish(running: RunningCheck, ending: Ending): void {
     service.meter.decided(check.stage, check.context?.policyId ?? '', decision, service.clock.now() - startedAt);
   }
   if (ending.kind === 'answer') {
-    sendMeasured(outgoing, 200, ending);
+    sendMeasured(outgoing, 200, ending, explanation(check));
     return;
   }
   const traceId = traceIdOf(incoming.headers['traceparent']);
@@ -159,7 +161,15 @@ function finish(running: RunningCheck, ending: Ending): void {
   service.meter.refused(check.stage, ending.code);
   if (ending.kind === 'failed' && ending.code !== 'overloaded') logFailure(running, ending, traceId);
   drainRefused(incoming, outgoing);
-  sendError(outgoing, ending.code, { traceId, rule });
+  sendError(outgoing, ending.code, { traceId, rule, headers: explanation(check) });
+}
+
+const noHeaders: Readonly<Record<string, string>> = {};
+
+/** The id of the rule that decided, for a caller that asks: one rule, no text, no place and no other match. */
+function explanation({ headers, decidedBy }: PendingCheck): Readonly<Record<string, string>> {
+  const asked = headers.explain.ok && headers.explain.value === explainRule;
+  return asked && decidedBy !== undefined ? { [explainHeaders.rule]: decidedBy } : noHeaders;
 }
 
 /**

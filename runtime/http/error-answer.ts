@@ -14,14 +14,20 @@ export function errorBody(code: CheckErrorCode, traceId: string, rule?: string):
 export function sendError(
   outgoing: ServerResponse,
   code: CheckErrorCode,
-  details: { readonly traceId: string; readonly rule?: string | undefined; readonly allow?: string },
+  details: {
+    readonly traceId: string;
+    readonly rule?: string | undefined;
+    readonly allow?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
 ): void {
   if (outgoing.headersSent) {
     outgoing.destroy();
     return;
   }
   const body = JSON.stringify(errorBody(code, details.traceId, details.rule));
-  sendText(outgoing, checkErrors[code].status, body, details.allow === undefined ? {} : { allow: details.allow });
+  const allow = details.allow === undefined ? {} : { allow: details.allow };
+  sendText(outgoing, checkErrors[code].status, body, { ...details.headers, ...allow });
 }
 
 /** Sends a whole JSON answer with its length. */

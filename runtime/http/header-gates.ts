@@ -1,6 +1,6 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { limits } from '#contracts/limits';
-import { contextHeaders, type ResponseMode, requiresResponseMode, responseModes } from '#contracts/profiles';
+import { contextHeaders, explainHeaders, type ResponseMode, requiresResponseMode, responseModes } from '#contracts/profiles';
 import { bearerOf } from '#kit/http/bearer';
 import { createHeaderReader, type OnceHeader } from '#kit/http/raw-headers';
 import type { CheckHeaders, Gate, PendingCheck } from './pending-check.ts';
@@ -15,6 +15,7 @@ const readEach = createHeaderReader([
   'content-type',
   'content-encoding',
   'content-length',
+  explainHeaders.ask,
 ]);
 
 /** Finds the headers of a check in Node's flat list of names and values. */
@@ -30,6 +31,7 @@ export function readCheckHeaders(rawHeaders: readonly string[]): CheckHeaders {
     contentType: found[6],
     contentEncoding: found[7],
     contentLength: found[8],
+    explain: found[9],
   };
 }
 

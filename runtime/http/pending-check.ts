@@ -16,6 +16,8 @@ export type CheckHeaders = {
   readonly contentType: OnceHeader;
   readonly contentEncoding: OnceHeader;
   readonly contentLength: OnceHeader;
+  /** Not part of the contract: any other value than the one that is known is ignored. */
+  readonly explain: OnceHeader;
 };
 
 /** The values of the context headers, as sent. */
@@ -39,6 +41,8 @@ export type PendingCheck = {
   section?: CompiledSection;
   bytes?: Buffer;
   messages?: readonly CheckMessage[];
+  /** The id of the rule that decided, once it has. */
+  decidedBy?: string | undefined;
 };
 
 /** One condition on a check: the code of the refusal, or nothing. A gate never throws on what a caller sent. */

@@ -38,3 +38,16 @@ export function denied(rule: string): Denied {
 export function failed(code: CheckFailureCode, rule?: string): Failed {
   return rule === undefined ? { kind: 'failed', code } : { kind: 'failed', code, rule };
 }
+
+/** The id of the rule that decided: the one that denied or failed, or the first one that replaced something. */
+export function decidingRule(decision: Decision): string | undefined {
+  switch (decision.kind) {
+    case 'pass':
+      return undefined;
+    case 'mask':
+      return decision.rules[0];
+    case 'deny':
+    case 'failed':
+      return decision.rule;
+  }
+}

@@ -14,24 +14,24 @@ test('a key is the first word of a line, and a changed file takes effect within 
   const clock = createFakeClock();
   await writeFile(path, 'one Anna\n\n  two\tBoris Second\n');
   const keys = openClientKeys(path, clock);
-  expect(keys.admits(bearer('one'))).toBe(true);
-  expect(keys.admits(bearer('two'))).toBe(true);
-  expect(keys.admits(bearer('Anna'))).toBe(false);
-  expect(keys.admits([])).toBe(false);
-  expect(keys.admits([...bearer('one'), ...bearer('one')])).toBe(false);
-  expect(keys.admits(['Authorization', 'Basic one'])).toBe(false);
+  expect(keys.admits(bearer('one'))).toBeDefined();
+  expect(keys.admits(bearer('two'))).toBeDefined();
+  expect(keys.admits(bearer('Anna'))).toBeUndefined();
+  expect(keys.admits([])).toBeUndefined();
+  expect(keys.admits([...bearer('one'), ...bearer('one')])).toBeUndefined();
+  expect(keys.admits(['Authorization', 'Basic one'])).toBeUndefined();
   await writeFile(path, 'three\n');
   clock.advance(999);
-  expect(keys.admits(bearer('one'))).toBe(true);
+  expect(keys.admits(bearer('one'))).toBeDefined();
   clock.advance(1);
-  expect(keys.admits(bearer('one'))).toBe(false);
-  expect(keys.admits(bearer('three'))).toBe(true);
+  expect(keys.admits(bearer('one'))).toBeUndefined();
+  expect(keys.admits(bearer('three'))).toBeDefined();
   await rm(path);
   clock.advance(1_000);
-  expect(keys.admits(bearer('three'))).toBe(false);
+  expect(keys.admits(bearer('three'))).toBeUndefined();
   await writeFile(path, 'four\n');
   clock.advance(1_000);
-  expect(keys.admits(bearer('four'))).toBe(true);
+  expect(keys.admits(bearer('four'))).toBeDefined();
 });
 
 test('a missing key file, or one without keys, is refused at startup by name', () => {

@@ -3,14 +3,17 @@ import { readFileSync, statSync } from 'node:fs';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
 
+/** A client as its key names it, never the key. `name` is absent where the file has none, or every client may call. */
+type Client = { readonly name?: string };
+
 /** Authenticates clients. */
 export type ClientKeys = {
-  /** Whether the request has a valid client key. */
-  admits(rawHeaders: readonly string[]): boolean;
+  /** The client of a request with a valid client key; undefined refuses the request. */
+  admits(rawHeaders: readonly string[]): Client | undefined;
 };
 
 /** Admits every request without a client key; used only with PORTCULLIS_CLIENT_AUTH=open. */
-export const openToAll: ClientKeys = { admits: () => true };
+export const openToAll: ClientKeys = { admits: () => ({}) };
 
 /** The file of client keys is unusable at startup. The message names the file, never its content. */
 class ClientKeysError extends Error {
@@ -24,6 +27,8 @@ class ClientKeysError extends Error {
 }
 
 const lookEveryMs = 1_000;
+/** Characters of a name that are kept. */
+const maxNameLength = 64;
 
 /**
  * Opens a file of client keys, one per line: the first word is the key, the rest a name for people. The file is checked
@@ -34,45 +39,46 @@ const lookEveryMs = 1_000;
 export function openClientKeys(path: string, clock: Clock = systemClock): ClientKeys {
   let stamp = stampOf(path);
   let lookedAt = clock.now();
-  let digests = load(path);
+  let clients = load(path);
 
-  function current(): ReadonlySet<string> {
-    if (clock.now() - lookedAt < lookEveryMs) return digests;
+  function current(): ReadonlyMap<string, Client> {
+    if (clock.now() - lookedAt < lookEveryMs) return clients;
     lookedAt = clock.now();
     const found = stampOf(path);
-    if (found === stamp) return digests;
+    if (found === stamp) return clients;
     stamp = found;
     try {
-      digests = load(path);
+      clients = load(path);
     } catch {
-      digests = new Set();
+      clients = new Map();
     }
-    return digests;
+    return clients;
   }
 
   return {
     admits(rawHeaders) {
       const bearer = bearerToken(rawHeaders);
-      return bearer.ok && current().has(digestOf(bearer.token));
+      return bearer.ok ? current().get(digestOf(bearer.token)) : undefined;
     },
   };
 }
 
-function load(path: string): ReadonlySet<string> {
+/** The clients by the digests of their keys. */
+function load(path: string): ReadonlyMap<string, Client> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     throw new ClientKeysError('unreadable', path, cause);
   }
-  const keys = text.split('\n').flatMap((line) =>
-    line
-      .trim()
-      .split(/\s+/, 1)
-      .filter((word) => word !== ''),
-  );
-  if (keys.length === 0) throw new ClientKeysError('empty', path);
-  return new Set(keys.map(digestOf));
+  const clients = new Map<string, Client>();
+  for (const line of text.split('\n')) {
+    const [key = '', ...words] = line.trim().split(/\s+/);
+    const name = words.join(' ').slice(0, maxNameLength);
+    if (key !== '') clients.set(digestOf(key), name === '' ? {} : { name });
+  }
+  if (clients.size === 0) throw new ClientKeysError('empty', path);
+  return clients;
 }
 
 function stampOf(path: string): string {

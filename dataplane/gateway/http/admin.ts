@@ -1,13 +1,33 @@
 import { Hono } from 'hono';
+import { bearerOf } from '#kit/http/bearer';
+import type { TokenFile } from '#kit/http/token-file';
 import type { Metrics } from '#kit/metrics/metrics';
+import type { ActivityLog } from '../activity/activity-log.ts';
 
-/** Serves health and metrics of the gateway, on an address of their own. */
-export function createGatewayAdmin(metrics: Metrics, isReady: () => boolean): Hono {
+type AdminParts = {
+  readonly metrics: Metrics;
+  readonly isReady: () => boolean;
+  readonly activity: ActivityLog;
+  /** The token of administrators; without one, decisions are not served. */
+  readonly adminTokens: Pick<TokenFile, 'accepts'> | undefined;
+};
+
+/** Serves health, metrics and, to administrators, the newest decisions of the gateway, on an address of their own. */
+export function createGatewayAdmin({ metrics, isReady, activity, adminTokens }: AdminParts): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
   app.get('/readyz', (context) => (isReady() ? context.text('ok\n') : context.text('not ready\n', 503)));
   app.get('/metrics', async (context) =>
     context.body(await metrics.exposition(), 200, { 'content-type': metrics.contentType }),
   );
+  if (adminTokens === undefined) return app;
+  app.get('/activity', (context) => {
+    const sent = context.req.header('authorization');
+    const bearer = bearerOf(sent === undefined ? { ok: false, fault: 'missing' } : { ok: true, value: sent });
+    if (!bearer.ok || !adminTokens.accepts(bearer.token)) {
+      return context.text('The token of administrators is missing or wrong.\n', 401, { 'www-authenticate': 'Bearer' });
+    }
+    return context.json({ items: activity.newest() }, 200, { 'cache-control': 'no-store' });
+  });
   return app;
 }

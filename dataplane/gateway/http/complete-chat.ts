@@ -22,8 +22,7 @@ export async function completeChat(context: RequestContext): Promise<ClientRespo
   if (guardrail.mode === 'None') return completeUnguarded(context, admitted);
   const chat = readChatRequest(admitted.envelope.root, rulesOf(admitted.route));
   if (!chat.ok) return refusalResponse(chat.refusal);
-  const { gateway, life } = context;
-  const { checks } = gateway;
+  const { checks, life } = context;
   const { signal } = life;
   const { spec } = admitted.route;
   const input = await guardInput(checks, checkTarget(spec, guardrail, 'request'), [chat.value.units], signal);

@@ -21,7 +21,7 @@ export async function createEmbedding(context: RequestContext): Promise<ClientRe
     if (!inputs.ok) return refusalResponse(inputs.refusal);
     const target = checkTarget(route.spec, guardrail, 'request');
     const batches = batchUnits(inputs.value, target);
-    const verdict = await guardInput(context.gateway.checks, target, batches, context.life.signal);
+    const verdict = await guardInput(context.checks, target, batches, context.life.signal);
     if (verdict.kind === 'stop') return errorResponse(verdict.error, 'request');
     masked = verdict.kind === 'mask';
     if (verdict.kind === 'mask') edits.push(...verdict.edits);

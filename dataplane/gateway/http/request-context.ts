@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CheckClient } from '#checks/client';
 import type { Logger } from '#kit/log/logger';
+import type { ActivityLog } from '../activity/activity-log.ts';
+import type { NotedChecks } from '../activity/note-checks.ts';
 import type { ClientKeys } from '../clients/client-keys.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { ClientError } from '../relay/client-error.ts';
@@ -21,6 +23,7 @@ export type Gateway = {
   readonly bodies: ByteBudget;
   readonly answers: ByteBudget;
   readonly metrics: GatewayMetrics;
+  readonly activity: ActivityLog;
   readonly logger: Logger;
   /** Longest duration of a request, milliseconds. */
   readonly maxRequestMs: number;
@@ -59,6 +62,12 @@ export type RequestContext = {
   readonly life: RequestLife;
   readonly held: DisposableStack;
   readonly unsent: DisposableStack;
+  /** The id that the answer carries in `x-request-id`. The gateway makes it: text of a client is never recorded. */
+  readonly requestId: string;
+  /** The checks of this request. */
+  readonly checks: NotedChecks;
+  /** The name of the client key, once the client is known and if its key has one. */
+  client?: string | undefined;
   /** The pinned route of the request; undefined until the model is known. */
   pin?: RoutePin;
 };

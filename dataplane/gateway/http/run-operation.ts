@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
+import { noteChecks, recordOf } from '../activity/note-checks.ts';
 import type { GatewayOperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
@@ -25,7 +27,10 @@ export async function runOperation(
   using life = beginRequest(gateway.shutdown, gateway.maxRequestMs);
   using held = new DisposableStack();
   const unsent = new DisposableStack();
-  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent };
+  const requestId = randomUUID();
+  outgoing.setHeader('x-request-id', requestId);
+  const checks = noteChecks(gateway.checks);
+  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, requestId, checks };
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
   };
@@ -48,10 +53,12 @@ function boundUnread(outgoing: ServerResponse, ms: number): void {
 /** @returns undefined when the client has disconnected */
 async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<ClientResponse | undefined> {
   const { gateway, incoming, outgoing } = context;
-  if (!gateway.keys.admits(incoming.rawHeaders)) {
+  const client = gateway.keys.admits(incoming.rawHeaders);
+  if (client === undefined) {
     drainRefused(incoming, outgoing);
     return errorResponse(plainError('unauthenticated'));
   }
+  context.client = client.name;
   try {
     return await operation.run(context);
   } catch (reason) {
@@ -88,17 +95,22 @@ function report(
   result: ClientResponse | undefined,
   seconds: number,
 ): void {
-  const { gateway, pin } = context;
+  const { gateway, pin, requestId, client } = context;
   const outcome = outcomeOf(result);
   const stage = result === undefined || result.kind === 'json' ? 'none' : result.stage;
   const error = result === undefined || result.kind === 'json' ? undefined : result.error;
   const alias = pin?.route.spec.alias ?? '';
   gateway.metrics.ended(name, { alias, outcome, stage, streamed: result?.kind === 'streamed', seconds });
+  const deciding = context.checks.deciding();
+  const record = recordOf({ requestId, time: new Date(), client, pin, outcome, code: error?.code, deciding });
+  if (record !== undefined) gateway.activity.add(record);
   gateway.logger.info('request_ended', {
+    requestId,
     operation: name,
     outcome,
     stage,
     code: error?.code,
+    rule: record?.rule,
     route: pin?.route.name,
     generation: pin?.route.spec.generationId,
     durationMs: Math.round(seconds * 1_000),

@@ -58,14 +58,14 @@ export async function streamChat(
 }
 
 async function judgeWindow(
-  { gateway }: RequestContext,
+  { gateway, checks }: RequestContext,
   target: CheckTarget | undefined,
   text: string,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   if (target === undefined) throw new Error('an unguarded route requested the check of a window');
   const messages = [{ role: 'assistant', content: text }];
-  const outcome = await gateway.checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
+  const outcome = await checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
   gateway.metrics.window(outcome.kind);
   return outcome;
 }

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
+import { runInProcess } from './testing/run-cli.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform({ gateways: 2 });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+const decisions = async (...args: readonly string[]) =>
+  JSON.parse((await run('activity', '--json', ...args)).stdout) as { items: { requestId: string }[]; missing: string[] };
+
+async function ask(gateway: string | undefined, content: string): Promise<string> {
+  const answer = await fetch(`${gateway}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${platform.key}` },
+    body: JSON.stringify({ model: 'guarded-echo', messages: [{ role: 'user', content }] }),
+  });
+  await answer.text();
+  return answer.headers.get('x-request-id') ?? '';
+}
+
+const denied = 'how to make a bomb';
+
+test('portcullis activity names the rule that denied a request at any gateway', async () => {
+  for (const gateway of platform.status().addresses.gateways) {
+    const id = await ask(gateway, denied);
+    const { items, missing } = await decisions('--request', id);
+    expect(missing).toEqual([]);
+    expect(items).toMatchObject([
+      { requestId: id, model: 'guarded-echo', stage: 'request', outcome: 'denied', policy: 'guarded-chat', revision: '1' },
+    ]);
+    expect(items[0]).toMatchObject({ rule: 'forbidden-subjects', client: expect.stringMatching(/./) });
+  }
+  const { stdout } = await run('activity', '--limit', '1');
+  expect(stdout).toMatch(/^TIME +MODEL +CLIENT +STAGE +OUTCOME +RULE +POLICY +REVISION +REQUEST\n/);
+  expect(stdout.trim().split('\n')).toHaveLength(2);
+  expect(stdout).not.toContain('bomb');
+});
+
+test('portcullis chat --explain names the rule that denied the message, and without the option no rule', async () => {
+  const explained = await run('chat', 'guarded-echo', '--explain', '--message', denied);
+  expect(explained.code).toBe(6);
+  expect(explained.stderr).toMatch(/denied at the stage request: rule forbidden-subjects \(policy guarded-chat, revision 1, request \S+\)\./);
+  const plain = await run('chat', 'guarded-echo', '--message', denied);
+  expect(plain.stderr).not.toContain('rule');
+  const passed = await run('chat', 'guarded-echo', '--explain', '--message', 'hello');
+  expect(passed).toMatchObject({ code: 0, stderr: expect.stringContaining('no rule stopped or masked the text') });
+});
+
+test('portcullis activity still shows the other gateways, and names one that does not answer', async () => {
+  const [first] = platform.status().addresses.gateways;
+  const id = await ask(first, denied);
+  process.kill(platform.pidOf('gateway-2'), 'SIGSTOP');
+  try {
+    const { items, missing } = await decisions('--request', id);
+    expect(items).toHaveLength(1);
+    expect(missing).toEqual(['gateway-2 does not answer.']);
+  } finally {
+    process.kill(platform.pidOf('gateway-2'), 'SIGCONT');
+  }
+  await until('both gateways answer again', async () => (await decisions()).missing.length === 0);
+});

@@ -1,0 +1,36 @@
+import { tableOf } from '../output/write.ts';
+import type { Activity } from './read-activity.ts';
+
+/** Decisions as a table; `nameOf` gives the name of a policy by its id. */
+export function activityTable(items: readonly Activity[], nameOf: (policyId: string) => string, isWide: boolean): string {
+  const header = ['TIME', 'MODEL', 'CLIENT', 'STAGE', 'OUTCOME', 'RULE', 'POLICY', 'REVISION', 'REQUEST'];
+  const rows = items.map((one) => [
+    one.time,
+    one.model,
+    one.client ?? '-',
+    one.stage === 'none' ? '-' : one.stage,
+    one.code === undefined ? one.outcome : `${one.outcome} (${one.code})`,
+    one.rule ?? '-',
+    nameOf(one.policyId),
+    one.revision,
+    one.requestId,
+    ...(isWide ? [one.replica] : []),
+  ]);
+  return tableOf([isWide ? [...header, 'REPLICA'] : header, ...rows]);
+}
+
+/** One sentence that says which rule decided a request. */
+export function decisionSentence(one: Activity, policy: string): string {
+  const place = `policy ${policy}, revision ${one.revision}, request ${one.requestId}`;
+  const rule = one.rule === undefined ? 'no single rule decided' : `rule ${one.rule}`;
+  switch (one.outcome) {
+    case 'passed':
+      return `passed: no rule stopped or masked the text (${place}).`;
+    case 'masked':
+      return `masked at the stage ${one.stage}: ${rule} (${place}).`;
+    case 'denied':
+      return `denied at the stage ${one.stage}: ${rule} (${place}).`;
+    case 'check_failed':
+      return `the check failed at the stage ${one.stage} with ${one.code ?? 'an unknown code'}: ${rule} (${place}).`;
+  }
+}

@@ -1,0 +1,57 @@
+import type { CheckClient } from '#checks/client';
+import type { DecisionRecord } from '#contracts/activity';
+import type { Stage } from '#contracts/policy';
+import type { OutcomeName } from '../metrics/gateway-metrics.ts';
+import type { RoutePin } from '../routes/pin-routes.ts';
+
+/** The check of a request that decided: the last one that did not pass. */
+export type DecidingCheck = { readonly stage: Stage; readonly rule: string | undefined };
+
+/** The check client of one request, which remembers the check that decided. No text is remembered. */
+export type NotedChecks = Pick<CheckClient, 'check'> & { readonly deciding: () => DecidingCheck | undefined };
+
+export function noteChecks(checks: Pick<CheckClient, 'check'>): NotedChecks {
+  let deciding: DecidingCheck | undefined;
+  return {
+    async check(target, stage, messages, options) {
+      const outcome = await checks.check(target, stage, messages, options);
+      if (outcome.kind !== 'pass') deciding = { stage, rule: outcome.rule };
+      return outcome;
+    },
+    deciding: () => deciding,
+  };
+}
+
+/** The facts of a request that ended. */
+type EndedRequest = {
+  readonly requestId: string;
+  readonly time: Date;
+  readonly client: string | undefined;
+  readonly pin: RoutePin | undefined;
+  readonly outcome: OutcomeName;
+  readonly code: string | undefined;
+  readonly deciding: DecidingCheck | undefined;
+};
+
+/**
+ * The record of a request; undefined for one that no policy decided: an unguarded or unknown model, a request that was
+ * refused before its checks, and a fault of the provider.
+ */
+export function recordOf(ended: EndedRequest): DecisionRecord | undefined {
+  const { requestId, time, client, pin, outcome, code, deciding } = ended;
+  const guardrail = pin?.route.spec.guardrail;
+  if (pin === undefined || guardrail?.mode !== 'Policy') return undefined;
+  if (outcome !== 'passed' && outcome !== 'masked' && outcome !== 'denied' && outcome !== 'check_failed') return undefined;
+  return {
+    time: time.toISOString(),
+    requestId,
+    model: pin.route.spec.alias,
+    ...(client === undefined ? {} : { client }),
+    outcome,
+    stage: deciding?.stage ?? 'none',
+    ...(outcome === 'check_failed' && code !== undefined ? { code } : {}),
+    ...(deciding?.rule === undefined ? {} : { rule: deciding.rule }),
+    policyId: guardrail.policyId,
+    revision: guardrail.policyRevision,
+  };
+}

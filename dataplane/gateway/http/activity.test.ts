@@ -1,0 +1,110 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activityLimits } from '#contracts/activity';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { createActivityLog } from '../activity/activity-log.ts';
+import { says, startWorld, type World, words } from '../testing/start-world.ts';
+
+const token = 'administrator-token';
+const stack = new AsyncDisposableStack();
+let world: World;
+beforeAll(async () => {
+  const file = join(stack.use(temporaryFolder()).path, 'admin.token');
+  writeFileSync(file, `${token}\n`);
+  world = stack.use(await startWorld({ adminTokenFile: file }));
+});
+afterAll(() => stack.disposeAsync());
+
+const activity = (authorization?: string) =>
+  fetch(`${world.gateway.service.adminUrl}/activity`, {
+    headers: authorization === undefined ? {} : { authorization },
+  });
+const records = async (): Promise<Record<string, unknown>[]> =>
+  ((await (await activity(`Bearer ${token}`)).json()) as { items: Record<string, unknown>[] }).items;
+const recordOf = (requestId: string | null) =>
+  until('the decision is recorded', async () => (await records()).find((one) => one['requestId'] === requestId));
+
+test.each([
+  ['a denied request', words.deniedInput, 'fine', false, { outcome: 'denied', stage: 'request', rule: 'deny' }],
+  ['a masked request', words.maskedInput, 'fine', false, { outcome: 'masked', stage: 'request', rule: 'mask' }],
+  ['a denied answer', 'hi', words.deniedOutput, false, { outcome: 'denied', stage: 'response', rule: 'deny' }],
+  ['a masked answer', 'hi', words.maskedOutput, false, { outcome: 'masked', stage: 'response', rule: 'mask' }],
+  ['a stream that a mask stops', 'hi', words.maskedOutput, true, { outcome: 'denied', stage: 'response', rule: 'mask' }],
+  ['a request that passes', 'hi', 'fine', false, { outcome: 'passed', stage: 'none' }],
+] as const)('the activity of a gateway names client, revision and rule of %s', async (_name, asked, said, stream, expected) => {
+  world.upstream.play({ kind: 'answer', content: said });
+  const answer = await world.chat({ ...says(asked), stream });
+  await answer.text();
+  const requestId = answer.headers.get('x-request-id');
+  expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+  const record = await recordOf(requestId);
+  expect(record).toEqual({
+    ...expected,
+    requestId,
+    time: expect.stringMatching(/Z$/),
+    model: 'model',
+    client: 'tests',
+    policyId: 'policy',
+    revision: '1',
+  });
+});
+
+test('the activity of a gateway names the code of a failed check', async () => {
+  world.checks.inject({ kind: 'reset' });
+  const answer = await world.chat(says('hi'));
+  world.checks.inject({ kind: 'pass' });
+  expect(answer.status).toBe(503);
+  const record = await recordOf(answer.headers.get('x-request-id'));
+  expect(record).toMatchObject({ outcome: 'check_failed', stage: 'request', code: 'network' });
+  expect(record).not.toHaveProperty('rule');
+});
+
+test('the activity of a gateway holds no text, no key and no id that the client sent', async () => {
+  const secret = `${words.deniedInput} my-private-text`;
+  const answer = await world.chat(says(secret), { 'x-request-id': 'my-private-id' });
+  expect(answer.headers.get('x-request-id')).not.toBe('my-private-id');
+  await recordOf(answer.headers.get('x-request-id'));
+  const text = JSON.stringify(await records());
+  for (const word of ['my-private', words.deniedInput, 'pk-test-client-key']) expect(text).not.toContain(word);
+});
+
+test('the rule is not told to the client of a model', async () => {
+  const answer = await world.chat(says(words.deniedInput), { 'x-portcullis-explain': 'rule' });
+  expect(answer.headers.get('x-portcullis-rule')).toBeNull();
+  expect(await answer.json()).toMatchObject({ error: { type: 'guardrail_blocked', code: 'policy_denied' } });
+});
+
+test.each([undefined, 'Bearer wrong', `Basic ${token}`])('the activity is refused with the authorization %s', async (sent) => {
+  const answer = await activity(sent);
+  expect(answer.status).toBe(401);
+  expect(await answer.text()).not.toContain('requestId');
+});
+
+test('a gateway without a token of administrators serves no activity', async () => {
+  await using closed = await startWorld();
+  const answer = await fetch(`${closed.gateway.service.adminUrl}/activity`, { headers: { authorization: 'Bearer ' } });
+  expect(answer.status).toBe(404);
+});
+
+test('a request to an unguarded model leaves no decision', async () => {
+  const before = (await records()).length;
+  await (await world.chat({ ...says('hi'), model: 'open' })).text();
+  expect((await records()).length).toBe(before);
+});
+
+test('an activity log keeps the newest decisions of both kinds, in a bounded number', () => {
+  const log = createActivityLog();
+  const record = (requestId: string, outcome: 'passed' | 'denied') =>
+    ({ requestId, outcome, time: '', model: '', stage: 'none', policyId: '', revision: '' }) as const;
+  log.add(record('first', 'denied'));
+  for (let n = 0; n < 2 * activityLimits.passed + 1; n += 1) log.add(record(`pass-${n}`, 'passed'));
+  const ids = log.newest().map(({ requestId }) => requestId);
+  expect(ids).toHaveLength(activityLimits.passed + 1);
+  expect(ids[0]).toBe(`pass-${2 * activityLimits.passed}`);
+  expect(ids.at(-1)).toBe('first');
+  for (let n = 0; n < activityLimits.decided; n += 1) log.add(record(`deny-${n}`, 'denied'));
+  expect(log.newest()).toHaveLength(activityLimits.decided + activityLimits.passed);
+  expect(log.newest().some(({ requestId }) => requestId === 'first')).toBe(false);
+});
