@@ -11,7 +11,10 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
 const decisions = async (...args: readonly string[]) =>
-  JSON.parse((await run('activity', '--json', ...args)).stdout) as { items: { requestId: string }[]; missing: string[] };
+  JSON.parse((await run('activity', '--json', ...args)).stdout) as {
+    items: { requestId: string }[];
+    missing: string[];
+  };
 
 async function ask(gateway: string | undefined, content: string): Promise<string> {
   const answer = await fetch(`${gateway}/v1/chat/completions`, {
@@ -31,7 +34,14 @@ test('portcullis activity names the rule that denied a request at any gateway', 
     const { items, missing } = await decisions('--request', id);
     expect(missing).toEqual([]);
     expect(items).toMatchObject([
-      { requestId: id, model: 'guarded-echo', stage: 'request', outcome: 'denied', policy: 'guarded-chat', revision: '1' },
+      {
+        requestId: id,
+        model: 'guarded-echo',
+        stage: 'request',
+        outcome: 'denied',
+        policy: 'guarded-chat',
+        revision: '1',
+      },
     ]);
     expect(items[0]).toMatchObject({ rule: 'forbidden-subjects', client: expect.stringMatching(/./) });
   }
@@ -44,7 +54,9 @@ test('portcullis activity names the rule that denied a request at any gateway', 
 test('portcullis chat --explain names the rule that denied the message, and without the option no rule', async () => {
   const explained = await run('chat', 'guarded-echo', '--explain', '--message', denied);
   expect(explained.code).toBe(6);
-  expect(explained.stderr).toMatch(/denied at the stage request: rule forbidden-subjects \(policy guarded-chat, revision 1, request \S+\)\./);
+  expect(explained.stderr).toMatch(
+    /denied at the stage request: rule forbidden-subjects \(policy guarded-chat, revision 1, request \S+\)\./,
+  );
   const plain = await run('chat', 'guarded-echo', '--message', denied);
   expect(plain.stderr).not.toContain('rule');
   const passed = await run('chat', 'guarded-echo', '--explain', '--message', 'hello');

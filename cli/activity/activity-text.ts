@@ -2,7 +2,11 @@ import { tableOf } from '../output/write.ts';
 import type { Activity } from './read-activity.ts';
 
 /** Decisions as a table; `nameOf` gives the name of a policy by its id. */
-export function activityTable(items: readonly Activity[], nameOf: (policyId: string) => string, isWide: boolean): string {
+export function activityTable(
+  items: readonly Activity[],
+  nameOf: (policyId: string) => string,
+  isWide: boolean,
+): string {
   const header = ['TIME', 'MODEL', 'CLIENT', 'STAGE', 'OUTCOME', 'RULE', 'POLICY', 'REVISION', 'REQUEST'];
   const rows = items.map((one) => [
     one.time,

@@ -1,8 +1,8 @@
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
+import { openPlatform } from '../platform/open-platform.ts';
 import type { RunningPlatform } from '../platform/running-platform.ts';
-import { openPlatform } from '../platform/standalone-source.ts';
 
 /**
  * Gives the resource name of a policy by its id; the id itself when the policy is deleted or the operator does not

@@ -29,12 +29,16 @@ async function activity(options: ActivityOptions): Promise<void> {
   const platform = runningPlatform(options.data);
   const { items, missing } = await readActivity(platform);
   const shown = items
-    .filter((one) => (model === undefined || one.model === model) && (request === undefined || one.requestId === request))
+    .filter(
+      (one) => (model === undefined || one.model === model) && (request === undefined || one.requestId === request),
+    )
     .slice(0, limit);
   for (const reason of missing) process.stderr.write(`portcullis: warning: decisions are missing: ${reason}\n`);
   const nameOf = await readPolicyNames(platform);
   const named = shown.map((one) => ({ ...one, policy: nameOf(one.policyId) }));
   writeResult(formatOf(options), { items: named, missing }, (isWide) =>
-    shown.length === 0 ? 'There is no such decision: a gateway forgets them when it restarts.' : activityTable(shown, nameOf, isWide),
+    shown.length === 0
+      ? 'There is no such decision: a gateway forgets them when it restarts.'
+      : activityTable(shown, nameOf, isWide),
   );
 }

@@ -7,8 +7,8 @@ import {
   type DatabaseAt,
   issuerProcess,
   managementProcess,
-  pinListening,
   pinAddresses,
+  pinListening,
   postgresProcess,
 } from './platform-processes.ts';
 import { StartFailure } from './supervise.ts';
@@ -47,10 +47,7 @@ export async function startManagement(
   issuer.catch(() => undefined);
   try {
     const [at] = await Promise.all([database, issuer]);
-    const management = await start(
-      managementProcess(data, { api, database: at, administrators, ports }),
-      pinAddresses,
-    );
+    const management = await start(managementProcess(data, { api, database: at, administrators, ports }), pinAddresses);
     return { issuer: await issuer, management };
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;

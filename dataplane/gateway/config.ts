@@ -35,7 +35,9 @@ export const settings = {
   ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'token that the newest decisions at /activity of the admin address ask for; they are not served without it' }),
+    setting.file({
+      help: 'token that the newest decisions at /activity of the admin address ask for; they are not served without it',
+    }),
   ),
   PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file for each credential' }),
   PORTCULLIS_MAX_STREAM_SECONDS: setting.integer({
@@ -94,7 +96,11 @@ export type GatewayConfig = {
 };
 
 /** Paths of the files of secrets; each file is read when its secret is sent. */
-export type GatewaySecrets = { readonly runtimeTokenFile: string; readonly credentialsDirectory: string; readonly adminTokenFile?: string };
+export type GatewaySecrets = {
+  readonly runtimeTokenFile: string;
+  readonly credentialsDirectory: string;
+  readonly adminTokenFile?: string;
+};
 
 /** @throws ConfigError with every problem */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): {

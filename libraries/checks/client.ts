@@ -54,7 +54,13 @@ export type CheckClient = AsyncDisposable & {
 const answerOverheadBytes = 1_024;
 
 export function createCheckClient(options: CheckClientOptions): CheckClient {
-  const { tokenFile, slackMs = 500, maxInFlight = limits.maxConcurrency.default, clock = systemClock, explain = false } = options;
+  const {
+    tokenFile,
+    slackMs = 500,
+    maxInFlight = limits.maxConcurrency.default,
+    clock = systemClock,
+    explain = false,
+  } = options;
   const asks = explain ? { [explainHeaders.ask]: explainRule } : {};
   const addresses = createAddressBook(maxInFlight, clock);
 

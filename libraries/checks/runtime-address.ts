@@ -117,7 +117,9 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
         controller.abort(new Error('the answer is too long'));
       },
       onResponseEnd() {
-        settle(status === undefined ? { kind: 'broken' } : { kind: 'answer', status, rule, bytes: Buffer.concat(parts) });
+        settle(
+          status === undefined ? { kind: 'broken' } : { kind: 'answer', status, rule, bytes: Buffer.concat(parts) },
+        );
       },
       onResponseError(_controller, error) {
         settle({ kind: status === undefined && isLost(error) ? 'lost' : 'broken' });

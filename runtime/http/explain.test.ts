@@ -27,11 +27,14 @@ test.each(cases)('a check that asks for the rule is told that of %s, with the sa
   expect(told.text).toBe(plain.text);
 });
 
-test.each([undefined, 'all', '', ['rule', 'rule']])('a check with the explain header %j is told no rule', async (value) => {
-  const { status, headers } = await runtime.check('request', ['forbidden'], { 'x-portcullis-explain': value });
-  expect(status).toBe(200);
-  expect(headers).not.toHaveProperty('x-portcullis-rule');
-});
+test.each([undefined, 'all', '', ['rule', 'rule']])(
+  'a check with the explain header %j is told no rule',
+  async (value) => {
+    const { status, headers } = await runtime.check('request', ['forbidden'], { 'x-portcullis-explain': value });
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('x-portcullis-rule');
+  },
+);
 
 test('a check without the service token is told no rule', async () => {
   const { status, headers } = await runtime.check('request', ['forbidden'], { ...ask, authorization: 'Bearer wrong' });

@@ -1,6 +1,12 @@
 import type { CheckErrorCode } from '#contracts/checks';
 import { limits } from '#contracts/limits';
-import { contextHeaders, explainHeaders, type ResponseMode, requiresResponseMode, responseModes } from '#contracts/profiles';
+import {
+  contextHeaders,
+  explainHeaders,
+  type ResponseMode,
+  requiresResponseMode,
+  responseModes,
+} from '#contracts/profiles';
 import { bearerOf } from '#kit/http/bearer';
 import { createHeaderReader, type OnceHeader } from '#kit/http/raw-headers';
 import type { CheckHeaders, Gate, PendingCheck } from './pending-check.ts';

@@ -41,7 +41,8 @@ export function recordOf(ended: EndedRequest): DecisionRecord | undefined {
   const { requestId, time, client, pin, outcome, code, deciding } = ended;
   const guardrail = pin?.route.spec.guardrail;
   if (pin === undefined || guardrail?.mode !== 'Policy') return undefined;
-  if (outcome !== 'passed' && outcome !== 'masked' && outcome !== 'denied' && outcome !== 'check_failed') return undefined;
+  if (outcome !== 'passed' && outcome !== 'masked' && outcome !== 'denied' && outcome !== 'check_failed')
+    return undefined;
   return {
     time: time.toISOString(),
     requestId,

@@ -31,25 +31,34 @@ test.each([
   ['a masked request', words.maskedInput, 'fine', false, { outcome: 'masked', stage: 'request', rule: 'mask' }],
   ['a denied answer', 'hi', words.deniedOutput, false, { outcome: 'denied', stage: 'response', rule: 'deny' }],
   ['a masked answer', 'hi', words.maskedOutput, false, { outcome: 'masked', stage: 'response', rule: 'mask' }],
-  ['a stream that a mask stops', 'hi', words.maskedOutput, true, { outcome: 'denied', stage: 'response', rule: 'mask' }],
+  [
+    'a stream that a mask stops',
+    'hi',
+    words.maskedOutput,
+    true,
+    { outcome: 'denied', stage: 'response', rule: 'mask' },
+  ],
   ['a request that passes', 'hi', 'fine', false, { outcome: 'passed', stage: 'none' }],
-] as const)('the activity of a gateway names client, revision and rule of %s', async (_name, asked, said, stream, expected) => {
-  world.upstream.play({ kind: 'answer', content: said });
-  const answer = await world.chat({ ...says(asked), stream });
-  await answer.text();
-  const requestId = answer.headers.get('x-request-id');
-  expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
-  const record = await recordOf(requestId);
-  expect(record).toEqual({
-    ...expected,
-    requestId,
-    time: expect.stringMatching(/Z$/),
-    model: 'model',
-    client: 'tests',
-    policyId: 'policy',
-    revision: '1',
-  });
-});
+] as const)(
+  'the activity of a gateway names client, revision and rule of %s',
+  async (_name, asked, said, stream, expected) => {
+    world.upstream.play({ kind: 'answer', content: said });
+    const answer = await world.chat({ ...says(asked), stream });
+    await answer.text();
+    const requestId = answer.headers.get('x-request-id');
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    const record = await recordOf(requestId);
+    expect(record).toEqual({
+      ...expected,
+      requestId,
+      time: expect.stringMatching(/Z$/),
+      model: 'model',
+      client: 'tests',
+      policyId: 'policy',
+      revision: '1',
+    });
+  },
+);
 
 test('the activity of a gateway names the code of a failed check', async () => {
   world.checks.inject({ kind: 'reset' });
@@ -76,11 +85,14 @@ test('the rule is not told to the client of a model', async () => {
   expect(await answer.json()).toMatchObject({ error: { type: 'guardrail_blocked', code: 'policy_denied' } });
 });
 
-test.each([undefined, 'Bearer wrong', `Basic ${token}`])('the activity is refused with the authorization %s', async (sent) => {
-  const answer = await activity(sent);
-  expect(answer.status).toBe(401);
-  expect(await answer.text()).not.toContain('requestId');
-});
+test.each([undefined, 'Bearer wrong', `Basic ${token}`])(
+  'the activity is refused with the authorization %s',
+  async (sent) => {
+    const answer = await activity(sent);
+    expect(answer.status).toBe(401);
+    expect(await answer.text()).not.toContain('requestId');
+  },
+);
 
 test('a gateway without a token of administrators serves no activity', async () => {
   await using closed = await startWorld();
