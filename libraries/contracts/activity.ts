@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /** How the checks of one request ended. */
-export const activityOutcomes = ['passed', 'masked', 'denied', 'check_failed'] as const;
+const activityOutcomes = ['passed', 'masked', 'denied', 'check_failed'] as const;
 
 /**
  * One decision of a gateway: facts about a request whose checks ended, never its text, its key or an answer. Every text
  * member is bounded by the schema it comes from.
  */
-export const decisionRecordSchema = z.strictObject({
+const decisionRecordSchema = z.strictObject({
   /** When the request ended, RFC 3339 in UTC. */
   time: z.string().max(32),
   /** The value of `x-request-id` in the answer. */

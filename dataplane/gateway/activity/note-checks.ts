@@ -5,7 +5,7 @@ import type { OutcomeName } from '../metrics/gateway-metrics.ts';
 import type { RoutePin } from '../routes/pin-routes.ts';
 
 /** The check of a request that decided: the last one that did not pass. */
-export type DecidingCheck = { readonly stage: Stage; readonly rule: string | undefined };
+type DecidingCheck = { readonly stage: Stage; readonly rule: string | undefined };
 
 /** The check client of one request, which remembers the check that decided. No text is remembered. */
 export type NotedChecks = Pick<CheckClient, 'check'> & { readonly deciding: () => DecidingCheck | undefined };
@@ -37,7 +37,7 @@ type EndedRequest = {
  * The record of a request; undefined for one that no policy decided: an unguarded or unknown model, a request that was
  * refused before its checks, and a fault of the provider.
  */
-export function recordOf(ended: EndedRequest): DecisionRecord | undefined {
+export function decisionRecordOf(ended: EndedRequest): DecisionRecord | undefined {
   const { requestId, time, client, pin, outcome, code, deciding } = ended;
   const guardrail = pin?.route.spec.guardrail;
   if (pin === undefined || guardrail?.mode !== 'Policy') return undefined;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
-import { noteChecks, recordOf } from '../activity/note-checks.ts';
+import { decisionRecordOf, noteChecks } from '../activity/note-checks.ts';
 import type { GatewayOperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
@@ -102,7 +102,7 @@ function report(
   const alias = pin?.route.spec.alias ?? '';
   gateway.metrics.ended(name, { alias, outcome, stage, streamed: result?.kind === 'streamed', seconds });
   const deciding = context.checks.deciding();
-  const record = recordOf({ requestId, time: new Date(), client, pin, outcome, code: error?.code, deciding });
+  const record = decisionRecordOf({ requestId, time: new Date(), client, pin, outcome, code: error?.code, deciding });
   if (record !== undefined) gateway.activity.add(record);
   gateway.logger.info('request_ended', {
     requestId,
