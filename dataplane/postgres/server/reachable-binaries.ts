@@ -37,8 +37,9 @@ export function reachableBinaries(binaries: Binaries, account: Account | undefin
 }
 
 function canRun(home: string, account: Account): boolean {
+  // The server needs more libraries than its tools, and a copy may lack some.
   // A root process without CAP_SETUID cannot switch accounts; the start of the server then reports the error.
-  return spawnSync(join(home, 'bin', 'initdb'), ['--version'], { cwd: '/', env: {}, ...account }).status === 0;
+  return spawnSync(join(home, 'bin', 'postgres'), ['--version'], { cwd: '/', env: {}, ...account }).status === 0;
 }
 
 function isOurs(folder: string): boolean {
