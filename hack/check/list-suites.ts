@@ -43,8 +43,7 @@ export const platformFiles: readonly string[] = [
   'e2e/relations/administrators.test.ts',
   // The chart as Helm renders it.
   'e2e/chart/values.test.ts',
-  // The commands of the documents.
-  'e2e/documents',
+  // Programs and servers that tests share.
   'e2e/support',
 ];
 
