@@ -93,7 +93,6 @@ export function startJudgedTraffic({ urls, key, alias, upstream, restMs = 40 }: 
     requests: () => short.results.length + long.results.length,
     faults: () => faults,
     async stop() {
-      // No request starts after the streams were asked to end, because it would end before its first word.
       const ending = [short.stop(), long.stop()];
       isOver = true;
       const seen = (await Promise.all(ending)).flat();
@@ -121,11 +120,16 @@ function answerTo(text: string, newest: () => number, isOver: () => boolean): Up
   }
   if (text.includes('kind-long')) {
     const last = newest() + outlived;
+    let hasBegun = false;
     return {
       kind: 'live',
-      piece: (index) => `${mark} ${index} `,
+      piece: (index) => {
+        hasBegun = true;
+        return `${mark} ${index} `;
+      },
       everyMs: 20,
-      ends: () => isOver() || newest() > last,
+      // A request that arrives when the load ends still gets a text, which shows the revision that checked it.
+      ends: () => hasBegun && (isOver() || newest() > last),
     };
   }
   return { kind: 'answer', content: `${mark} words `.repeat(120), frameLength: 64 };
