@@ -75,6 +75,11 @@ const cases: readonly Case[] = [
     good: { 'operator/a.test.ts': "import { fake } from './testing/fake-clock.ts';" },
   },
   {
+    rule: 'no controller imports another controller',
+    bad: { 'operator/controllers/one/a.ts': "import { b } from '../two/b.ts';" },
+    good: { 'operator/controllers/one/a.ts': "import { b } from './b.ts';" },
+  },
+  {
     rule: 'runtime/judge.ts runs as a child process and is never imported',
     bad: { 'runtime/service.ts': "import { judge } from './judge.ts';" },
     good: { 'operator/run.ts': "const file = new URL('../runtime/judge.ts', import.meta.url);" },

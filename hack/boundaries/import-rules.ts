@@ -84,6 +84,21 @@ const judgement: BoundaryRule = {
     ),
 };
 
+const controllerOf = (path: string): string | undefined => /^operator\/controllers\/([^/]+)\//.exec(path)?.[1];
+
+/** What two controllers decide alike belongs to a folder beside `controllers/`, for example `acceptance/`. */
+const controllers: BoundaryRule = {
+  name: 'no controller imports another controller',
+  check: (tree) =>
+    eachImport(tree, (source, target, at) => {
+      const own = controllerOf(source.path);
+      if (source.isTest || own === undefined || target.kind !== 'file') return [];
+      const other = controllerOf(target.path);
+      if (other === undefined || other === own) return [];
+      return [{ path: source.path, message: `${at} belongs to the controller ${other}: move it beside controllers/` }];
+    }),
+};
+
 /** Packages that only the named folder may import: one place per engine and client. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   re2: ['runtime/rules/pattern'],
@@ -127,6 +142,7 @@ export const importRules: readonly BoundaryRule[] = [
   membership,
   proofs,
   judgement,
+  controllers,
   homes,
   table,
 ];
