@@ -1,31 +1,50 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { CliCommand } from './command-line/cli-command.ts';
+import { complete, helpLayout, helpWidth, withColourOption } from './command-line/help-layout.ts';
 import { completeWords } from './completion/complete-words.ts';
 import { createLookUp } from './completion/look-up.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
-import { asksForJson } from './output/format.ts';
+import { paint, usesColour } from './output/colour.ts';
+import { asksForJson, withOutput } from './output/format.ts';
 import { writeText } from './output/write.ts';
 import { checkout } from './platform/data-directory.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
 
 type ProgramText = { readonly name: string; readonly description: string };
-type AddCommand = (program: Command) => void;
+
+/** Commands that the help lists under one heading. */
+export type CommandGroup = {
+  readonly heading: string;
+  readonly commands: readonly ((program: Command, source: ResourceSource) => void)[];
+};
 
 /** A command line with its commands, its help, its exit codes and its version. */
-export function createProgram({ name, description }: ProgramText, commands: readonly AddCommand[]): Command {
-  const program = new Command(name)
+export function createProgram(
+  { name, description }: ProgramText,
+  groups: readonly CommandGroup[],
+  source: ResourceSource,
+): Command {
+  const program = new CliCommand(name)
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
-    .configureOutput({ outputError: (text, write) => write(`portcullis: ${parserSentence(text)}\n`) })
-    .showHelpAfterError('Add --help to see the usage.')
-    .helpCommand('help [command]', 'show the usage of a command')
-    .addHelpText('after', exitCodeHelp())
+    .configureOutput({
+      getOutHelpWidth: () => helpWidth(process.stdout),
+      getErrHelpWidth: () => helpWidth(process.stderr),
+      getOutHasColors: () => usesColour(process.stdout),
+      getErrHasColors: () => usesColour(process.stderr),
+    })
+    .configureHelp(helpLayout)
+    .helpOption('-h, --help', 'show the usage')
     .exitOverride();
-  for (const add of commands) add(program);
-  return program;
+  for (const { heading, commands } of groups) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, source);
+  }
+  return complete(program.helpCommand('help [command]', 'show the usage of a command'));
 }
 
 /** Runs one command line. An error is written as one sentence, or as one JSON object with --json. @returns the exit code */
@@ -49,13 +68,15 @@ export async function runProgram(
   } catch (error) {
     if (!(error instanceof CommanderError)) return fail(describeError(error), asJson);
     if (error.exitCode === 0) return exitCodes.ok.code;
-    // Without --json, the parser has already printed the error message.
-    return asJson ? fail({ exit: 'usage', message: usageSentence(error) }, asJson) : exitCodes.usage.code;
+    // Without --json, the parser has already printed the help.
+    return asJson ? fail({ exit: 'usage', message: missingCommand }, asJson) : exitCodes.usage.code;
   }
 }
 
 function fail({ exit, message }: { readonly exit: ExitName; readonly message: string }, asJson: boolean): number {
-  const text = asJson ? JSON.stringify({ error: { code: exit, message } }) : `portcullis: ${message}`;
+  const text = asJson
+    ? JSON.stringify({ error: { code: exit, message } })
+    : `${paint(process.stderr, 'red', 'portcullis:')} ${message}`;
   process.stderr.write(`${text}\n`);
   return exitCodes[exit].code;
 }
@@ -66,33 +87,19 @@ function silenceParser(command: Command): void {
   for (const sub of command.commands) silenceParser(sub);
 }
 
-function usageSentence({ code, message }: CommanderError): string {
-  return code === 'commander.help' ? 'A command is missing: --help lists them.' : parserSentence(message);
-}
-
-/** The parser writes `error: unknown option '--x'`. */
-function parserSentence(text: string): string {
-  const message = text.trim().replace(/^error: /, '');
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.?!)]$/.test(sentence) ? sentence : `${sentence}.`;
-}
+const missingCommand = 'A command is missing: --help lists the commands.';
 
 function readVersion(): string {
   const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { version: string };
   return version;
 }
 
-function exitCodeHelp(): string {
-  const rows = Object.entries(exitCodes).map(([name, { code, meaning }]) => `  ${code}\t${name}: ${meaning}`);
-  return `\nExit codes:\n${rows.join('\n')}`;
-}
-
 /**
- * Moves options of the source that stand before the command, as in `-n team status`, behind it, where the parser takes
- * them. All other words keep their place.
+ * Moves options that most commands have and that stand before the command, as in `-n team status`, behind it, where the
+ * parser takes them. All other words keep their place.
  */
 function withLeadingOptions(program: Command, source: ResourceSource, args: readonly string[]): string[] {
-  const { options } = source.addOptions(new Command());
+  const { options } = withColourOption(withOutput(source.addOptions(new CliCommand())));
   let at = 0;
   while (at < args.length) {
     const [flag = '', value] = (args[at] ?? '').split(/=(.*)/s, 2);

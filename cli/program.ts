@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram, runProgram } from './base-program.ts';
+import { type CommandGroup, createProgram, runProgram } from './base-program.ts';
 import { addActivity } from './commands/activity.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
@@ -25,38 +25,17 @@ import { addToken } from './commands/token.ts';
 import { addUnbind } from './commands/unbind.ts';
 import { addPlatformUp } from './commands/up.ts';
 import { addWhy } from './commands/why.ts';
-import type { ResourceSource } from './resources/resource-source.ts';
 import { standaloneSource } from './standalone-source.ts';
 
-type Add = (program: Command, source: ResourceSource) => void;
-
-const commands: readonly Add[] = [
-  addPlatformUp,
-  addPlatformStatus,
-  addEnv,
-  addToken,
-  addChat,
-  addActivity,
-  addApply,
-  addGet,
-  addDescribe,
-  addDelete,
-  addWhy,
-  addHistory,
-  addDiff,
-  addApplyRevision,
-  addRollback,
-  addReapply,
-  addUnbind,
-  addArchive,
-  addUnarchive,
-  addTest,
-  addCheck,
-  addOperation,
-  addProvider,
-  addBundleBuild,
-  addRuntime,
-  addCompletion,
+const groups: readonly CommandGroup[] = [
+  {
+    heading: 'Start and look:',
+    commands: [addPlatformUp, addPlatformStatus, addWhy, addActivity, addChat, addEnv, addToken],
+  },
+  { heading: 'Resources:', commands: [addGet, addDescribe, addApply, addDiff, addDelete] },
+  { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
+  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
+  { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
 ];
 
 const text = {
@@ -64,8 +43,11 @@ const text = {
   description: 'Guardrails for models: start the platform, apply policies, send messages to guarded models.',
 };
 
+export function createCommandLine(): Command {
+  return createProgram(text, groups, standaloneSource);
+}
+
 /** Runs one command line of the standalone platform. @returns the exit code of the process */
 export function runCommandLine(args: readonly string[]): Promise<number> {
-  const adds = commands.map((add) => (program: Command) => add(program, standaloneSource));
-  return runProgram(() => createProgram(text, adds), args, standaloneSource);
+  return runProgram(createCommandLine, args, standaloneSource);
 }

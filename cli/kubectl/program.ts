@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram, runProgram } from '../base-program.ts';
+import { type CommandGroup, createProgram, runProgram } from '../base-program.ts';
 import { addApply } from '../commands/apply.ts';
 import { addApplyRevision } from '../commands/apply-revision.ts';
 import { addArchive, addUnarchive } from '../commands/archive.ts';
@@ -13,32 +13,17 @@ import { addRollback } from '../commands/rollback.ts';
 import { addTest } from '../commands/test.ts';
 import { addUnbind } from '../commands/unbind.ts';
 import { addWhy } from '../commands/why.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
 import { addBackup } from './commands/backup.ts';
 import { addRestore } from './commands/restore.ts';
 import { addInstallationStatus } from './commands/status.ts';
 
-type Add = (program: Command, source: ResourceSource) => void;
-
-const commands: readonly Add[] = [
-  addInstallationStatus,
-  addWhy,
-  addGet,
-  addDescribe,
-  addDelete,
-  addHistory,
-  addDiff,
-  addApply,
-  addApplyRevision,
-  addRollback,
-  addReapply,
-  addUnbind,
-  addArchive,
-  addUnarchive,
-  addTest,
-  addBackup,
-  addRestore,
+const groups: readonly CommandGroup[] = [
+  { heading: 'Look:', commands: [addInstallationStatus, addWhy] },
+  { heading: 'Resources:', commands: [addGet, addDescribe, addApply, addDiff, addDelete] },
+  { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
+  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind] },
+  { heading: 'Tools:', commands: [addBackup, addRestore] },
 ];
 
 const text = {
@@ -46,8 +31,11 @@ const text = {
   description: 'Guardrails for models in a cluster: show the status, apply policy revisions and roll them back.',
 };
 
+export function createPlugin(): Command {
+  return createProgram(text, groups, clusterSource);
+}
+
 /** Runs one command line of the kubectl plugin. @returns the exit code of the process */
 export function runPlugin(args: readonly string[]): Promise<number> {
-  const adds = commands.map((add) => (program: Command) => add(program, clusterSource));
-  return runProgram(() => createProgram(text, adds), args, clusterSource);
+  return runProgram(createPlugin, args, clusterSource);
 }

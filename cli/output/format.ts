@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { paintAlarms } from './colour.ts';
 import { writeJson, writeText, writeYaml } from './write.ts';
 
 /** Output format; `text` and `wide` are tables and sentences. */
@@ -30,7 +31,7 @@ export function isForPeople(format: Format): boolean {
 export function writeResult(format: Format, value: unknown, text: (isWide: boolean) => string): void {
   if (format === 'json') writeJson(value);
   else if (format === 'yaml') writeYaml(value);
-  else writeText(text(format === 'wide'));
+  else writeText(paintAlarms(text(format === 'wide')));
 }
 
 const jsonWords = new Set(['--json', '-ojson', '-o=json', '--output=json']);

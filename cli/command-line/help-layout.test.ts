@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { createPlugin } from '../kubectl/program.ts';
+import { createCommandLine } from '../program.ts';
+import { runInProcess } from '../testing/run-cli.ts';
+
+const programs = [createCommandLine(), createPlugin()] as const;
+
+/** The commands that do something, with their words. */
+function leaves(command: Command, words: readonly string[] = []): readonly (readonly string[])[] {
+  return command.commands.length === 0
+    ? [words]
+    : command.commands.flatMap((sub) => leaves(sub, [...words, sub.name()]));
+}
+
+const longestLine = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+const help = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  runInProcess([...args, '--help'], { environment: { COLUMNS: '', ...environment } });
+const escapeCode = String.fromCharCode(27);
+
+test.each(programs)('the help of %# lists every command under a heading of its own group', (program) => {
+  const groups = program.commands.map((command) => command.helpGroup());
+  expect(new Set(groups).size).toBeGreaterThan(3);
+  expect(groups).not.toContain('');
+});
+
+test.each(programs)('the help of each command of program %# ends with an example that calls it', (program) => {
+  for (const words of leaves(program)) {
+    let text = '';
+    const command = words.reduce<Command>((at, word) => at.commands.find((sub) => sub.name() === word) ?? at, program);
+    command.configureOutput({ writeOut: (piece) => (text += piece) }).outputHelp();
+    expect(text.split('\nExample:\n')[1]).toMatch(
+      new RegExp(`^ {2}(eval ".)?[(]?${program.name()} ${words.join(' ')}\\b`),
+    );
+  }
+});
+
+test.each([
+  ['', 80],
+  ['60', 60],
+  ['132', 132],
+  ['nonsense', 80],
+])('the help with COLUMNS=%j has lines of at most %i characters', async (columns, most) => {
+  for (const args of [[], ['operation'], ['status'], ['completion']]) {
+    const { stdout, code } = await help(args, { COLUMNS: columns });
+    expect(code).toBe(0);
+    expect(longestLine(stdout)).toBeLessThanOrEqual(most);
+  }
+  const { stdout } = await help([], { COLUMNS: columns });
+  expect(longestLine(stdout)).toBeGreaterThan(most - 20);
+});
+
+test.each([
+  [{}, [], false],
+  [{ FORCE_COLOR: '1' }, [], true],
+  [{ FORCE_COLOR: '0' }, [], false],
+  [{ NO_COLOR: '1' }, [], false],
+  [{ FORCE_COLOR: '1' }, ['--no-color'], false],
+  [{ FORCE_COLOR: '1' }, ['status', '--no-color'], false],
+] as const)('a help that no terminal shows, with %j and %j, has colours: %s', async (environment, args, colours) => {
+  const plain = { FORCE_COLOR: undefined, NO_COLOR: undefined } as unknown as Record<string, string>;
+  expect((await help(args, { ...plain, ...environment })).stdout.includes(escapeCode)).toBe(colours);
+});
+
+test('an error is coloured where colours are asked for, and its words stay the same', async () => {
+  const { stderr } = await runInProcess(['nonsense'], { environment: { FORCE_COLOR: '1' } });
+  expect(stderr).toContain(escapeCode);
+  const plain = await runInProcess(['--no-color', 'nonsense'], { environment: { FORCE_COLOR: '1' } });
+  expect(plain.stderr).toMatch(/^portcullis: There is no command/);
+});

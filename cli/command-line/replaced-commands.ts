@@ -1,0 +1,50 @@
+/** Commands of earlier versions, and words that other tools use, with the command that does it here. */
+const replacements: Readonly<Record<string, string>> = {
+  policy: 'get guardrailpolicies',
+  'policy list': 'get guardrailpolicies',
+  'policy get': 'get guardrailpolicy NAME',
+  'policy describe': 'describe guardrailpolicy NAME',
+  'policy create': 'apply -f FILE',
+  'policy update': 'apply -f FILE',
+  'policy apply': 'apply -f FILE',
+  'policy delete': 'delete guardrailpolicy NAME',
+  'policy archive': 'archive POLICY',
+  'policy restore': 'unarchive POLICY',
+  'policy history': 'history POLICY',
+  'policy revisions': 'history POLICY',
+  'policy diff': 'diff POLICY',
+  'policy test': 'test -f FILE',
+  binding: 'get modelbindings',
+  'binding list': 'get modelbindings',
+  'binding get': 'get modelbinding NAME',
+  'binding create': 'apply -f FILE',
+  'binding apply': 'apply-revision BINDING',
+  'binding delete': 'delete modelbinding NAME',
+  'binding history': 'describe modelbinding NAME',
+  'binding reapply': 'reapply BINDING',
+  'binding rollback': 'rollback BINDING',
+  'binding unbind': 'unbind BINDING',
+  start: 'up',
+  list: 'get KIND',
+  ls: 'get KIND',
+  show: 'describe KIND NAME',
+  create: 'apply -f FILE',
+  update: 'apply -f FILE',
+  rm: 'delete KIND NAME',
+  remove: 'delete KIND NAME',
+  validate: 'test -f FILE',
+  lint: 'test -f FILE',
+};
+
+type Replacement = {
+  /** The words that are replaced. */
+  readonly words: string;
+  readonly by: string;
+};
+
+/** The command that replaces the first words of a command line; undefined if they never were a command. */
+export function replacementOf([first = '', second = '']: readonly string[]): Replacement | undefined {
+  const words = [`${first} ${second}`, first].find((one) => Object.hasOwn(replacements, one));
+  const by = words === undefined ? undefined : replacements[words];
+  return words === undefined || by === undefined ? undefined : { words, by };
+}
