@@ -1,5 +1,6 @@
 # The images of this checkout: docker build --tag localhost/portcullis:dev .
 # and that of its database: docker build --target postgres --tag localhost/portcullis-postgres:dev .
+# and that of the standalone platform: docker build --target standalone --tag localhost/portcullis-standalone:dev .
 # Their files and settings are those of `npm run cluster image`, which needs no engine; a test compares both.
 FROM node:24-bookworm AS build
 WORKDIR /src
@@ -7,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY hack/bootstrap hack/install hack/install-lock hack/prerequisites hack/
 RUN root=/src sh -euc '. hack/bootstrap'
 COPY . .
-RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres
+RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres /stage-standalone
 
 FROM scratch AS platform
 COPY --from=build /stage /
@@ -20,5 +21,10 @@ CMD ["cli/main.ts", "--help"]
 FROM platform AS postgres
 COPY --from=build /stage-postgres /
 CMD ["dataplane/postgres/main.ts"]
+
+FROM postgres AS standalone
+COPY --from=build /stage-standalone /
+ENV PORTCULLIS_DATA_DIR=/data/portcullis
+CMD ["cli/main.ts", "up", "--address", "0.0.0.0"]
 
 FROM platform

@@ -186,8 +186,9 @@ describe('a start', () => {
 });
 
 test('a killed process is restarted at its address, and the platform reports it', async () => {
-  await using platform = await startPlatform();
+  await using platform = await startPlatform({ address: '0.0.0.0' });
   const { addresses } = platform.status();
+  const isOpen = () => fetch(`${addresses.gateway.replace('127.0.0.1', '127.0.0.2')}/v1/models`).then(({ ok }) => !ok);
   for (const name of ['gateway-1', 'operator', 'echo']) {
     const pid = platform.pidOf(name);
     process.kill(pid, 'SIGKILL');
@@ -196,7 +197,18 @@ test('a killed process is restarted at its address, and the platform reports it'
     const answer = await until('a chat is answered', () => streamedEcho(platform, `after ${name}`));
     expect(answer).toBe(`after ${name}`);
     expect(platform.status().addresses).toEqual(addresses);
+    // Only Linux answers on all addresses of the loopback network.
+    if (process.platform === 'linux') expect(await isOpen()).toBe(true);
   }
+});
+
+test('a start with an address that is no IP address, or of another machine, names the address', async () => {
+  using folder = folderWithFiles();
+  const data = join(folder.path, 'data');
+  const name = await upToItsEnd(data, '--address', 'localhost');
+  expect(name).toMatchObject({ code: 2, output: expect.stringContaining('It must be an IP address') });
+  const other = await upToItsEnd(data, '--address', '192.0.2.1');
+  expect(other).toMatchObject({ code: 1, output: expect.stringContaining('192.0.2.1') });
 });
 
 test('a process is restarted even if its note, its log or the status file cannot be written', async () => {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { DataDirectory } from '#contracts/data-directory';
 import { defaultHungAfterMs } from '#kit/process/watch-answers';
 import { CliError } from '../errors/cli-error.ts';
+import { ipAddress } from '../options/ip-address.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
@@ -21,6 +22,7 @@ const sameSignalMs = 1_000;
 type UpOptions = {
   readonly data?: string;
   readonly port: number;
+  readonly address: string;
   readonly gateways: number;
   readonly management: boolean;
 };
@@ -31,6 +33,7 @@ export function addPlatformUp(program: Command): void {
     .description('start the standalone platform and run it until Ctrl-C')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
     .option('--port <n>', 'port of the gateway; 0 chooses a free one', wholeNumber(0, 65_535), portFromEnvironment())
+    .option('--address <ip>', 'address that the gateway listens on; 0.0.0.0 for all', ipAddress, '127.0.0.1')
     .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
     .option('--no-management', 'do not start the policy management API and its database')
     .action((options: UpOptions) => up(options));
@@ -64,7 +67,7 @@ async function up(options: UpOptions): Promise<void> {
     if (!stopping.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
-      process.stdout.write(nextSteps(platform.status(), options.data));
+      process.stdout.write(nextSteps(platform.status(), { data: options.data, isNpm: isStartedByNpm() }));
     }
     await aborted(stopping);
   } catch (error) {
@@ -116,10 +119,14 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+function isStartedByNpm(): boolean {
+  return process.env['npm_lifecycle_event'] === 'start';
+}
+
 /** npm takes `--port=8090` before `--` for itself and passes it on in this variable only. */
 function refuseOptionsOfNpm(): void {
-  if (process.env['npm_lifecycle_event'] !== 'start') return;
-  for (const name of ['port', 'data', 'gateways']) {
+  if (!isStartedByNpm()) return;
+  for (const name of ['port', 'address', 'data', 'gateways']) {
     const value = process.env[`npm_config_${name}`];
     if (value === undefined) continue;
     const command = `npm start -- --${name} ${value === 'true' ? 'VALUE' : value}`;

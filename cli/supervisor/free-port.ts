@@ -4,15 +4,16 @@ import { createServer } from 'node:net';
 
 const loopback = '127.0.0.1';
 
-/** Whether a loopback port is free now; port 0 always is. */
-export async function isPortFree(port: number): Promise<boolean> {
+/** Whether a port is free now; port 0 always is. */
+export async function isPortFree(port: number, host = loopback): Promise<boolean> {
   const server = createServer();
   try {
-    server.listen({ host: loopback, port, exclusive: true });
+    server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // A program that listens there reports an address that this machine does not have better than this probe.
+    return error instanceof Error && 'code' in error && error.code === 'EADDRNOTAVAIL';
   } finally {
     server.close();
   }
@@ -28,9 +29,9 @@ export async function findLastingPort(): Promise<number> {
 }
 
 /** Waits at most `ms` until a port is free. */
-export async function waitForPort(port: number, ms: number): Promise<boolean> {
+export async function waitForPort(port: number, ms: number, host = loopback): Promise<boolean> {
   const end = performance.now() + ms;
-  while (!(await isPortFree(port))) {
+  while (!(await isPortFree(port, host))) {
     if (performance.now() > end) return false;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

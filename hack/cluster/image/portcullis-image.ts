@@ -10,7 +10,7 @@ import type { Image } from './write-image.ts';
 export const defaultTag = 'dev';
 export const imageName = `localhost/portcullis:${defaultTag}`;
 /** Path of the checkout inside the image. */
-const home = 'app';
+export const imageHome = 'app';
 /** The user id that images without a root user use by convention. */
 const user = 65_532;
 
@@ -32,14 +32,14 @@ function filesBelow(base: string, path: string): readonly string[] {
 
 function sourceEntries(root: string): readonly Entry[] {
   const paths = sourceFolders.flatMap((path) => filesBelow(root, path)).filter((path) => !isProof(path));
-  return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${home}/${path}`, join(root, path)));
+  return ['package.json', 'LICENSE', ...paths].map((path) => copiedFile(`${imageHome}/${path}`, join(root, path)));
 }
 
 /** Of the matching engine, only the files that Node loads: its sources and object files are fifty times as large. */
 const engineFiles = ['package.json', 'LICENSE', 're2.js', 'build/Release/re2.node'];
 
 function packageEntries(root: string, path: string): readonly Entry[] {
-  const copied = (file: string): Entry => copiedFile(`${home}/${file}`, join(root, file));
+  const copied = (file: string): Entry => copiedFile(`${imageHome}/${file}`, join(root, file));
   if (path === 'node_modules/re2') {
     return engineFiles
       .map((file) => `${path}/${file}`)
@@ -99,7 +99,7 @@ export function portcullisImage(root: string, tag = defaultTag): Image {
       sourceEntries(root),
     ],
     user: `${user}:${user}`,
-    workingFolder: `/${home}`,
+    workingFolder: `/${imageHome}`,
     entrypoint: ['/usr/local/bin/node'],
     command: ['cli/main.ts', '--help'],
     environment: { PATH: '/usr/local/bin', NODE_ENV: 'production', HOME: '/tmp' },

@@ -1,11 +1,12 @@
-// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER: for the Dockerfile, writes the files of the
-// platform image to the first folder, and the additional files of the database image to the second one.
+// Usage: hack/run hack/cluster/image/stage.ts FOLDER POSTGRES_FOLDER STANDALONE_FOLDER: for the Dockerfile, writes the
+// files of the platform image to the first folder, and the additional files of each further image to its own.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from '../../check/run-tool.ts';
 import { contentBytes, type Entry, withFolders } from './entry.ts';
 import { portcullisImage } from './portcullis-image.ts';
 import { postgresImage } from './postgres-image.ts';
+import { standaloneImage } from './standalone-image.ts';
 
 function write(folder: string, entry: Entry): void {
   const path = join(folder, entry.path);
@@ -29,12 +30,14 @@ function writeLayers(folder: string, layers: readonly (readonly Entry[])[]): voi
   for (const layer of layers) for (const entry of withFolders(layer)) write(folder, entry);
 }
 
-const [folder, postgresFolder] = process.argv.slice(2);
-if (folder === undefined || postgresFolder === undefined) {
-  console.error('stage: two folders are required, FOLDER and POSTGRES_FOLDER');
+const [folder, postgresFolder, standaloneFolder] = process.argv.slice(2);
+if (folder === undefined || postgresFolder === undefined || standaloneFolder === undefined) {
+  console.error('stage: three folders are required: FOLDER, POSTGRES_FOLDER and STANDALONE_FOLDER');
   process.exitCode = 2;
 } else {
   const platform = portcullisImage(root);
   writeLayers(resolve(folder), platform.layers);
-  writeLayers(resolve(postgresFolder), postgresImage(root, platform).layers.slice(platform.layers.length));
+  const database = postgresImage(root, platform);
+  writeLayers(resolve(postgresFolder), database.layers.slice(platform.layers.length));
+  writeLayers(resolve(standaloneFolder), standaloneImage(root, database).layers.slice(database.layers.length));
 }

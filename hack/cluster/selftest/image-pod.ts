@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { childrenOf } from '../../../e2e/support/process-table.ts';
@@ -8,9 +9,13 @@ import { startFollowed } from '../../../e2e/support/start-followed.ts';
  * mounts.
  */
 export type ImagePod = {
-  /** The first line that the program wrote to standard output. */
+  /** The first line that a service wrote to standard output. */
   readonly ready: Readonly<Record<string, string>>;
   readonly log: () => string;
+  /** What the program wrote to standard output and standard error so far. */
+  readonly output: () => string;
+  /** Runs a program of the image inside of the pod, as its user. */
+  execute(...command: readonly string[]): { readonly code: number | null; readonly output: string };
   /** Sends a signal to process 1 and waits. @returns the exit code, or the signal that ended the process */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 };
@@ -18,8 +23,8 @@ export type ImagePod = {
 /** Mounts the image as containerd does, with the 64 MiB of shared memory that every pod has. */
 const script = `
 set -eu
-tree=$1 volume=$2 mounted=$3
-shift 3
+tree=$1 volume=$2 mounted=$3 path=$4
+shift 4
 mount --bind "$tree" "$tree"
 mount -t proc proc "$tree/proc"
 mount -t tmpfs dev "$tree/dev"
@@ -32,7 +37,7 @@ mount -t tmpfs -o size=64m,mode=1777 shm "$tree/dev/shm"
 mount --bind "$volume" "$tree$mounted"
 mount -t tmpfs -o mode=1777 tmp "$tree/tmp"
 mount -o remount,ro,bind "$tree"
-exec chroot --userspec=65532:65532 --groups=65532 "$tree" /usr/local/bin/node "$@"
+exec env PATH="$path" "$(command -v chroot)" --userspec=65532:65532 --groups=65532 "$tree" /usr/local/bin/node "$@"
 `;
 
 type PodOptions = {
@@ -48,16 +53,28 @@ type PodOptions = {
 export async function startImagePod({ tree, volume, mounted, args, environment }: PodOptions): Promise<ImagePod> {
   for (const path of ['proc', 'dev', mounted]) mkdirSync(join(tree, path), { recursive: true });
   const namespaces = ['--mount', '--pid', '--ipc', '--fork'];
-  const command = ['unshare', ...namespaces, 'sh', '-c', script, 'sh', tree, volume, mounted, ...args];
+  const path = environment['PATH'] ?? '/usr/local/bin';
+  const command = ['unshare', ...namespaces, 'sh', '-c', script, 'sh', tree, volume, mounted, path, ...args];
   const child = startFollowed(command, {
-    env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
+    env: { ...environment, PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
   });
   const first = await child.listens('the pod');
+  const mainProcess = () => childrenOf(child.pid ?? 0, 'portcullis-');
   return {
-    ready: JSON.parse(first) as Record<string, string>,
+    // The standalone platform prints sentences instead.
+    ready: first.startsWith('{') ? (JSON.parse(first) as Record<string, string>) : {},
     log: child.log,
+    output: child.output,
+    execute(...words) {
+      const [pid] = mainProcess();
+      const places = [`--target=${pid}`, '--mount', '--pid', '--root', '--wd'];
+      const identity = ['--setuid=65532', '--setgid=65532'];
+      const env = { ...environment, PATH: `${path}:/usr/bin:/bin` };
+      const end = spawnSync('nsenter', [...places, ...identity, ...words], { encoding: 'utf8', env });
+      return { code: end.status, output: end.stdout + end.stderr };
+    },
     end(signal) {
-      for (const pid of childrenOf(child.pid ?? 0, 'portcullis-')) process.kill(pid, signal);
+      for (const pid of mainProcess()) process.kill(pid, signal);
       return child.exit();
     },
   };

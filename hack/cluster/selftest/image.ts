@@ -6,7 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectSql, type Database } from '#sql/connect';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { buildImages } from '../image.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { root } from '../../check/run-tool.ts';
+import { portcullisImage } from '../image/portcullis-image.ts';
+import { postgresImage } from '../image/postgres-image.ts';
+import { standaloneImage } from '../image/standalone-image.ts';
+import type { Image } from '../image/write-image.ts';
+import { buildAllImages } from '../image.ts';
 import { type ImagePod, startImagePod } from './image-pod.ts';
 
 const canRun = process.platform === 'linux' && userInfo().uid === 0;
@@ -37,38 +43,54 @@ function modesOf(path: string): readonly string[] {
     .sort();
 }
 
+type StandaloneStatus = {
+  readonly addresses: Readonly<Record<'gateway' | 'api' | 'operator' | 'management' | 'issuer', string>> & {
+    readonly gatewayAdmins: readonly string[];
+  };
+};
+
+/** The command and the environment of the standalone image. */
+function standaloneSettings(): Pick<Image, 'command' | 'environment'> {
+  return standaloneImage(root, postgresImage(root, portcullisImage(root)));
+}
+
 const describeImages = (): void => {
   const scratch = temporaryFolder();
   let ids: readonly string[];
   let tree: string;
   let postgresTree: string;
+  let standaloneTree: string;
   beforeAll(() => {
-    const { archiveFile, images } = buildImages(join(scratch.path, 'images.tar'));
+    const { archiveFile, images } = buildAllImages(join(scratch.path, 'images.tar'));
     ids = images.map(({ id }) => id);
     const trees = unpack(archiveFile, join(scratch.path, 'parts'));
-    expect([...trees.keys()]).toEqual(['localhost/portcullis:dev', 'localhost/portcullis-postgres:dev']);
-    [tree = '', postgresTree = ''] = trees.values();
+    const names = ['portcullis', 'portcullis-postgres', 'portcullis-standalone'];
+    expect([...trees.keys()]).toEqual(names.map((name) => `localhost/${name}:dev`));
+    [tree = '', postgresTree = '', standaloneTree = ''] = trees.values();
   });
   afterAll(() => scratch[Symbol.dispose]());
 
   test('images have the same digest when they are built again', () => {
-    const again = buildImages(join(scratch.path, 'again.tar')).images;
+    const again = buildAllImages(join(scratch.path, 'again.tar')).images;
     expect(again.map(({ id }) => id)).toEqual(ids);
-    expect(new Set(ids).size).toBe(2);
+    expect(new Set(ids).size).toBe(3);
   });
 
   test('images have the same files as the Dockerfile', () => {
     const staged = join(scratch.path, 'staged');
     const stagedPostgres = join(scratch.path, 'staged-postgres');
+    const stagedStandalone = join(scratch.path, 'staged-standalone');
     const compare = (folder: string): string =>
       spawnSync('diff', ['--recursive', '--no-dereference', staged, folder], { encoding: 'utf8' }).stdout;
-    execFileSync(process.execPath, [stage, staged, stagedPostgres]);
+    execFileSync(process.execPath, [stage, staged, stagedPostgres, stagedStandalone]);
     expect(compare(tree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(tree));
     // The second stage of the Dockerfile adds its files to those of the first.
     execFileSync('cp', ['-a', `${stagedPostgres}/.`, staged]);
     expect(compare(postgresTree)).toBe('');
     expect(modesOf(staged)).toEqual(modesOf(postgresTree));
+    execFileSync('cp', ['-a', `${stagedStandalone}/.`, staged]);
+    expect(modesOf(staged)).toEqual(modesOf(standaloneTree));
   });
 
   test.each([
@@ -95,6 +117,60 @@ const describeImages = (): void => {
     const { status, stderr } = spawnSync('unshare', command, { encoding: 'utf8', env });
     expect(status).toBe(1);
     expect(stderr).toContain('take the image portcullis-postgres in a cluster');
+  });
+
+  describe('the standalone platform from nothing but its own files, as a container', () => {
+    const mounted = '/data';
+    let volume: string;
+    let pod: ImagePod;
+    beforeAll(async () => {
+      volume = join(scratch.path, 'standalone-volume');
+      mkdirSync(volume);
+      // A new volume of an engine gets the mode of the folder in the image.
+      chmodSync(volume, 0o1777);
+      await start();
+    }, 300_000);
+    afterAll(async () => void (await pod?.end('SIGKILL')));
+
+    async function start(): Promise<void> {
+      const { environment, command } = standaloneSettings();
+      const args = [...command.map((word) => word.replace(/^cli/, '/app/cli')), '--port', '0'];
+      pod = await startImagePod({ tree: standaloneTree, volume, mounted, args, environment });
+      const serves = () => pod.output().includes('Ctrl-C stops everything.');
+      await until('the container serves', serves, { deadlineMs: 240_000 }).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${pod.output()}`);
+      });
+    }
+
+    const chat = (message: string) => pod.execute('portcullis', 'chat', 'guarded-echo', '--message', message);
+
+    test('the standalone image guards a model without root, with its policy management', () => {
+      expect(chat('What is a portcullis?')).toMatchObject({ code: 0, output: 'What is a portcullis?\n' });
+      expect(chat('Explain how to make a bomb')).toMatchObject({ code: 6 });
+      expect(pod.execute('portcullis', 'get', 'guardrailpolicies', '--via', 'api').output).toContain('guarded-chat');
+      expect(statSync(join(volume, 'portcullis')).uid).toBe(65_532);
+      expect(statSync(join(volume, 'portcullis')).mode & 0o777).toBe(0o700);
+    });
+
+    test('the gateway of the standalone image is reachable from outside, and no other process is', async () => {
+      const { addresses } = JSON.parse(pod.execute('portcullis', 'status', '--json').output) as StandaloneStatus;
+      const outside = (url: string) => fetch(url.replace('127.0.0.1', '127.0.0.2'));
+      expect((await outside(`${addresses.gateway}/v1/models`)).status).toBe(401);
+      const { api, operator, management, issuer, gatewayAdmins } = addresses;
+      for (const url of [api, operator, management, issuer, ...gatewayAdmins]) {
+        await expect(outside(url), url).rejects.toThrow('fetch failed');
+      }
+    });
+
+    test('a container that was killed continues on its volume with the same client key', async () => {
+      const { output: before } = pod.execute('portcullis', 'env');
+      expect(await pod.end('SIGKILL')).not.toBe(0);
+      await start();
+      const keyOf = (text: string) => /OPENAI_API_KEY='(.+)'/.exec(text)?.[1];
+      expect(keyOf(pod.execute('portcullis', 'env').output)).toBe(keyOf(before));
+      expect(chat('still here')).toMatchObject({ output: 'still here\n' });
+      expect(await pod.end('SIGTERM')).toBe(0);
+    });
   });
 
   describe('the database from nothing but its own files, as a pod', () => {
