@@ -27,6 +27,9 @@ const hints: Record<SuiteName, string> = {
   constellation: "The last log lines of the platform's processes are above the failure.",
 };
 
+/** Suites whose files start platforms and wait for them. */
+const waitingSuites: readonly SuiteName[] = ['platform', ...fullSuites];
+
 const { names, switches } = programWords({
   usage: 'npm test -- [STEP...] [--changed], or: npm run test:full -- [STEP...] [--changed]',
   names: ['types', 'lint', ...quickSuites, ...fullSuites, 'requirements'],
@@ -47,7 +50,7 @@ async function runNamedSuite(name: SuiteName): Promise<StepOutcome> {
   const files = all.filter((path) => affected?.has(path) ?? true);
   if (affected !== undefined) console.log(`${files.length} of ${all.length} test files can be affected.`);
   if (files.length === 0) return sumOutcomes([]);
-  const outcome = await runSuite({ root, files, shared: name === 'pure' });
+  const outcome = await runSuite({ root, files, shared: name === 'pure', waiting: waitingSuites.includes(name) });
   const silent = outcome.skipped.filter((skip) => skip.reason === '');
   for (const skip of silent) console.error(`Skipped without a reason: ${skip.test}`);
   return { ...outcome, failed: outcome.failed + silent.length };

@@ -10,6 +10,8 @@ type SuiteOptions = {
   readonly oneByOne?: boolean;
   /** True for files without side effects: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;
+  /** True for files that mostly wait for processes that they started: half of a core serves one of them. */
+  readonly waiting?: boolean;
   /** Called for every test with its full title. */
   readonly onTest?: (title: string) => void;
 };
@@ -75,6 +77,12 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
+function workersOf({ oneByOne, waiting }: SuiteOptions): number {
+  if (oneByOne === true) return 1;
+  const cores = availableParallelism();
+  return waiting === true ? Math.ceil(cores * 1.5) : cores;
+}
+
 /**
  * Runs test files and counts the results. A file that does not load and an error outside of every test count as
  * one failure each.
@@ -84,7 +92,7 @@ export async function runSuite(options: SuiteOptions): Promise<StepOutcome> {
     root: options.root,
     watch: false,
     include: [...options.files],
-    maxWorkers: options.oneByOne === true ? 1 : availableParallelism(),
+    maxWorkers: workersOf(options),
     isolate: options.shared !== true,
     sequence: options.shared === true ? { shuffle: { files: true } } : { sequencer: LongFilesFirst },
     reporters: ['default'],
