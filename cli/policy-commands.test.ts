@@ -53,19 +53,23 @@ describe('test -f', () => {
 
 describe('invalid files', () => {
   test.each([
-    ['not YAML', 'kind: [GuardrailPolicy', /p\.yaml: document 1, line \d+: /],
-    ['two equal keys', 'kind: GuardrailPolicy\nkind: ModelBinding\n', /p\.yaml: document 1, line 2: .*unique/i],
-    ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2: kind must be one of/],
+    ['not YAML', 'kind: [GuardrailPolicy', /p\.yaml: document 1, line \d+, column \d+: /],
+    [
+      'two equal keys',
+      'kind: GuardrailPolicy\nkind: ModelBinding\n',
+      /p\.yaml: document 1, line 2, column 1: .*unique/i,
+    ],
+    ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2, column 1: kind must be one of/],
     ['no document', '# empty\n', /p\.yaml: no document to apply/],
     [
       'an unknown field',
       `${policyManifest({})}  colour: red\n`,
-      /p\.yaml: document 1, line \d+: spec\.colour is an unknown field/,
+      /p\.yaml: document 1, line \d+, column \d+: spec\.colour is an unknown field/,
     ],
     [
       'a name in capitals',
       policyManifest({ name: 'Small' }),
-      /p\.yaml: document 1, line 3: metadata\.name must be a DNS name/,
+      /p\.yaml: document 1, line 3, column \d+: metadata\.name must be a DNS name/,
     ],
     [
       'a rule of the wrong kind',
@@ -163,7 +167,10 @@ describe('bundle build', () => {
     expect(read().policies).toMatchObject([{ id: 'mine', revision: '12' }]);
     const wrong = folder.write('wrong.yaml', 'maxBodyBytes: 255\n');
     const end = await build(file, out, '--limits', wrong);
-    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining('wrong.yaml: maxBodyBytes ') });
+    expect(end).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('wrong.yaml: line 1, column 1: maxBodyBytes '),
+    });
   });
 
   test('portcullis bundle build accepts a bundle of the largest size; one byte more is refused and nothing is written', async () => {

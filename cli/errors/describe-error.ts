@@ -4,6 +4,7 @@ import { KubeconfigError } from '#kube/client/credentials';
 import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { CliError } from './cli-error.ts';
 import type { ExitName } from './exit-codes.ts';
+import { fileReason } from './file-fault.ts';
 
 const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   not_found: 'not_found',
@@ -21,20 +22,6 @@ const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   storage_full: 'failed',
 };
 
-/** Plain words for the error codes of the system. */
-const fileFaults: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  EROFS: 'the file system is read-only: choose another place',
-  EACCES: 'permission denied: check its owner and mode',
-  EPERM: 'permission denied: check its owner and mode',
-  ENOSPC: 'no space is left on the disk: free some and repeat the command',
-  EDQUOT: 'the disk quota is exceeded: free some space and repeat the command',
-  ENOTDIR: 'a part of its path is not a folder',
-  EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links form a cycle',
-  ENAMETOOLONG: 'its name is too long',
-};
-
 /** The message and the exit code for an error of a command. */
 export function describeError(error: unknown): { exit: ExitName; message: string } {
   if (error instanceof CliError) return { exit: error.exit, message: error.message };
@@ -49,8 +36,8 @@ export function describeError(error: unknown): { exit: ExitName; message: string
 /** Undefined for an error that does not concern a file. */
 function fileSentence(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined;
-  const fault = fileFaults[String(error.code)];
-  return fault === undefined ? undefined : `${String(error.path)} cannot be used (${String(error.code)}): ${fault}.`;
+  const reason = fileReason(String(error.code));
+  return reason === undefined ? undefined : `${String(error.path)} cannot be used: ${reason}.`;
 }
 
 /** The error message, or the stack trace when PORTCULLIS_DEBUG is set. */

@@ -1,12 +1,20 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { problemSentences, readShape } from '#contracts/read-shape';
+import { fieldPath, readShape } from '#contracts/read-shape';
+import { placeAt, placeOfPath } from '#kube/apply/place-in-yaml';
+import { shapeMessage } from '#kube/apply/shape-message';
+import { yamlFaults } from '#kube/apply/yaml-fault';
 import { CliError } from '../errors/cli-error.ts';
+import { fileFault } from '../errors/file-fault.ts';
+import { problemSentence } from './problem-sentence.ts';
 
 export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
+
+/** Most problems that one message lists. */
+const maxProblems = 20;
 
 const manifestFile = /\.(ya?ml|json)$/;
 
@@ -18,10 +26,14 @@ const manifestFile = /\.(ya?ml|json)$/;
 export async function readSources(path: string): Promise<readonly ManifestSource[]> {
   if (path === '-') return [{ name: 'standard input', bytes: await buffer(process.stdin) }];
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new CliError('not_found', `There is no file or folder ${path}.`);
+  if (found === undefined) throw new CliError('not_found', `There is no file or folder ${path}: check the path.`);
   if (!found.isDirectory()) return [readSource(path)];
   const names = readdirSync(path).filter((name) => manifestFile.test(name) && !name.startsWith('.'));
-  if (names.length === 0) throw new CliError('usage', `The folder ${path} holds no .yaml, .yml or .json file.`);
+  if (names.length === 0)
+    throw new CliError(
+      'usage',
+      `The folder ${path} holds no file that ends with .yaml, .yml or .json: check the path.`,
+    );
   return names.sort().map((name) => readSource(join(path, name)));
 }
 
@@ -29,9 +41,9 @@ export function readSource(path: string): ManifestSource {
   try {
     return { name: path, bytes: readFileSync(path) };
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    if (code === 'ENOENT') throw new CliError('not_found', `There is no file ${path}.`, { cause });
-    throw new CliError('usage', `The file ${path} cannot be read (${code}).`, { cause });
+    const { isAbsent, reason } = fileFault(cause);
+    if (isAbsent) throw new CliError('not_found', `There is no file ${path}: check the path.`, { cause });
+    throw new CliError('usage', `The file ${path} cannot be read: ${reason}.`, { cause });
   }
 }
 
@@ -40,13 +52,20 @@ export function readSource(path: string): ManifestSource {
  * @throws CliError usage that names text, line or field
  */
 export function readYaml<S extends z.ZodType>({ name, bytes }: ManifestSource, schema: S): z.infer<S> {
-  const document = parseDocument(bytes.toString('utf8'), { uniqueKeys: true, stringKeys: true });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    throw new CliError('usage', `${name}: line ${fault.linePos?.[0].line ?? 1}: invalid YAML (${fault.code}).`);
-  }
+  const lines = new LineCounter();
+  const options = { uniqueKeys: true, stringKeys: true, prettyErrors: false, lineCounter: lines } as const;
+  const document = parseDocument(bytes.toString('utf8'), options);
+  const problems = yamlFaults(document, maxProblems).map(({ offset, message }) =>
+    problemSentence(name, { document: 0, ...placeAt(offset, lines), field: '', message }),
+  );
+  if (problems.length > 0) throw new CliError('usage', problems.join('\n'));
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const read = readShape(schema, value);
   if (read.ok) return read.value;
-  throw new CliError('usage', `${name}: ${problemSentences(read.problems, 'the file')}`);
+  const sentences = read.problems.slice(0, maxProblems).map((problem) => {
+    const place = placeOfPath(document, problem.path, lines);
+    const field = fieldPath(problem.path) || 'the file';
+    return problemSentence(name, { document: 0, ...place, field, message: shapeMessage(problem) });
+  });
+  throw new CliError('usage', sentences.join('\n'));
 }

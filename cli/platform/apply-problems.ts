@@ -11,6 +11,7 @@ const problemSchema = z.object({
   file: z.string(),
   document: z.int(),
   line: z.int().optional(),
+  column: z.int().optional(),
   field: z.string(),
   message: z.string(),
 });
@@ -20,9 +21,10 @@ const reportSchema = z.object({ problems: z.array(problemSchema) });
 export function readApplyProblems(data: DataDirectory): readonly string[] {
   try {
     const { problems } = reportSchema.parse(JSON.parse(readFileSync(join(data.apply, problemsFile), 'utf8')));
-    return problems.map(({ file, line, ...problem }) =>
-      problemSentence(join(data.apply, file), { ...problem, ...(line === undefined ? {} : { line }) }),
-    );
+    return problems.map(({ file, line, column, ...problem }) => {
+      const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
+      return problemSentence(join(data.apply, file), { ...problem, ...place });
+    });
   } catch {
     // Before the operator has checked the folder for the first time, there is no report.
     return [];

@@ -74,7 +74,9 @@ function resolveProviders(approved: readonly ApprovedProvider[], definition: Def
   for (const reference of definition.providers) {
     const entry = approved.find((candidate) => candidate.name === reference.name && candidate.kind !== 'model');
     if (entry === undefined || entry.kind === 'model') {
-      return unknown(`the provider ${reference.name} of the policy is not approved in this environment`);
+      return unknown(
+        `the provider ${reference.name} of the policy is not approved in this environment: name another one, or ask an administrator to approve it`,
+      );
     }
     if (entry.credential !== reference.credentialRef.name) {
       return unknown(
@@ -95,7 +97,8 @@ function misuseOf(rule: Rule, found: ReadonlyMap<string, BundleProvider>): strin
   if (name === undefined) return undefined;
   const wanted = rule.kind === 'llm_classifier' ? 'classifier' : 'detector';
   const entry = found.get(name);
-  if (entry === undefined) return `the rule ${rule.id} names the provider ${name}, which the policy does not list`;
+  if (entry === undefined)
+    return `the rule ${rule.id} names the provider ${name}, which the policy does not list: add it to spec.definition.providers`;
   if (entry.kind === wanted) return undefined;
   return `the rule ${rule.id} needs a ${wanted}; the provider ${name} is a ${entry.kind}`;
 }

@@ -76,14 +76,14 @@ export const bundleSchema = z
         context.addIssue({
           code: 'custom',
           path: ['policies', index, 'id'],
-          message: `the policy id ${policy.id} is used twice`,
+          message: 'is used twice: give the policy another id',
         });
       }
       ids.add(policy.id);
     }
     const providers = new Map(bundle.providers.map((provider) => [provider.name, provider.kind]));
     if (providers.size !== bundle.providers.length) {
-      context.addIssue({ code: 'custom', path: ['providers'], message: 'a provider name is used twice' });
+      context.addIssue({ code: 'custom', path: ['providers'], message: 'has a name twice: remove one' });
     }
     for (const [index, policy] of bundle.policies.entries()) {
       for (const stage of ['request', 'response'] as const) {

@@ -10,5 +10,5 @@ export function codePoints(min: number, max: number): z.ZodString {
     return text.length <= 2 * max && [...text].length <= max;
   };
   const text = min > 0 ? z.string().min(min) : z.string();
-  return text.refine(isWithin, `longer than ${max} code points`).meta({ maxLength: max });
+  return text.refine(isWithin, `is longer than ${max} code points`).meta({ maxLength: max });
 }

@@ -13,7 +13,10 @@ const name = z
   .string()
   .min(1)
   .max(128)
-  .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/);
+  .regex(
+    /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+    'must have only letters, digits, ".", "_" and "-", with a letter or digit at both ends',
+  );
 
 const ruleId = name.describe('id names the rule in messages and metrics; unique in its section.');
 const timeoutMs = z
@@ -137,7 +140,7 @@ export const sectionSchema = z
           context.addIssue({
             code: 'custom',
             path: [list, index, 'id'],
-            message: `the rule id ${rule.id} is used twice`,
+            message: 'is used twice in its section: give the rule another id',
           });
         }
         seen.add(rule.id);
@@ -145,7 +148,7 @@ export const sectionSchema = z
           context.addIssue({
             code: 'custom',
             path: [list, index, 'timeoutMs'],
-            message: `timeoutMs ${rule.timeoutMs} is above the deadlineMs ${section.deadlineMs} of the section`,
+            message: `is above the deadlineMs ${section.deadlineMs} of its section: lower it, or raise deadlineMs`,
           });
         }
       }
@@ -179,7 +182,7 @@ export const definitionSchema = z
         context.addIssue({
           code: 'custom',
           path: ['providers', index, 'name'],
-          message: `the provider ${provider.name} is listed twice`,
+          message: 'is listed twice: remove one',
         });
       }
       names.add(provider.name);

@@ -17,7 +17,9 @@ export const classifierAnswerSchema = z.strictObject({ decision: z.enum(['allow'
 
 export type DetectorRequest = z.infer<typeof detectorRequestSchema>;
 
-const credentialName = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/);
+const credentialName = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, 'must have 1 to 128 letters, digits, ".", "_" and "-" only');
 const providerName = z.string().min(1).max(128);
 
 /**

@@ -62,14 +62,31 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['an address', z.url(), 'x', 'must be a URL'],
   ['a time', z.iso.datetime(), 'x', 'must be a time such as 2026-01-02T03:04:05Z'],
   ['types that are all wrong', z.union([z.string(), z.int()]), true, 'has none of the allowed forms'],
+  ['a number that is none', z.int(), '1', 'must be a whole number'],
+  ['a fraction that is none', z.number(), '1', 'must be a number'],
+  ['another variant', z.discriminatedUnion('k', [z.strictObject({ k: z.literal('x') })]), { k: 'y' }, 'must be "x"'],
   [
-    'another variant',
-    z.discriminatedUnion('k', [z.strictObject({ k: z.literal('x') })]),
+    'another variant of two',
+    z.discriminatedUnion('k', [z.strictObject({ k: z.literal('x') }), z.strictObject({ k: z.literal('z') })]),
     { k: 'y' },
-    'has none of the allowed forms',
+    'must be one of "x", "z"',
   ],
 ])('the problem of %s is a plain sentence without the value', (_, given, input, message) => {
   expect(problems(input, given).map((one) => one.split('|')[1])).toEqual([message]);
+});
+
+test('a field that the schema does not have is reported with the fields that it has', () => {
+  const read = readShape(schema, {
+    list: [{ nam: 'ab', name: 'ab' }],
+    choice: { a: '' },
+    kind: { type: 'x' },
+    knid: 1,
+  });
+  const unknown = read.ok ? [] : read.problems.filter(({ isUnknown }) => isUnknown);
+  expect(unknown.map(({ path, known }) => [fieldPath(path), known])).toEqual([
+    ['list[0].nam', ['name']],
+    ['knid', ['list', 'choice', 'kind']],
+  ]);
 });
 
 test('paths of field problems have the notation of Kubernetes', () => {

@@ -8,6 +8,8 @@ export type ShapeProblem = {
   readonly message: string;
   /** The last member of the path is not in the schema, so its name is text of the writer. */
   readonly isUnknown: boolean;
+  /** The names of the schema, where the last member of the path is not one of them. */
+  readonly known?: readonly string[];
 };
 
 type Shape<T> =
@@ -19,9 +21,10 @@ const maxProblems = 200;
 
 /** Reads a value with a schema; the only place where faults of schemas become sentences. */
 export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape<z.output<S>> {
-  const parsed = schema.safeParse(value, { error: predicateOf });
+  const known: KnownFields = new WeakMap();
+  const parsed = schema.safeParse(value, { error: (issue) => predicateOf(issue, known) });
   if (parsed.success) return { ok: true, value: parsed.data };
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, [])).slice(0, maxProblems);
+  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, [], known)).slice(0, maxProblems);
   return {
     ok: false,
     problems: problems.map((problem) =>
@@ -54,13 +57,19 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-function problemsOf(issue: Issue, parent: readonly PropertyKey[]): readonly ShapeProblem[] {
+function problemsOf(issue: Issue, parent: readonly PropertyKey[], known: KnownFields): readonly ShapeProblem[] {
   const path = [...parent, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key], message: 'is an unknown field', isUnknown: true }));
+    const names = known.get(issue.keys) ?? [];
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      message: 'is an unknown field',
+      isUnknown: true,
+      known: names,
+    }));
   }
   const closest = issue.code === 'invalid_union' ? closestBranch(issue.errors) : undefined;
-  if (closest !== undefined) return closest.flatMap((inner) => problemsOf(inner, path));
+  if (closest !== undefined) return closest.flatMap((inner) => problemsOf(inner, path, known));
   return [{ path, message: issue.message, isUnknown: false }];
 }
 
@@ -105,30 +114,60 @@ const units: Readonly<Record<string, string>> = {
   record: 'fields',
 };
 
+/** The fields of the schema for each list of unknown keys: an issue has the keys, and loses its schema. */
+type KnownFields = WeakMap<readonly string[], readonly string[]>;
+
 /** The predicate of an issue; a message of the schema itself comes before it. */
-function predicateOf(issue: z.core.$ZodRawIssue): string {
+function predicateOf(issue: z.core.$ZodRawIssue, known: KnownFields): string {
   switch (issue.code) {
+    case 'unrecognized_keys':
+      known.set(issue.keys, fieldsOf(issue.inst));
+      return 'has unknown fields';
     case 'invalid_type':
-      return `must be ${typeNames[issue.expected] ?? 'another type'}`;
+      return `must be ${isWholeNumber(issue.inst) ? typeNames['int'] : (typeNames[issue.expected] ?? 'another type')}`;
     case 'too_small':
       if (issue.minimum === 1 && issue.origin in units) return 'must not be empty';
       return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
     case 'too_big':
       return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
-    case 'invalid_value': {
-      const values = issue.values.map((value) => JSON.stringify(value)).join(', ');
-      return issue.values.length === 1 ? `must be ${values}` : `must be one of ${values}`;
-    }
+    case 'invalid_value':
+      return `must be ${oneOf(issue.values)}`;
     case 'invalid_format':
       if (issue.format === 'regex') return `must match ${issue.pattern ?? 'the pattern of the schema'}`;
       return formatNames[issue.format] ?? `must be in the format ${issue.format}`;
     case 'invalid_key':
       return 'has a field with an invalid name';
+    case 'invalid_union': {
+      const values = 'options' in issue && Array.isArray(issue.options) ? issue.options : [];
+      return values.length === 0 ? noForm : `must be ${oneOf(values)}`;
+    }
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     default:
-      return 'has none of the allowed forms';
+      return noForm;
   }
+}
+
+const noForm = 'has none of the allowed forms';
+
+function oneOf(values: readonly unknown[]): string {
+  const listed = values.map((value) => JSON.stringify(value)).join(', ');
+  return values.length === 1 ? listed : `one of ${listed}`;
+}
+
+function isWholeNumber(schema: unknown): boolean {
+  return definitionOf(schema)['check'] === 'number_format';
+}
+
+function fieldsOf(schema: unknown): readonly string[] {
+  return Object.keys(definitionOf(schema)['shape'] ?? {});
+}
+
+/** The definition that the library keeps in a schema; empty for anything else. */
+function definitionOf(schema: unknown): Readonly<Record<string, unknown>> {
+  return (
+    (schema as { readonly _zod?: { readonly def?: Readonly<Record<string, unknown>> } } | undefined)?._zod?.def ?? {}
+  );
 }
 
 function bound(origin: string, comparison: string, limit: number | bigint): string {

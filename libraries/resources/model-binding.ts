@@ -24,7 +24,10 @@ const modelBindingSpecSchema = z.strictObject({
         .string()
         .min(1)
         .max(128)
-        .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/)
+        .regex(
+          /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/,
+          'must begin with a letter or digit and have only letters, digits, ".", "_", ":", "/" and "-"',
+        )
         .describe('alias is the model name that clients send.'),
       provider: z.string().min(1).max(128).describe('provider names an approved provider of kind model.'),
       upstreamModel: codePoints(1, 256).describe('upstreamModel is the model name that is sent to the provider.'),

@@ -161,7 +161,12 @@ test('no document of a file with a problem is applied, and each problem has docu
   const { files, problems } = await one.report((report) => report.problems.length > 0);
   expect(files).toEqual([{ file: 'a.yaml', state: 'refused' }]);
   expect(problems).toContainEqual(
-    expect.objectContaining({ file: 'a.yaml', document: 2, field: 'spec.extra', message: 'is an unknown field' }),
+    expect.objectContaining({
+      file: 'a.yaml',
+      document: 2,
+      field: 'spec.extra',
+      message: expect.stringMatching(/^is an unknown field/),
+    }),
   );
   expect(problems.map(({ document, field }) => [document, field])).toContainEqual([2, 'spec.replicas']);
   expect(problems.map(({ document, field }) => [document, field])).toContainEqual([3, 'kind']);

@@ -348,7 +348,7 @@ describe('limits', () => {
       refuses(timed(5_001, 1), 'deadlineMs');
       refuses(timed(250, 0), 'timeoutMs');
       refuses(timed(5_000, 5_001), 'timeoutMs');
-      refuses(timed(250, 251), /timeoutMs 251 is above the deadlineMs 250/);
+      refuses(timed(250, 251), /timeoutMs is above the deadlineMs 250 of its section/);
     },
   );
 

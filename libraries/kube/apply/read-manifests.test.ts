@@ -24,11 +24,23 @@ test('every problem of a manifest has its document, line and field', () => {
   const text = `---\n${binding}\n---\nkind: ModelBinding\nmetadata:\n  name: Capital\nspec:\n  extra: 1\n  replicas: 0\n`;
   const { problems, resources } = readManifests(text);
   expect(resources).toHaveLength(1);
-  expect(problems).toContainEqual({ document: 2, line: 8, field: 'spec.extra', message: 'is an unknown field' });
-  expect(problems).toContainEqual({ document: 2, line: 4, field: 'apiVersion', message: 'is required' });
-  expect(problems).toContainEqual({ document: 2, line: 8, field: 'spec.gateway', message: 'is required' });
-  expect(problems.find(({ field }) => field === 'metadata.name')).toMatchObject({ line: 6, message: /lower case/ });
-  expect(problems.find(({ field }) => field === 'spec.replicas')).toMatchObject({ line: 9 });
+  const placed = (field: string) => problems.find((problem) => problem.field === field);
+  expect(placed('spec.extra')).toMatchObject({
+    document: 2,
+    line: 8,
+    column: 3,
+    message: /^is an unknown field: spec has /,
+  });
+  expect(placed('apiVersion')).toEqual({
+    document: 2,
+    line: 4,
+    column: 1,
+    field: 'apiVersion',
+    message: 'is required',
+  });
+  expect(placed('spec.gateway')).toMatchObject({ document: 2, line: 7, column: 1, message: 'is required' });
+  expect(placed('metadata.name')).toMatchObject({ line: 6, column: 3, message: /lower case/ });
+  expect(placed('spec.replicas')).toMatchObject({ line: 9, column: 3 });
 });
 
 test.each([
@@ -51,7 +63,9 @@ test.each([
 test('a manifest file of four mebibytes is read and a longer one is refused', () => {
   const padded = (length: number) => binding + ' '.repeat(length - binding.length);
   expect(readManifests(padded(maxManifestBytes)).problems).toEqual([]);
-  expect(messages(padded(maxManifestBytes + 1))).toEqual([`|the text exceeds ${maxManifestBytes} bytes`]);
+  expect(messages(padded(maxManifestBytes + 1))).toEqual([
+    `|the text exceeds ${maxManifestBytes} bytes: divide it into several files`,
+  ]);
 });
 
 test('a caller of the manifest reader can fill in omitted members and accept internal kinds', () => {
@@ -62,7 +76,41 @@ test('a caller of the manifest reader can fill in omitted members and accept int
 
 test('a manifest member named __proto__ becomes an ordinary member', () => {
   const text = JSON.stringify(sampleBinding('x')).replace('"spec":{', '"spec":{"__proto__":{"a":1},');
-  expect(messages(text)).toEqual(['spec.__proto__|is an unknown field']);
+  expect(messages(text)).toEqual([expect.stringMatching(/^spec\.__proto__\|is an unknown field/)]);
+});
+
+/** A binding in the block style, one field a line. */
+const lines =
+  'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBinding\nmetadata:\n  name: one\nspec:\n  gateway: default\n';
+
+test.each([
+  ['a tab', lines.replace('  name', '\tname'), 4, /a tab stands in the indentation/],
+  ['a deeper line', lines.replace('  gateway', '  replicas: 1\n    gateway'), 6, /check the indentation/],
+  ['a bracket that stays open', lines.replace('kind: M', 'kind: [M'), 2, /a bracket is opened and not closed/],
+  ['a quote that stays open', lines.replace('name: one', 'name: "one'), 4, /a quote is opened and not closed/],
+  ['a missing blank after a colon', lines.replace('kind: ', 'kind:'), 2, /write a colon and a blank/],
+  ['an escape that does not exist', lines.replace(': default', ': "\\d"'), 6, /use single quotes/],
+  ['braces of a template', lines.replace(': one', ': {{ .Name }}'), 4, /quote/],
+  ['an alias without an anchor', lines.replace(': one', ': *one'), 4, /anchor|alias/],
+  ['a reserved character', lines.replace(': one', ': @one'), 4, /cannot begin with @/],
+  ['a comma too many', lines.replace(': one', ': [a,,b]'), 4, /a comma has no entry before it/],
+])('a manifest with %s is told once, with its line and the remedy', (_, text, line, wanted) => {
+  const { problems } = readManifests(text);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatchObject({ document: 1, line, message: wanted });
+});
+
+test('a misspelt field and a misspelt kind are told with what was meant', () => {
+  const text = binding.replace('"upstreamModel"', '"upstreamModle"');
+  expect(messages(text)).toContain('spec.model.upstreamModle|is an unknown field: did you mean upstreamModel?');
+  expect(messages(lines.replace('ModelBinding', 'Modelbinding')).join()).toMatch(/: did you mean ModelBinding\?$/);
+});
+
+test('a problem of a JSON text has its line and column', () => {
+  const text = JSON.stringify({ ...sampleBinding('one'), extra: 1 }, null, 2);
+  const { problems } = readManifests(text);
+  const line = text.split('\n').findIndex((one) => one.includes('"extra"')) + 1;
+  expect(problems).toMatchObject([{ document: 1, line, column: 3, field: 'extra' }]);
 });
 
 function bomb(): string {

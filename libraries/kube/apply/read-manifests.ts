@@ -2,16 +2,20 @@ import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import { sha256Hex } from '#contracts/canonical';
 import { fieldPath, readShape, type ShapeProblem } from '#contracts/read-shape';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
+import { nearestWord } from '#kit/text/nearest-word';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import { findKind } from '#resources/schemas';
 import { metadataProblems } from './metadata-problems.ts';
+import { type Place, placeAt, placeOfPath } from './place-in-yaml.ts';
+import { shapeMessage } from './shape-message.ts';
+import { unresolvedAlias, yamlFaults } from './yaml-fault.ts';
 
 /** Largest text, bytes. */
 export const maxManifestBytes = 4_194_304;
 /** Most expansions of YAML aliases; prevents exponential growth. */
 const maxAliases = 100;
-/** Most syntax errors that are listed for one document; later ones usually follow from the first. */
+/** Most syntax errors that are listed for one document. */
 const maxFaults = 10;
 
 /** One resource as it stands in a text of YAML or JSON. */
@@ -29,6 +33,8 @@ export type ManifestProblem = {
   readonly document: number;
   /** Line in the text, from 1, if known. */
   readonly line?: number;
+  /** Column in the line, from 1, if the line is known. */
+  readonly column?: number;
   /** Path such as `spec.model.alias`; empty for the document as a whole. */
   readonly field: string;
   readonly message: string;
@@ -47,12 +53,12 @@ type ReadOptions = {
   readonly internal?: 'allow';
 };
 
-/** A parsed document and the lines of its parts. */
+/** A parsed document and the places of its parts. */
 type Source = {
   readonly document: number;
   readonly value: unknown;
   readonly text: string;
-  readonly lineOf: (path: readonly PropertyKey[]) => number | undefined;
+  readonly placeOf: (path: readonly PropertyKey[]) => Place;
 };
 
 /**
@@ -61,9 +67,10 @@ type Source = {
  */
 export function readManifests(input: string | Uint8Array, options: ReadOptions = {}): ManifestsResult {
   const bytes = Buffer.from(input);
-  if (bytes.length > maxManifestBytes) return refusedWhole(`the text exceeds ${maxManifestBytes} bytes`);
+  if (bytes.length > maxManifestBytes)
+    return refusedWhole(`the text exceeds ${maxManifestBytes} bytes: divide it into several files`);
   const text = bytes.toString('utf8');
-  if (!Buffer.from(text).equals(bytes)) return refusedWhole('the text is not UTF-8');
+  if (!Buffer.from(text).equals(bytes)) return refusedWhole('the text is not UTF-8: save it in this encoding');
   const { sources, problems } = readSources(text, bytes);
   const results = sources.map((source) => readSource(source, options));
   const resources = results.flatMap((result) => ('kind' in result ? [result] : []));
@@ -80,11 +87,22 @@ function readJson(text: string, bytes: Buffer): ReturnType<typeof readYaml> | un
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
     const value = parseStrict(bytes);
-    return { sources: [{ document: 1, value, text: text.trim(), lineOf: () => undefined }], problems: [] };
+    return { sources: [{ document: 1, value, text: text.trim(), placeOf: placesInJson(text) }], problems: [] };
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;
   }
+}
+
+/** JSON is YAML, so the reader of YAML knows its places; it reads the text once, when there is a problem. */
+function placesInJson(text: string): Source['placeOf'] {
+  const lineCounter = new LineCounter();
+  let documents: readonly Document.Parsed[] | undefined;
+  return (path) => {
+    documents ??= parseDocuments(text, lineCounter);
+    const [document] = documents;
+    return document === undefined ? {} : placeOfPath(document, path, lineCounter);
+  };
 }
 
 function readYaml(text: string): {
@@ -92,18 +110,17 @@ function readYaml(text: string): {
   readonly problems: readonly ManifestProblem[];
 } {
   const lineCounter = new LineCounter();
-  const lineAt = (offset: number): number => Math.max(1, lineCounter.linePos(offset).line);
   const sources: Source[] = [];
   const problems: ManifestProblem[] = [];
   for (const [index, parsed] of parseDocuments(text, lineCounter).entries()) {
     const number = index + 1;
-    const faults = [...parsed.errors, ...parsed.warnings].slice(0, maxFaults);
+    const faults = yamlFaults(parsed, maxFaults);
     problems.push(
-      ...faults.map((fault) => ({
+      ...faults.map(({ offset, message }) => ({
         document: number,
-        line: lineAt(fault.pos[0]),
+        ...placeAt(offset, lineCounter),
         field: '',
-        message: faultMessage(fault),
+        message,
       })),
     );
     if (parsed.directives?.yaml.version !== '1.2') {
@@ -111,19 +128,16 @@ function readYaml(text: string): {
     }
     if (faults.length > 0) continue;
     const read = toValue(parsed);
-    if (!read.ok) problems.push({ document: number, field: '', message: read.message });
-    else if (read.value !== null) {
+    if (!read.ok) {
+      const place = read.offset === undefined ? {} : placeAt(read.offset, lineCounter);
+      problems.push({ document: number, ...place, field: '', message: read.message });
+    } else if (read.value !== null) {
       const [start, end] = parsed.contents?.range ?? parsed.range;
-      const lineOf = (path: readonly PropertyKey[]) => lineOfPath(parsed, path, lineAt);
-      sources.push({ document: number, value: read.value, text: text.slice(start, end).trim(), lineOf });
+      const placeOf = (path: readonly PropertyKey[]): Place => placeOfPath(parsed, path, lineCounter);
+      sources.push({ document: number, value: read.value, text: text.slice(start, end).trim(), placeOf });
     }
   }
   return { sources, problems };
-}
-
-/** The library reports a stack overflow with the engine's message. */
-function faultMessage(fault: { readonly message: string }): string {
-  return fault.message.startsWith('Maximum call stack') ? 'the document is nested too deeply' : fault.message;
 }
 
 function parseDocuments(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
@@ -140,47 +154,40 @@ function parseDocuments(text: string, lineCounter: LineCounter): readonly Docume
   return Array.isArray(documents) ? documents : [];
 }
 
-function toValue(document: Document.Parsed): { ok: true; value: unknown } | { ok: false; message: string } {
+type DocumentValue =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly offset?: number; readonly message: string };
+
+function toValue(document: Document.Parsed): DocumentValue {
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: maxAliases }) };
   } catch (error) {
     // The library throws a ReferenceError for too many aliases, the engine a RangeError for too deep a nesting.
-    if (error instanceof ReferenceError) return { ok: false, message: 'the document expands too many aliases' };
+    if (error instanceof ReferenceError) {
+      const offset = error.message.startsWith('Unresolved alias') ? unresolvedAlias(document) : undefined;
+      if (offset === undefined) return { ok: false, message: 'the document expands too many aliases' };
+      return { ok: false, offset, message: 'an alias names no anchor above it: quote a text that begins with *' };
+    }
     if (error instanceof RangeError) return { ok: false, message: 'the document is nested too deeply' };
     throw error;
   }
-}
-
-function lineOfPath(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-  lineAt: (offset: number) => number,
-): number | undefined {
-  for (let length = path.length; length >= 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true) as { range?: readonly number[] | null } | undefined;
-    const start = node?.range?.[0];
-    if (start !== undefined) return lineAt(start);
-  }
-  return undefined;
 }
 
 function readSource(source: Source, options: ReadOptions): Manifest | readonly ManifestProblem[] {
   const value = options.complete === undefined ? source.value : options.complete(source.value);
   const found = findKind(kindName(value));
   if (found === undefined || (found.kind.internal && options.internal !== 'allow')) {
-    return [problemAt(source, { path: ['kind'], message: kindMessage(found?.kind) })];
+    return [problemAt(source, { path: ['kind'], message: kindMessage(kindName(value), found?.kind) })];
   }
   const read = readShape(found.schema, value);
-  if (!read.ok) return read.problems.map((problem) => problemAt(source, problem));
+  if (!read.ok) {
+    return read.problems.map((problem) => problemAt(source, { path: problem.path, message: shapeMessage(problem) }));
+  }
   const resource = value as Resource;
   const problems = metadataProblems(resource.metadata);
   if (problems.length > 0) {
-    const line = source.lineOf(['metadata']);
-    return problems.map((problem) => ({
-      document: source.document,
-      ...(line === undefined ? {} : { line }),
-      ...problem,
-    }));
+    const place = source.placeOf(['metadata']);
+    return problems.map((problem) => ({ document: source.document, ...place, ...problem }));
   }
   return { document: source.document, kind: found.kind, resource, sha256: sha256Hex(source.text) };
 }
@@ -190,15 +197,20 @@ function kindName(value: unknown): string {
   return typeof kind === 'string' ? kind : '';
 }
 
-function kindMessage(kind: Kind | undefined): string {
-  if (kind !== undefined) return `a ${kind.kind} is written by Portcullis only`;
-  const known = Object.values(kinds).filter((one) => !one.internal);
-  return `must be one of ${known.map((one) => one.kind).join(', ')}, with apiVersion ${apiVersion}`;
+function kindMessage(word: string, kind: Kind | undefined): string {
+  const known = Object.values(kinds)
+    .filter((one) => !one.internal)
+    .map((one) => one.kind);
+  if (kind !== undefined) {
+    return `cannot be ${kind.kind}, which is written by Portcullis only: it must be one of ${known.join(', ')}`;
+  }
+  const nearest = nearestWord(word, known);
+  const meant = nearest === undefined ? '' : `: did you mean ${nearest}?`;
+  return `must be one of ${known.join(', ')}, with apiVersion ${apiVersion}${meant}`;
 }
 
 function problemAt(source: Source, { path, message }: Pick<ShapeProblem, 'path' | 'message'>): ManifestProblem {
-  const line = source.lineOf(path);
-  return { document: source.document, ...(line === undefined ? {} : { line }), field: fieldPath(path), message };
+  return { document: source.document, ...source.placeOf(path), field: fieldPath(path), message };
 }
 
 /** A resource may appear only once in a text. */
@@ -210,7 +222,13 @@ function duplicates(resources: readonly Manifest[]): readonly ManifestProblem[] 
     if (first === undefined) seen.set(key, document);
     return first === undefined
       ? []
-      : [{ document, field: 'metadata.name', message: `is also the name of document ${first}` }];
+      : [
+          {
+            document,
+            field: 'metadata.name',
+            message: `is also the name of document ${first}: give one of the two another name`,
+          },
+        ];
   });
 }
 
