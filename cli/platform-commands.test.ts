@@ -388,7 +388,9 @@ describe('delete', () => {
     expect((await run(['status'])).stdout).toMatch(/\nPOLICY +STATE +WHY\nleaving +Deleting +.*binding going/);
     const other = await run(['apply-revision', 'guarded-echo', '1', '--policy', 'leaving']);
     expect(other).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is being deleted') });
-    expect((await run(['delete', 'mb', 'going'])).code).toBe(0);
+    const asked = await run(['delete', 'mb', 'going']);
+    expect(asked).toMatchObject({ code: 13, stderr: expect.stringContaining('guards the model going') });
+    expect((await run(['delete', 'mb', 'going', '--yes'])).code).toBe(0);
     await until('both are gone', async () => {
       const codes = [(await run(['get', 'mb', 'going'])).code, (await run(['get', 'gp', 'leaving'])).code];
       return codes.every((code) => code === 3);

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { v7 as uuidv7 } from 'uuid';
 import type { ApplyResult } from '#kube/apply/apply-manifest';
 import type { KubeClient } from '#kube/client/client';
-import { kinds } from '#resources/kinds';
-import type { Resource } from '#resources/metadata';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
@@ -40,10 +41,16 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
   await using resources = await source.open(options);
   const { client, writer } = resources;
   refuseOtherNamespaces(manifests, client.namespace);
-  await confirm(await lostGuardrails(client, manifests), options);
+  const unguarded = await lostGuardrails(client, manifests);
+  await confirm(unguarded.map(unguardedEffect), options);
+  const confirmed = new Set(unguarded.map(({ metadata }) => metadata.name));
   const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
-    const wanted = { kind, resource: await filler.fill(resource, client) };
+    const filled = await filler.fill(resource, client);
+    const wanted = {
+      kind,
+      resource: isBinding(filled) && confirmed.has(filled.metadata.name) ? confirming(filled) : filled,
+    };
     const result = await writer.applyManifest(wanted);
     results.push(result);
     say(`${kind.kind} ${result.object.metadata.name} ${result.action}`);
@@ -62,15 +69,25 @@ function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifes
   return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
 }
 
-/** Messages of the refusal: one for each guarded binding that would not be guarded any more. */
-async function lostGuardrails(client: KubeClient, manifests: readonly ReadManifest[]): Promise<readonly string[]> {
-  const sentences: string[] = [];
+/** The guarded bindings that would not be guarded any more. */
+async function lostGuardrails(
+  client: KubeClient,
+  manifests: readonly ReadManifest[],
+): Promise<readonly Stored<ModelBinding>[]> {
+  const lost: Stored<ModelBinding>[] = [];
   for (const { resource } of manifests) {
     if (!isBinding(resource) || resource.spec.guardrail.mode !== 'None') continue;
     const current = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
-    if (current !== undefined && hasGuardrail(current)) sentences.push(unguardedEffect(current));
+    if (current !== undefined && hasGuardrail(current)) lost.push(current);
   }
-  return sentences;
+  return lost;
+}
+
+/** The confirmation that servers ask for, with a value that no earlier change has used. */
+function confirming(binding: ModelBinding): ModelBinding {
+  const { metadata } = binding;
+  const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: uuidv7() };
+  return { ...binding, metadata: { ...metadata, annotations } };
 }
 
 /** The schema of the resource's kind has already validated the spec. */

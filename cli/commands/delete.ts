@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { isGuarding } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
@@ -16,7 +19,7 @@ type DeleteOptions = ResourceCommandOptions & OutputOptions & ConfirmOption;
 export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
-    .description('delete one policy or binding; asks first when a binding still uses the policy')
+    .description('delete one policy or binding; asks first when a binding uses the policy or guards a model')
     .argument('<kind>', 'guardrailpolicy or modelbinding')
     .argument('<name>', 'name of the resource');
   withConfirm(withOutput(withResourceOptions(command, source))).action(
@@ -33,9 +36,11 @@ async function remove(source: ResourceSource, word: string, name: string, option
   const { client } = resources;
   const found = await readResource(client, kind, name);
   const users = isPolicy(found) ? await usersOf(resources, found) : [];
-  await confirm(users.length === 0 ? [] : [deletionEffect(name, users)], options);
+  const effects = users.length > 0 ? [policyEffect(name, users)] : lostService(found);
+  await confirm(effects, options);
   const { uid } = found.metadata;
-  await client.delete(kind, name, { uid });
+  if (effects.length > 0) await deleteConfirmed(client, kind, found);
+  else await client.delete(kind, name, { uid });
   const left = await client.get(kind, name);
   const isDeleting = left !== undefined && left.metadata.uid === uid;
   const what = `${kind.kind} ${name}`;
@@ -55,7 +60,20 @@ async function usersOf({ client }: OpenedResources, policy: Stored<GuardrailPoli
   return policy.metadata.deletionTimestamp === undefined ? bindingsOfPolicy(client, policy) : [];
 }
 
-function deletionEffect(name: string, users: readonly string[]): string {
+/** One sentence for a binding that guards a model now. */
+function lostService(found: Stored<Resource>): readonly string[] {
+  if (!isBinding(found) || !isGuarding(found) || found.metadata.deletionTimestamp !== undefined) return [];
+  const { metadata, spec } = found;
+  return [
+    `The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would not be served any more.`,
+  ];
+}
+
+function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {
+  return found.kind === kinds.modelBinding.kind;
+}
+
+function policyEffect(name: string, users: readonly string[]): string {
   return (
     `The GuardrailPolicy ${name} is used by ${listed(users)}. A deletion cannot be undone: until nothing refers to ` +
     'the policy it stays, and it can be neither edited nor applied nor rolled back to.'

@@ -5,7 +5,7 @@ import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
@@ -36,8 +36,13 @@ export function createResourceWriter(client: KubeClient): ResourceWriter {
   return {
     applyToBinding(binding, { guardrail, contentProfile = binding.spec.contentProfile }) {
       refuseDeleting(binding);
-      const spec = { ...binding.spec, guardrail, contentProfile, apply: uuidv7() };
-      return unlessChanged(binding, () => applyDesired(client, kinds.modelBinding, binding, { spec }, 'generation'));
+      const token = uuidv7();
+      const spec = { ...binding.spec, guardrail, contentProfile, apply: token };
+      // The command has asked before it removes a guardrail.
+      const annotations = { [confirmUnguardedAnnotation]: guardrail.mode === 'None' ? token : null };
+      return unlessChanged(binding, () =>
+        applyDesired(client, kinds.modelBinding, binding, { spec, annotations }, 'generation'),
+      );
     },
     async setLifecycle(policy, lifecycle) {
       refuseDeleting(policy);

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { currentProfile } from '#contracts/profiles';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { kinds } from '#resources/kinds';
@@ -32,15 +35,17 @@ export async function startChurn(client: KubeClient): Promise<Churn> {
         bindingObject(name, { ...randomSpec(edits), model: modelOf(name) }),
       );
     } else if (Math.random() < 0.15) {
-      await client.delete(kinds.modelBinding, name, { uid: held.metadata.uid });
+      await deleteConfirmed(client, kinds.modelBinding, held);
     } else {
       const { uid } = held.metadata;
       const model = { ...held.spec.model, state: Math.random() < 0.2 ? ('Disabled' as const) : ('Enabled' as const) };
       const value = { ...held.spec, ...(Math.random() < 0.5 ? randomSpec(edits) : {}), model };
-      await client.patch(kinds.modelBinding, name, [
+      const change = [
         { op: 'test', path: '/metadata/uid', value: uid },
         { op: 'replace', path: '/spec', value },
-      ]);
+      ] as const;
+      if (value.guardrail.mode === 'None') await patchUnguarded(client, name, randomUUID(), change);
+      else await client.patch(kinds.modelBinding, name, change);
     }
     edits += 1;
   }

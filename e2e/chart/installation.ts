@@ -327,12 +327,9 @@ const describeChart = (): void => {
     'uninstalling the chart after its policies were deleted removes every workload',
     async () => {
       await timed('removal of the example', 'kubectl delete modelbindings,guardrailpolicies --all', async () => {
-        await admin([
-          'delete',
-          'modelbindings.portcullis.dev,guardrailpolicies.portcullis.dev',
-          '--all',
-          '--timeout=5m',
-        ]);
+        const everything = 'modelbindings.portcullis.dev,guardrailpolicies.portcullis.dev';
+        await admin(['annotate', everything, '--all', 'portcullis.dev/confirm-deletion=true']);
+        await admin(['delete', everything, '--all', '--timeout=5m']);
         await until(
           'no workload is left',
           async () => {

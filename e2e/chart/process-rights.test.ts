@@ -134,7 +134,8 @@ describe(title, () => {
         return (await namespace.kubectl('get', kind, first.spec.workload ?? '', label)) === 'portcullis';
       });
     }
-    await patch('{"spec":{"guardrail":{"mode":"None","policyRef":null}}}');
+    const confirmation = '{"annotations":{"portcullis.dev/confirm-unguarded":"test"}}';
+    await patch(`{"metadata":${confirmation},"spec":{"guardrail":{"mode":"None","policyRef":null}}}`);
     await until('it is unguarded', async () => {
       const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
       return route?.spec.guardrail.mode === 'None';
@@ -144,6 +145,8 @@ describe(title, () => {
       const names = await namespace.kubectl('get', 'deployments,services,networkpolicies,configmaps', '--output=name');
       return !names.includes(first.spec.workload ?? 'none');
     });
+    const confirmed = 'portcullis.dev/confirm-deletion=true';
+    await namespace.kubectl('annotate', 'modelbinding/chat', 'guardrailpolicy/guard', confirmed);
     await namespace.kubectl('delete', 'modelbinding', 'chat', '--wait=false');
     await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
     await until('both are gone', async () => {

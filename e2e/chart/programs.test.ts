@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -65,8 +66,8 @@ describe('the program of helm test for the gateway', () => {
   test('the helm test of the gateway fails for an unguarded model and names the failed check without its text', async () => {
     const { client } = platform;
     const binding = await client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
-    await client.patch(kinds.modelBinding, 'guarded-echo', [
-      { op: 'test', path: '/metadata/resourceVersion', value: binding?.metadata.resourceVersion },
+    await patchUnguarded(client, 'guarded-echo', 'test', [
+      { op: 'test', path: '/metadata/generation', value: binding?.metadata.generation },
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);
     const end = await until('the model is unguarded', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease } from '#kube/client/builtin-types';
 import type { KubeClient, ListOptions } from '#kube/client/client';
@@ -79,7 +80,7 @@ async function makeHistory({ client, plugin }: KubectlInstallation): Promise<voi
   expect((await plugin(['apply-revision', 'chat', '3', '--wait', '120'])).code).toBe(0);
   expect((await plugin(['apply-revision', 'chat', '2', '--wait', '120'])).code).toBe(0);
   const going = await client.get(kinds.guardrailPolicy, 'leaving');
-  await client.delete(kinds.guardrailPolicy, 'leaving', { uid: going!.metadata.uid });
+  await deleteConfirmed(client, kinds.guardrailPolicy, going!);
 }
 
 function recorded(client: KubeClient, name: string, number: number) {
@@ -321,7 +322,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       await recorded(place.client, 'guard', 4);
       expect((await place.client.get(kinds.guardrailPolicy, 'leaving'))?.metadata.deletionTimestamp).toBeDefined();
       const held = await place.client.get(kinds.modelBinding, 'held');
-      await place.client.delete(kinds.modelBinding, 'held', { uid: held!.metadata.uid });
+      await deleteConfirmed(place.client, kinds.modelBinding, held!);
       await until(
         'the policy is gone',
         async () => (await place.client.get(kinds.guardrailPolicy, 'leaving')) === undefined,

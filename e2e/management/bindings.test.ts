@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bindingReadSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
@@ -286,7 +287,7 @@ onResourceServers('the binding of a model', (openWorld) => {
     await world.client.patch(kinds.modelBinding, 'parting', [
       { op: 'add', path: '/metadata/finalizers/-', value: 'example.com/hold' },
     ]);
-    await world.client.delete(kinds.modelBinding, 'parting', { uid: object.metadata.uid });
+    await deleteConfirmed(world.client, kinds.modelBinding, object);
     const answer = await world.apply(modelId, policyId, 2);
     expect([answer.status, answer.json.error.code]).toEqual([409, 'model_deleting']);
   });

@@ -97,6 +97,7 @@ describe.skipIf(missingApiServer !== undefined)(
       const after = await world.untilState(modelId, 'applied');
       expect(after.json).toMatchObject({ operationId: null, binding: { policyId: id, policyRevision: 2 } });
       expect(after.headers['etag']).not.toBe(before.headers['etag']);
+      await kubectl(['annotate', 'guardrailpolicy', 'by-kubectl', 'portcullis.dev/confirm-deletion=true']);
       await kubectl(['delete', 'guardrailpolicy', 'by-kubectl', '--wait=false']);
       const refused = await world.api.command('PUT', `${list}/${id}`, body, {
         etag: (await world.readPolicy(id)).etag,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
@@ -19,8 +20,8 @@ onResourceServers('operations whose resource was restored', (open) => {
 
   /** Deletes an object and restores it from a backup while no replica of the API runs. */
   async function restore(kind: Kind, object: Stored<Resource>, backup: Resource): Promise<void> {
-    const { name, uid } = object.metadata;
-    await world.client.delete(kind, name, { uid });
+    const { name } = object.metadata;
+    await deleteConfirmed(world.client, kind, object);
     await until('the object is deleted', async () => (await world.client.get(kind, name)) === undefined);
     const { spec } = backup;
     const metadata = { name, labels: { [idLabel]: id(backup) } };

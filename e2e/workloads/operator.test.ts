@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, Lease } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -145,7 +146,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(second.events).not.toContain('route_written');
     await first[Symbol.asyncDispose]();
     await until('the other operator is the leader', () => second.events.includes('leading'));
-    await world.namespace.client.patch(kinds.modelBinding, 'chat', [
+    await patchUnguarded(world.namespace.client, 'chat', 'test', [
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);
     await routeOf('chat', ({ spec }) => spec.guardrail.mode === 'None');

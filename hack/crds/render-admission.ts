@@ -1,5 +1,5 @@
 import { type AdmissionRule, admissionRules } from '#resources/admission-rules';
-import { group } from '#resources/kinds';
+import { group, apiVersion as resourceVersion } from '#resources/kinds';
 import { type UserRole, userRoles } from '#resources/user-roles';
 import { partOf } from './render-definition.ts';
 
@@ -10,19 +10,20 @@ export function renderAdmission(): ReadonlyMap<string, readonly unknown[]> {
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
-function policyOf({ name, description, kinds, resources, variables, validations }: AdmissionRule) {
+function policyOf({ name, description, kinds, resources, operations, params, variables, validations }: AdmissionRule) {
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata: { name, labels: partOf, annotations: { 'portcullis.dev/description': description } },
     spec: {
       failurePolicy: 'Fail',
+      ...(params === undefined ? {} : { paramKind: { apiVersion: resourceVersion, kind: params.kind } }),
       matchConstraints: {
         resourceRules: [
           {
             apiGroups: [group],
             apiVersions: ['*'],
-            operations: ['CREATE', 'UPDATE'],
+            operations: operations ?? ['CREATE', 'UPDATE'],
             resources: resources ?? kinds.map(({ plural }) => plural),
           },
         ],
@@ -33,12 +34,17 @@ function policyOf({ name, description, kinds, resources, variables, validations 
   };
 }
 
-function bindingOf({ name }: AdmissionRule) {
+function bindingOf({ name, params }: AdmissionRule) {
   return {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name, labels: partOf },
-    spec: { policyName: name, validationActions: ['Deny'] },
+    spec: {
+      policyName: name,
+      // Without a namespace in the reference, the API server takes objects of the request's namespace.
+      ...(params === undefined ? {} : { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+      validationActions: ['Deny'],
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { group, idLabel, type Kind, kinds } from './kinds.ts';
+import { protectionRules } from './protection-rules.ts';
 
 /** A rule on labels or on the writer, which CEL in a CustomResourceDefinition cannot see. */
 export type AdmissionRule = {
@@ -8,10 +9,16 @@ export type AdmissionRule = {
   readonly kinds: readonly Kind[];
   /** Subresources that the admission rule covers; when absent, only the objects themselves. */
   readonly resources?: readonly string[];
+  /** CREATE and UPDATE when absent. */
+  readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE')[];
+  /** The rule is evaluated once for each object of this kind in the namespace of the request, as `params`. */
+  readonly params?: Kind;
   readonly variables: readonly { readonly name: string; readonly expression: string }[];
   readonly validations: readonly {
     readonly expression: string;
     readonly message: string;
+    /** A message with names; `message` stands where it cannot be evaluated. */
+    readonly messageExpression?: string;
     readonly reason: 'Invalid' | 'Forbidden';
   }[];
 };
@@ -153,4 +160,5 @@ export const admissionRules: readonly AdmissionRule[] = [
       },
     ],
   },
+  ...protectionRules,
 ];

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -23,7 +24,7 @@ import {
 
 async function remove(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds], name: string): Promise<void> {
   const object = await platform.client.get(kind, name);
-  if (object !== undefined) await platform.client.delete(kind, name, { uid: object.metadata.uid });
+  if (object !== undefined) await deleteConfirmed(platform.client, kind, object);
 }
 
 function isGone(platform: TestOperator, kind: (typeof kinds)[keyof typeof kinds], name: string): Promise<true> {
@@ -171,8 +172,7 @@ test.concurrent('a deleted binding stays until every replica has seen the remova
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
   await replica.report('take', { inUse: [] });
-  const chat = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
-  await platform.client.delete(kinds.modelBinding, 'chat', { uid: chat?.metadata.uid ?? '' });
+  await remove(platform, kinds.modelBinding, 'chat');
   await isGone(platform, kinds.gatewayRoute, 'chat');
   await waitFor<ModelBinding>(
     platform,

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../../e2e/support/until.ts';
@@ -18,7 +19,7 @@ const story: readonly ((model: ModelPlatform) => Promise<unknown>)[] = [
   ({ platform }) => editBinding(platform, 'chat', { guardrail: { mode: 'None' }, apply: 'open' }),
   async ({ platform }) => {
     const binding = await platform.client.get(kinds.modelBinding, 'chat');
-    await platform.client.delete(kinds.modelBinding, 'chat', { uid: binding?.metadata.uid ?? '' });
+    if (binding !== undefined) await deleteConfirmed(platform.client, kinds.modelBinding, binding);
   },
 ];
 

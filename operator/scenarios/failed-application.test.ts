@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
 import { kinds } from '#resources/kinds';
@@ -208,10 +209,10 @@ describe.concurrent('an application whose processes were not ready in time', () 
     await using _platform = platform;
     const { client } = platform;
     const policy = await client.get(kinds.guardrailPolicy, 'guard');
-    await client.delete(kinds.guardrailPolicy, 'guard', { uid: policy?.metadata.uid ?? '' });
+    if (policy !== undefined) await deleteConfirmed(client, kinds.guardrailPolicy, policy);
     await waitForCondition(platform, 'chat', 'Applied', 'False', 'PolicyArchived');
     const binding = await client.get(kinds.modelBinding, 'chat');
-    await client.delete(kinds.modelBinding, 'chat', { uid: binding?.metadata.uid ?? '' });
+    if (binding !== undefined) await deleteConfirmed(client, kinds.modelBinding, binding);
     await until('the route goes', async () => (await client.get(kinds.gatewayRoute, 'chat')) === undefined);
     await replica.report('take');
     await until('binding, policy, route and workloads are deleted', async () => {

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { isKubeError } from '#kube/client/kube-error';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -72,7 +75,7 @@ async function perform(model: ModelPlatform, one: Act): Promise<void> {
     case 'delete': {
       const object = await client.get(kinds.modelBinding, one.binding);
       if (object === undefined) return;
-      return client.delete(kinds.modelBinding, one.binding, { uid: object.metadata.uid }).catch(unlessGone);
+      return deleteConfirmed(client, kinds.modelBinding, object).catch(unlessGone);
     }
     case 'replica':
       model.attitude = one.attitude === 'reject' ? { reject: 'contradicted' } : one.attitude;
@@ -104,8 +107,11 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
 ): Promise<void> {
   const object = await model.platform.client.get<R>(kind, name);
   if (object === undefined) return;
-  return model.platform.client
-    .patch<R>(kind, name, [{ op: 'replace', path: '/spec', value: change(object) }])
+  const { client } = model.platform;
+  const value = change(object);
+  const operations = [{ op: 'replace', path: '/spec', value }] as const;
+  const losesGuard = 'guardrail' in value && value.guardrail.mode === 'None';
+  return (losesGuard ? patchUnguarded(client, name, randomUUID(), operations) : client.patch(kind, name, operations))
     .then(() => undefined)
     .catch(unlessGone);
 }

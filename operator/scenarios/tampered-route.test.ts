@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -46,7 +47,9 @@ function archive(): Promise<unknown> {
 
 async function remove(kind: Kind): Promise<void> {
   const object = await platform.client.get(kind, name);
-  await platform.client.delete(kind, name, { uid: object?.metadata.uid ?? '' });
+  if (object === undefined) return;
+  if (kind.internal) await platform.client.delete(kind, name, { uid: object.metadata.uid });
+  else await deleteConfirmed(platform.client, kind, object);
 }
 
 /** The finalizer holds the policy while the binding refers to it. */

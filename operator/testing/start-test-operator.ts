@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { createClient, type KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -151,9 +153,10 @@ export async function editBinding(
   change: Partial<ModelBinding['spec']>,
 ): Promise<Stored<ModelBinding>> {
   const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, name);
-  return platform.client.patch<ModelBinding>(kinds.modelBinding, name, [
-    { op: 'replace', path: '/spec', value: { ...binding?.spec, ...change } },
-  ]);
+  const operations = [{ op: 'replace', path: '/spec', value: { ...binding?.spec, ...change } }] as const;
+  return change.guardrail?.mode === 'None'
+    ? patchUnguarded(platform.client, name, randomUUID(), operations)
+    : platform.client.patch<ModelBinding>(kinds.modelBinding, name, operations);
 }
 
 /** Changes the spec of a policy, as a user edit does, and waits for its revision. */

@@ -60,7 +60,7 @@ describe('a foreign cluster', () => {
     [
       'a cluster with a running or aborted run',
       { present: [crd(policies, ofSuite(ended))], namespaces: new Set(['default', ended]) },
-      /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .*: kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete modelbindings\.portcullis\.dev,guardrailpolicies\.portcullis\.dev --all; kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete namespace portcullis-e2e-0a1b2c$/,
+      /in the namespace portcullis-e2e-0a1b2c, or was broken off\. .*: kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c annotate modelbindings\.portcullis\.dev,guardrailpolicies\.portcullis\.dev --all portcullis\.dev\/confirm-deletion=true; kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete modelbindings\.portcullis\.dev,guardrailpolicies\.portcullis\.dev --all; kubectl --context=theirs --namespace=portcullis-e2e-0a1b2c delete namespace portcullis-e2e-0a1b2c$/,
     ],
     [
       'a cluster whose leftover definitions are in use',

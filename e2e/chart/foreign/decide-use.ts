@@ -1,3 +1,4 @@
+import { confirmDeletionAnnotation } from '#resources/kinds';
 /** Name of the release that the suite installs. */
 export const expectedRelease = 'portcullis';
 
@@ -49,8 +50,9 @@ export function decideUse(look: ClusterSnapshot): Use {
 
 /** Commands that remove the namespace of an aborted run. */
 export function removalOf(context: string, namespace: string): string {
-  const at = `kubectl --context=${context} --namespace=${namespace} delete`;
-  return `${at} modelbindings.${portcullisGroup},guardrailpolicies.${portcullisGroup} --all; ${at} namespace ${namespace}`;
+  const at = `kubectl --context=${context} --namespace=${namespace}`;
+  const held = `modelbindings.${portcullisGroup},guardrailpolicies.${portcullisGroup} --all`;
+  return `${at} annotate ${held} ${confirmDeletionAnnotation}=true; ${at} delete ${held}; ${at} delete namespace ${namespace}`;
 }
 
 function namespaceIsThere({ namespace, namespaces }: ClusterSnapshot): string | undefined {

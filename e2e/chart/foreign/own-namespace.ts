@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { confirmDeletionAnnotation } from '#resources/kinds';
 import { kubectl, kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import type { ProgressReporter } from '../../../hack/cluster/progress.ts';
 import { DeadlineError, until } from '../../support/until.ts';
@@ -55,6 +56,7 @@ export async function removeNamespace(kubeconfigFile: string, name: string, prog
 /** Deletes them while the operator runs, because it must remove their finalizers before the namespace can go. */
 async function removeHeld(kubeconfigFile: string, namespace: string): Promise<void> {
   const within = (...args: readonly string[]) => kubectl(kubeconfigFile, [`--namespace=${namespace}`, ...args]);
+  await within('annotate', heldKinds, '--all', `${confirmDeletionAnnotation}=true`);
   await within('delete', heldKinds, '--all', '--wait=false');
   const operator = '--selector=app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
   const available = '--output=jsonpath={.items[*].status.availableReplicas}';

@@ -56,7 +56,7 @@ export function statusOperations(
 
 /** Writes the difference and returns the resulting object; sends nothing when there is no difference. */
 export async function applyDesired<R extends KubeObject>(
-  client: KubeClient,
+  client: Pick<KubeClient, 'patch'>,
   kind: Kind,
   current: Stored<R>,
   desired: Desired,

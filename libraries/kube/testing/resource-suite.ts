@@ -4,13 +4,14 @@ import { testApply } from './suite/apply-manifests.ts';
 import { testCreate, testPatch, testStatus } from './suite/create-and-patch.ts';
 import { testDelete, testOwners } from './suite/delete-and-owners.ts';
 import { testList, testWatch } from './suite/list-and-watch.ts';
+import { testProtection } from './suite/protection.ts';
 
 /** The server under test. Each test uses its own names, so that the server may hold other objects. */
 type ResourceServer = AsyncDisposable & { readonly client: KubeClient };
 
 /**
  * The behaviour that every resource server must have, the standalone operator and the Kubernetes API. Pruning, CEL,
- * admission and authorization are not part of it.
+ * other admission rules than those that protect guardrails, and authorization are not part of it.
  */
 export function testResourceServer(name: string, open: () => Promise<ResourceServer>): void {
   describe(name, () => {
@@ -26,6 +27,7 @@ export function testResourceServer(name: string, open: () => Promise<ResourceSer
     describe('delete', () => testDelete(client));
     describe('apply', () => testApply(client));
     describe('owners', () => testOwners(client));
+    describe('protection', () => testProtection(client));
     describe('list', () => testList(client));
     describe('watch', () => testWatch(client));
   });

@@ -13,6 +13,7 @@ import { decideCreate, nameInBody } from '../decide-create.ts';
 import { decideDelete, readDeleteOptions } from '../decide-delete.ts';
 import { decidePatch } from '../decide-patch.ts';
 import type { ListSnapshots } from '../list-snapshots.ts';
+import { refuseDeletion, refuseUnguarding } from '../refuse-unprotecting.ts';
 import type { ResourceStore } from '../resource-store.ts';
 import { discoveryDocuments } from './discovery.ts';
 import { listObjects } from './list-objects.ts';
@@ -125,14 +126,19 @@ async function answerObject(
     }
     case 'PATCH': {
       const patch = await readJson(incoming, patchType);
-      const { object } = await store.change(kind, name, (current) => decidePatch({ kind, name, part, patch }, current));
+      const { object } = await store.change(kind, name, (current) =>
+        refuseUnguarding(kind, current, decidePatch({ kind, name, part, patch }, current)),
+      );
       return sendBytes(outgoing, 200, 'application/json', object.bytes);
     }
     case 'DELETE': {
       if (part === 'status') throw notAllowed();
       const body = readDeleteOptions(await readOptionalJson(incoming));
       const deletion = { kind, name, options: body, now: options.clock.date() };
-      const { object, act } = await store.change(kind, name, (current) => decideDelete(deletion, current));
+      const { object, act } = await store.change(kind, name, (current) => {
+        const decision = decideDelete(deletion, current);
+        return current === undefined ? decision : refuseDeletion(store, current, decision);
+      });
       if (act === 'remove') return sendJson(outgoing, 200, deleted(kind, name, object.metadata.uid));
       return sendBytes(outgoing, 200, 'application/json', object.bytes);
     }

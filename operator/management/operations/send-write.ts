@@ -1,3 +1,4 @@
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import type { JsonPatchOperation, KubeClient } from '#kube/client/client';
 import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -45,7 +46,7 @@ export async function sendWrite(
 }
 
 function write(
-  client: Pick<KubeClient, 'create' | 'patch'>,
+  client: Pick<KubeClient, 'get' | 'create' | 'patch'>,
   { operationId, target, write: wanted }: Command,
 ): Promise<Stored<GuardrailPolicy> | Stored<ModelBinding>> {
   switch (wanted.type) {
@@ -57,13 +58,25 @@ function write(
         { op: 'replace', path: '/spec', value: wanted.spec },
       ]);
     case 'write_binding':
-      return client.patch<ModelBinding>(kinds.modelBinding, wanted.objectName, [
-        ...testsOf(wanted),
-        { op: 'replace', path: '/spec/guardrail', value: wanted.guardrail },
-        { op: 'replace', path: '/spec/contentProfile', value: wanted.contentProfile },
-        { op: 'add', path: '/spec/apply', value: operationId },
-      ]);
+      return writeBinding(client, operationId, wanted);
   }
+}
+
+/** An unbind is an explicit command of the API, which confirms itself. */
+function writeBinding(
+  client: Pick<KubeClient, 'get' | 'patch'>,
+  operationId: string,
+  wanted: CommandWrite & { readonly type: 'write_binding' },
+): Promise<Stored<ModelBinding>> {
+  const { objectName, guardrail, contentProfile } = wanted;
+  const change: readonly JsonPatchOperation[] = [
+    ...testsOf(wanted),
+    { op: 'replace', path: '/spec/guardrail', value: guardrail },
+    { op: 'replace', path: '/spec/contentProfile', value: contentProfile },
+    { op: 'add', path: '/spec/apply', value: operationId },
+  ];
+  if (guardrail.mode === 'None') return patchUnguarded(client, objectName, operationId, change);
+  return client.patch<ModelBinding>(kinds.modelBinding, objectName, change);
 }
 
 function testsOf({

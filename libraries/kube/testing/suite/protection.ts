@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { applyStatus } from '../../apply/apply.ts';
+import { deleteConfirmed } from '../../apply/delete-confirmed.ts';
+import { patchUnguarded } from '../../apply/patch-unguarded.ts';
+import { sampleBinding } from '../sample-resources.ts';
+import { type ClientSource, expectRefused } from './resource-calls.ts';
+
+const bindings = kinds.modelBinding;
+const setUnguarded = { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } } as const;
+
+export function testProtection(client: ClientSource): void {
+  async function createGuarded(name: string, annotations?: Record<string, string>): Promise<Stored<ModelBinding>> {
+    const binding = sampleBinding(name, annotations === undefined ? {} : { annotations });
+    const guardrail = { mode: 'Policy', policyRef: { name: 'protected', revision: 1 } } as const;
+    return client().create<ModelBinding>(bindings, { ...binding, spec: { ...binding.spec, guardrail } });
+  }
+
+  test('a guardrail is removed only with a confirmation in the same change', async () => {
+    for (const [name, annotations] of [
+      ['unguard-first', undefined],
+      ['unguard-next', { 'portcullis.dev/confirm-unguarded': 'earlier', other: 'kept' }],
+    ] as const) {
+      await createGuarded(name, annotations);
+      await expectRefused('invalid', client().patch(bindings, name, [setUnguarded]));
+      const open = await patchUnguarded(client(), name, randomUUID(), [setUnguarded]);
+      expect(open.spec.guardrail).toEqual({ mode: 'None' });
+      if (annotations !== undefined) expect(open.metadata.annotations).toMatchObject({ other: 'kept' });
+    }
+  });
+
+  test('a binding is deleted only with a confirmation while it guards a model', async () => {
+    const idle = await createGuarded('delete-idle');
+    await client().delete(bindings, 'delete-idle', { uid: idle.metadata.uid });
+    const created = await createGuarded('delete-guarding');
+    const pinned = { generationId: 'one', policyId: 'p', policyRevision: 1 };
+    const guarding = await applyStatus(client(), bindings, created, { pinned });
+    const { uid } = guarding.metadata;
+    await expectRefused('invalid', client().delete(bindings, 'delete-guarding', { uid }));
+    await deleteConfirmed(client(), bindings, guarding);
+    expect(await client().get(bindings, 'delete-guarding')).toBeUndefined();
+  });
+}

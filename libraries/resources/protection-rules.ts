@@ -1,0 +1,114 @@
+import type { AdmissionRule } from './admission-rules.ts';
+import { confirmDeletionAnnotation, confirmUnguardedAnnotation, group, kinds } from './kinds.ts';
+
+const annotation = (object: string, name: string): string =>
+  `has(${object}.metadata.annotations) && '${name}' in ${object}.metadata.annotations ` +
+  `? ${object}.metadata.annotations['${name}'] : ''`;
+
+/**
+ * The writers whose deletions follow from another one that a user asked for: the garbage collector, and the controller
+ * that empties a namespace. A refusal would keep the owner's dependents, or the namespace, for ever.
+ */
+const isCleanup = {
+  name: 'isCleanup',
+  expression:
+    "request.userInfo.username in ['system:serviceaccount:kube-system:generic-garbage-collector', " +
+    "'system:serviceaccount:kube-system:namespace-controller', 'system:kube-controller-manager'] || " +
+    'has(namespaceObject.metadata.deletionTimestamp)',
+};
+
+/** A deletion that was accepted before, or is confirmed by the annotation of the object. */
+const isConfirmed = {
+  name: 'isConfirmed',
+  expression: `has(oldObject.metadata.deletionTimestamp) || (${annotation('oldObject', confirmDeletionAnnotation)}) == 'true'`,
+};
+
+const howToDelete = (kind: string): string =>
+  `to delete it on purpose: kubectl annotate ${kind} ' + oldObject.metadata.name + ' ${confirmDeletionAnnotation}=true, ` +
+  "and delete it again'";
+
+/**
+ * Changes that remove protection need a confirmation in the object, so that none of them happens by accident.
+ * `protection.ts` checks the same for the resources of the standalone platform.
+ */
+export const protectionRules: readonly AdmissionRule[] = [
+  {
+    name: `unguarding.${group}`,
+    description: 'A ModelBinding loses its guardrail only with a confirmation in the same change.',
+    kinds: [kinds.modelBinding],
+    operations: ['UPDATE'],
+    variables: [
+      { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
+      { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
+    ],
+    validations: [
+      {
+        expression:
+          "oldObject.spec.guardrail.mode != 'Policy' || object.spec.guardrail.mode != 'None' || " +
+          "variables.after != '' && variables.after != variables.before",
+        message:
+          'the model would become UNGUARDED: its requests and answers would not be checked; to confirm it, set the ' +
+          `annotation ${confirmUnguardedAnnotation} to a new value in the same change`,
+        messageExpression:
+          "'the model ' + object.spec.model.alias + ' would become UNGUARDED: its requests and answers would not be ' + " +
+          "'checked. Now revision ' + string(oldObject.spec.guardrail.policyRef.revision) + ' of ' + " +
+          "oldObject.spec.guardrail.policyRef.name + ' guards it. To confirm it, set the annotation " +
+          `${confirmUnguardedAnnotation} to a new value in the same change, or run: kubectl portcullis unbind ' + ` +
+          'object.metadata.name',
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
+    name: `guards.${group}`,
+    description: 'A ModelBinding that guards a model is deleted only with a confirmation.',
+    kinds: [kinds.modelBinding],
+    operations: ['DELETE'],
+    variables: [
+      isCleanup,
+      isConfirmed,
+      {
+        name: 'isGuarding',
+        expression: 'has(oldObject.status) && has(oldObject.status.pinned) && has(oldObject.status.pinned.policyId)',
+      },
+    ],
+    validations: [
+      {
+        expression: '!variables.isGuarding || variables.isConfirmed || variables.isCleanup',
+        message: 'the ModelBinding guards a model',
+        messageExpression:
+          "'the ModelBinding guards the model ' + oldObject.spec.model.alias + ', which would not be served any more; " +
+          howToDelete('modelbinding'),
+        reason: 'Invalid',
+      },
+    ],
+  },
+  {
+    name: `used-policies.${group}`,
+    description: 'A GuardrailPolicy that a ModelBinding refers to is deleted only with a confirmation.',
+    kinds: [kinds.guardrailPolicy],
+    operations: ['DELETE'],
+    params: kinds.modelBinding,
+    variables: [
+      isCleanup,
+      isConfirmed,
+      {
+        name: 'isUsed',
+        expression:
+          "!has(params.metadata.deletionTimestamp) && params.spec.guardrail.mode == 'Policy' && " +
+          'params.spec.guardrail.policyRef.name == oldObject.metadata.name',
+      },
+    ],
+    validations: [
+      {
+        expression: '!variables.isUsed || variables.isConfirmed || variables.isCleanup',
+        message: 'a ModelBinding refers to the GuardrailPolicy',
+        messageExpression:
+          "'the ModelBinding ' + params.metadata.name + ' refers to the GuardrailPolicy ' + oldObject.metadata.name + '; " +
+          "all of them: kubectl get modelbindings --field-selector spec.guardrail.policyRef.name=' + " +
+          `oldObject.metadata.name + '; ${howToDelete('guardrailpolicy')}`,
+        reason: 'Invalid',
+      },
+    ],
+  },
+];

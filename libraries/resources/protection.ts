@@ -1,0 +1,61 @@
+import { confirmDeletionAnnotation, confirmUnguardedAnnotation } from './kinds.ts';
+import type { Resource } from './metadata.ts';
+import type { ModelBinding } from './model-binding.ts';
+
+type Change = Pick<ModelBinding, 'metadata' | 'spec'>;
+
+/** Why a change of a binding is refused: its guardrail is removed without a confirmation in the same change. */
+export function unguardingProblem(before: Change, after: Change): string | undefined {
+  const { guardrail } = before.spec;
+  if (guardrail.mode !== 'Policy' || after.spec.guardrail.mode !== 'None') return undefined;
+  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation] ?? '';
+  const isNew = confirmation !== (before.metadata.annotations?.[confirmUnguardedAnnotation] ?? '');
+  if (confirmation !== '' && isNew) return undefined;
+  const { name, revision } = guardrail.policyRef;
+  return (
+    `the model ${after.spec.model.alias} would become UNGUARDED: its requests and answers would not be checked. Now ` +
+    `revision ${revision} of ${name} guards it. To confirm it, set the annotation ${confirmUnguardedAnnotation} to a ` +
+    `new value in the same change, or run: portcullis unbind ${after.metadata.name}`
+  );
+}
+
+/** Whether a policy guards the requests of the binding now. */
+export function isGuarding({ status }: Pick<ModelBinding, 'status'>): boolean {
+  return status?.pinned?.policyId !== undefined;
+}
+
+/** Why the deletion of a binding is refused: it guards a model, and the deletion is not confirmed. */
+export function bindingDeletionProblem(binding: ModelBinding): string | undefined {
+  if (!isGuarding(binding) || isConfirmed(binding)) return undefined;
+  return (
+    `the ModelBinding guards the model ${binding.spec.model.alias}, which would not be served any more; to delete it ` +
+    `on purpose: portcullis delete modelbinding ${binding.metadata.name}`
+  );
+}
+
+/**
+ * Why the deletion of a policy is refused: bindings refer to it, and the deletion is not confirmed.
+ * @param bindings every binding of the namespace
+ */
+export function policyDeletionProblem(
+  policy: Pick<Resource, 'metadata'>,
+  bindings: readonly ModelBinding[],
+): string | undefined {
+  const { name } = policy.metadata;
+  const users = bindings.filter((binding) => refersTo(binding, name)).map(({ metadata }) => metadata.name);
+  if (users.length === 0 || isConfirmed(policy)) return undefined;
+  return (
+    `${users.map((user) => `the ModelBinding ${user}`).join(', ')} refers to the GuardrailPolicy ${name}; to delete it ` +
+    `on purpose: portcullis delete guardrailpolicy ${name}`
+  );
+}
+
+function refersTo({ metadata, spec }: ModelBinding, policy: string): boolean {
+  const isLeaving = metadata.deletionTimestamp !== undefined;
+  return !isLeaving && spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === policy;
+}
+
+/** A deletion that was accepted before needs no confirmation. */
+function isConfirmed({ metadata }: Pick<Resource, 'metadata'>): boolean {
+  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[confirmDeletionAnnotation] === 'true';
+}
