@@ -127,9 +127,9 @@ describe('get and describe', () => {
   test('portcullis get shows resources as a table, wide, as YAML and as JSON, by every name of a kind', async () => {
     const table = await run(['get', 'ModelBinding']);
     expect(table.stdout).toMatch(
-      /^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +AGE\nguarded-echo +guarded-echo /,
+      /^NAME +ALIAS +POLICY +REVISION +SERVES +APPLIED +READY +REACHABLE +AGE\nguarded-echo +guarded-echo /,
     );
-    expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/READY +DIGEST/);
+    expect((await run(['get', 'mb', '-o', 'wide'])).stdout).toMatch(/READY +REACHABLE +DIGEST/);
     const one = await json('get', 'modelbindings', 'guarded-echo');
     expect(one).toMatchObject({ kind: 'ModelBinding', metadata: { name: 'guarded-echo' } });
     expect(parse((await run(['get', 'mb', 'guarded-echo', '-o', 'yaml'])).stdout)).toEqual(one);

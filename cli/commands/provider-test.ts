@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ApprovedProvider } from '#contracts/providers';
+import { testProvider } from '#providers/test-provider';
 import { CliError } from '../errors/cli-error.ts';
 import { readProviders } from '../manifests/read-environment-files.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
-import { testProvider } from '../providers/test-provider.ts';
 
 type TestOptions = OutputOptions & {
   readonly data?: string;

@@ -51,12 +51,13 @@ const bindingColumns: readonly Column<ModelBinding>[] = [
       isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Applied'),
   },
   { header: 'READY', cell: ({ status }) => conditionStatus(status?.conditions, 'Ready') },
+  { header: 'REACHABLE', cell: ({ status }) => conditionStatus(status?.conditions, 'ProviderReachable') },
   { header: 'DIGEST', wide: true, cell: ({ status }) => status?.pinned?.digest?.slice(0, 12) },
   { header: 'PROVIDER', wide: true, cell: ({ spec }) => spec.model.provider },
   {
     header: 'REASON',
     wide: true,
-    cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Applied')?.reason,
+    cell: ({ status }) => conditionReason(status?.conditions),
   },
 ];
 
@@ -112,6 +113,14 @@ function isDeleting({ deletionTimestamp }: Stored<Resource>['metadata']): boolea
 
 function conditionStatus(conditions: readonly Condition[] | undefined, type: string): string | undefined {
   return conditions?.find((condition) => condition.type === type)?.status;
+}
+
+/** The reason of a binding's outcome; of an applied one, why its provider cannot be used. */
+function conditionReason(conditions: readonly Condition[] | undefined): string | undefined {
+  const said = (type: string) => conditions?.find((condition) => condition.type === type);
+  const provider = said('ProviderReachable');
+  const isApplied = said('Applied')?.status === 'True';
+  return isApplied && provider?.status === 'False' ? provider.reason : said('Applied')?.reason;
 }
 
 /** The time since an instant in its largest unit, as kubectl prints ages. */

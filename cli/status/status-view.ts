@@ -186,6 +186,10 @@ export function stateOf(binding: Stored<ModelBinding>): { readonly state: Bindin
   if (outcome.kind !== 'applied') return { state: shown, why: outcome.message };
   const rejected = status?.conditions?.find(({ type, status: value }) => type === 'RouteRejected' && value === 'True');
   if (rejected !== undefined) return { state: shown, why: rejected.message };
+  const unreachable = status?.conditions?.find(
+    ({ type, status: value }) => type === 'ProviderReachable' && value === 'False',
+  );
+  if (unreachable !== undefined && state !== 'pending') return { state: shown, why: unreachable.message };
   return { state: shown, ...(state === 'pending' ? { why: readyMessage(binding) } : {}) };
 }
 

@@ -72,9 +72,17 @@ async function look(client: KubeClient): Promise<string> {
     const binding = await client.get<ModelBinding>(kinds.modelBinding, exampleBinding);
     if (binding === undefined) return 'absent';
     const outcome = applicationOutcome(binding);
-    return outcome.kind === 'applied' ? 'applied' : outcome.message;
+    if (outcome.kind !== 'applied') return outcome.message;
+    return isProviderOpen(binding) ? 'no gateway has connected to its provider yet' : 'applied';
   } catch (error) {
     if (isKubeError(error)) return `the operator does not answer (${error.code})`;
     throw error;
   }
+}
+
+/** Whether the gateways are still to connect to the provider; a disabled model has none to connect to. */
+function isProviderOpen({ spec, status }: ModelBinding): boolean {
+  const said = (type: string) => status?.conditions?.find((condition) => condition.type === type);
+  if (spec.model.state === 'Disabled' || said('Ready')?.reason === 'Disabled') return false;
+  return said('ProviderReachable')?.reason === 'NotTried';
 }

@@ -1,3 +1,5 @@
+import { providerProblems } from '#contracts/provider-causes';
+
 /** Names of objects that the advice mentions. */
 type AdviceNames = {
   /** The command name of the CLI. */
@@ -14,12 +16,26 @@ const platform: Advice = () => 'The operator retries. See its log for details.';
 const approve: Advice = () =>
   'Add the provider to the approved providers, with the same kind and credential, and restart the operator, which then retries.';
 
+/** The remedies for ProviderReachable; those with the name of another reason have its advice. */
+function providerAdvice(): Readonly<Record<string, Advice>> {
+  const own = Object.values(providerProblems).filter(({ reason }) => reason !== 'CredentialMissing');
+  return Object.fromEntries(own.map(({ reason, remedy }) => [reason, providerRemedy(remedy)]));
+}
+
+function providerRemedy(remedy: string): Advice {
+  const sentence = remedy.charAt(0).toUpperCase() + remedy.slice(1);
+  return ({ program, binding }) =>
+    `${sentence}. The gateway tries again by itself; "${program} provider test --binding ${binding}" tests each step now.`;
+}
+
 /** The remedy for each reason of a condition, a step or an application record. */
 const advice: Readonly<Record<string, Advice>> = {
   NoOperator: () => 'Start the operator. If it ends again, see its log.',
   NotLookedAt: wait,
   Pending: wait,
   Starting: wait,
+  NotServed: wait,
+  NotTried: wait,
   WaitingForReplicas: () => 'Wait. If this lasts, see the log of the named replica.',
   NoReplica: () => 'Start a replica of that gateway, or correct spec.gateway of the binding.',
   ReplicaNotReady: () => 'Wait. If this lasts, see the log of the replica.',
@@ -68,7 +84,8 @@ const advice: Readonly<Record<string, Advice>> = {
   StorageFull: () => 'Free space or raise the quota. The operator retries.',
   StorageDenied: () => 'Give the operator write permission there. It retries.',
   JudgeUnavailable: platform,
-  CredentialMissing: () => 'Add the named credential to the secrets of providers. The operator retries.',
+  CredentialMissing: () => 'Add the credential to the secrets of providers. It is read again without a restart.',
+  ...providerAdvice(),
   WorkloadUnavailable: platform,
   ServerUnavailable: platform,
   Refused: platform,

@@ -7,6 +7,7 @@ import {
   type Link,
   operatorLink,
   pinnedText,
+  providerLinks,
   referencesLink,
   replicaLinks,
   routeLink,
@@ -65,6 +66,7 @@ function chainOf(facts: BindingDependencies): readonly Link[] {
     routeLink(facts),
     ...replicaLinks(facts),
     conditionLink('Applied', 'Applied', facts),
+    ...providerLinks(facts),
   ];
 }
 
@@ -95,6 +97,8 @@ function summaryOf({ binding }: BindingDependencies, state: Explanation['state']
   switch (state) {
     case 'unguarded':
       if (cause === undefined) return `${what} is UNGUARDED, as its spec declares. The application is confirmed.`;
+      if (cause.part === 'Provider')
+        return `${what} is UNGUARDED, as its spec declares, and cannot answer: ${cause.message}`;
       return `${what} is UNGUARDED, as its spec declares, but not on every replica${because}`;
     case 'applied':
     case 'disabled': {
@@ -104,6 +108,8 @@ function summaryOf({ binding }: BindingDependencies, state: Explanation['state']
           ? 'UNGUARDED'
           : `with revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name}`;
       const off = state === 'disabled' ? ' The model or its provider is disabled.' : '';
+      if (cause?.part === 'Provider')
+        return `${what} is applied ${served}, but its model cannot answer: ${cause.message}`;
       if (cause === undefined)
         return `${what} is applied: every ready replica of ${gateway} serves it ${served}.${off}`;
       return `${what} is applied ${served}, but not everywhere${because}`;

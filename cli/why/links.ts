@@ -36,6 +36,22 @@ export function conditionLink(part: string, type: string, { binding }: BindingDe
   return { part, state: status === 'False' ? 'fault' : 'open', reason, message };
 }
 
+/** The provider of the model, and the replicas that cannot use it. Nothing waits for a provider that was not tried. */
+export function providerLinks(facts: BindingDependencies): readonly Link[] {
+  const condition = conditionOf(facts.binding.status?.conditions, 'ProviderReachable');
+  if (condition === undefined) return [];
+  const link = conditionLink('Provider', 'ProviderReachable', facts);
+  if (link.state !== 'fault') return [link.state === 'open' ? { ...link, state: 'aside' } : link];
+  const upstream = facts.route?.spec.upstream;
+  const failing = facts.reports.filter(({ spec }) =>
+    spec.providers?.some(({ provider, cause }) => provider === upstream?.provider && cause !== undefined),
+  );
+  const replicas = failing.map(({ metadata }) => metadata.name).join(', ');
+  const endpoint = upstream === undefined ? undefined : URL.parse(upstream.endpoint)?.host;
+  const place = `Endpoint: ${endpoint ?? 'unknown'}.${replicas === '' ? '' : ` Replicas: ${replicas}.`}`;
+  return [{ ...link, message: `${link.message} ${place}` }];
+}
+
 /** The condition ResolvedRefs; for an unknown revision its message also names the newest one. */
 export function referencesLink(facts: BindingDependencies): Link {
   const link = conditionLink('References', 'ResolvedRefs', facts);

@@ -166,6 +166,7 @@ describe('a gateway process', () => {
     const gateway = await startReplica('two');
     const before = await applied('two', route);
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);
+    await until('it has connected to the provider', async () => (await reportOf('two')).providers !== undefined);
     const version = async (): Promise<string | undefined> =>
       (await client.get<GatewayReport>(kinds.gatewayReport, 'two'))?.metadata.resourceVersion;
     const written = await version();

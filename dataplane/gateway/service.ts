@@ -15,6 +15,8 @@ import { createByteBudget } from './http/byte-budget.ts';
 import { maxBodyMs } from './http/receive-json.ts';
 import type { Gateway } from './http/request-context.ts';
 import { createGatewayMetrics } from './metrics/gateway-metrics.ts';
+import { createProviderProbe } from './providers/probe-provider.ts';
+import { watchProviders } from './providers/watch-providers.ts';
 import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts';
 import { buildReport } from './reports/build-report.ts';
 import type { ReportSink } from './reports/ports.ts';
@@ -91,12 +93,14 @@ export async function createGatewayService(
       explain: true,
     }),
   );
-  const routes = holdRoutes(parts, config, overrides, { checks, logger });
-  const { table, pins } = routes;
+  const credentialFile = (name: string): string => join(secrets.credentialsDirectory, name);
+  const routes = holdRoutes(parts, config, overrides, { checks, logger, credentialFile });
+  const { table, pins, providers } = routes;
   const gateway: Gateway = {
-    ...composeAccess(parts, config, secrets, overrides),
+    ...composeAccess(parts, config, credentialFile, overrides),
     table,
     pins,
+    providers,
     checks,
     metrics,
     activity,
@@ -134,13 +138,13 @@ export async function createGatewayService(
 function composeAccess(
   parts: AsyncDisposableStack,
   config: GatewayConfig,
-  secrets: GatewaySecrets,
+  credentialFile: (name: string) => string,
   overrides: GatewayOverrides,
 ): Pick<
   Gateway,
   'keys' | 'upstream' | 'bodies' | 'answers' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'
 > {
-  const openCredential = (name: string) => openTokenFile(join(secrets.credentialsDirectory, name));
+  const openCredential = (name: string) => openTokenFile(credentialFile(name));
   return {
     keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
     upstream: parts.use(createUpstreamClient({ openCredential })),
@@ -156,6 +160,7 @@ function composeAccess(
 type HeldRoutes = {
   readonly table: RouteTable;
   readonly pins: Gateway['pins'];
+  readonly providers: Gateway['providers'];
   isReady(): boolean;
   /** Writes in the gateway's report that the replica is not ready any more. */
   withdraw(): void;
@@ -165,8 +170,14 @@ function holdRoutes(
   parts: AsyncDisposableStack,
   config: GatewayConfig,
   overrides: GatewayOverrides,
-  { checks, logger }: { readonly checks: CheckClient; readonly logger: Logger },
+  tools: {
+    readonly checks: CheckClient;
+    readonly logger: Logger;
+    /** Path of the file of a provider credential. */
+    readonly credentialFile: (name: string) => string;
+  },
 ): HeldRoutes {
+  const { checks, logger, credentialFile } = tools;
   const kube = overrides.routes !== undefined && overrides.reports !== undefined ? undefined : connect(parts, config);
   const openSource = overrides.routes ?? kubernetesRoutes(required(kube), logger);
   const sink = overrides.reports ?? kubernetesReports(required(kube), config);
@@ -185,7 +196,18 @@ function holdRoutes(
         appliedThrough: routes.throughVersion(),
         state: table.state(),
         inUse: pins.inUse(),
+        providers: providers.state(),
       }),
+  });
+  const providers = watchProviders({
+    upstreams: () =>
+      table
+        .state()
+        .taken.filter(({ spec }) => spec.state === 'Enabled')
+        .map(({ spec }) => spec.upstream),
+    probe: createProviderProbe(credentialFile),
+    onChange: () => reports.changed(false),
+    logger,
   });
   const routes = followRoutes({
     gateway: config.gateway,
@@ -195,18 +217,26 @@ function holdRoutes(
     logger,
     onChange: (seen) => {
       readiness.look();
+      providers.look();
       reports.changed(seen);
     },
   });
   parts.use(reports);
   parts.use(routes);
   parts.use(readiness);
+  parts.use(providers);
   let announced = false;
   void reports.readyWritten.then(() => {
     announced = true;
     logger.info('ready', { bootId });
   });
-  return { table, pins, isReady: () => announced && readiness.mayServe(), withdraw: () => readiness.withdraw() };
+  return {
+    table,
+    pins,
+    providers,
+    isReady: () => announced && readiness.mayServe(),
+    withdraw: () => readiness.withdraw(),
+  };
 }
 
 function connect(parts: AsyncDisposableStack, config: GatewayConfig): KubeClient {

@@ -83,6 +83,7 @@ export function startGatewayProcess(network: Network, name: string, options: Gat
           appliedThrough: routes.throughVersion(),
           state: table.state(),
           inUse: pins.inUse(),
+          providers: [],
         }),
     });
     const routes = followRoutes({

@@ -10,6 +10,7 @@ const contracts = 'libraries/contracts';
 const kube = 'libraries/kube';
 const resources = 'libraries/resources';
 const checks = 'libraries/checks';
+const providers = 'libraries/providers';
 const sql = 'libraries/sql';
 const identity = 'libraries/identity';
 const relations = 'libraries/relations';
@@ -24,12 +25,13 @@ export const modules: readonly Module[] = [
   { folder: resources, kind: 'library', uses: [contracts] },
   { folder: kube, kind: 'library', uses: [kit, contracts, resources] },
   { folder: checks, kind: 'library', uses: [kit, contracts] },
+  { folder: providers, kind: 'library', uses: [kit, contracts] },
   { folder: sql, kind: 'library', uses: [kit] },
   { folder: identity, kind: 'library', uses: [kit, contracts] },
   { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
   { folder: api, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
-  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks] },
+  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
   { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },
@@ -38,7 +40,7 @@ export const modules: readonly Module[] = [
     kind: 'service',
     uses: [kit, contracts, resources, kube, checks, sql, identity, relations, api],
   },
-  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, identity] },
+  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity] },
 ];
 
 /** Folders whose files import whatever they prove or generate from. */

@@ -48,6 +48,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#contracts/': 'libraries/contracts/',
   '#kube/': 'libraries/kube/',
   '#checks/': 'libraries/checks/',
+  '#providers/': 'libraries/providers/',
   '#resources/': 'libraries/resources/',
   '#sql/': 'libraries/sql/',
   '#identity/': 'libraries/identity/',

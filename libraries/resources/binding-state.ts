@@ -9,6 +9,7 @@ export const bindingConditions = [
   'WorkloadReady',
   'Applied',
   'RouteRejected',
+  'ProviderReachable',
 ] as const;
 export type BindingCondition = (typeof bindingConditions)[number];
 

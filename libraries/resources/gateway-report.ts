@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { providerCauses } from '#contracts/provider-causes';
 import { resourceSchema } from './metadata.ts';
 
 /** Above the number of routes of any installation. */
@@ -18,6 +19,12 @@ const rejectedVersion = z.strictObject({
 const pinnedWorkload = z.strictObject({
   workload: z.string().max(253).describe('workload is the name of the RuntimeWorkload.'),
   generationId: z.string().max(64).describe('generationId is the application that uses it.'),
+});
+
+const providerState = z.strictObject({
+  provider: z.string().max(128).describe('provider is the name of the approved provider.'),
+  model: z.string().max(256).optional().describe('model is set when only this model of the provider is affected.'),
+  cause: z.enum(providerCauses).optional().describe('cause says why it cannot be used; absent when it can be reached.'),
 });
 
 /** The state of one gateway replica. Written by that replica only. */
@@ -40,6 +47,11 @@ const gatewayReportSpecSchema = z.strictObject({
     .array(pinnedWorkload)
     .max(maxRoutes)
     .describe('inUse are workloads that requests in flight or a loaded route use.'),
+  providers: z
+    .array(providerState)
+    .max(512)
+    .optional()
+    .describe('providers are the providers of the routes that the replica has tried, and what the newest call showed.'),
 });
 export const gatewayReportSchema = resourceSchema('GatewayReport', gatewayReportSpecSchema, z.strictObject({}));
 

@@ -109,6 +109,8 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     columns: [
       ready,
       reason,
+      column('Applied', condition('Applied', 'status'), 'Status of the condition Applied.'),
+      column('Reachable', condition('ProviderReachable', 'status'), 'Status of the condition ProviderReachable.'),
       column('Alias', '.spec.model.alias', 'Model name that clients send.'),
       column('Guardrail', '.spec.guardrail.mode', 'Whether a policy guards the model.'),
       column('Policy', '.spec.guardrail.policyRef.name', 'Policy that should guard the model.'),

@@ -115,6 +115,7 @@ export function startCaches(options: {
     {
       alias: ({ spec }) => [aliasKey(spec.gateway, spec.alias)],
       workload: (route) => workloadsOf(route),
+      provider: ({ spec }) => [spec.upstream.provider],
     },
     (name, current, previous) => {
       const gateways = [current?.spec.gateway, previous?.spec.gateway];

@@ -1,3 +1,4 @@
+import { providerProblems } from '#contracts/provider-causes';
 import type { Metrics } from '#kit/metrics/metrics';
 import type { StoreView } from '#kube/watch/object-store';
 import { type ConditionState, conditionState, conditionStates } from '#resources/binding-state';
@@ -11,6 +12,8 @@ type BindingCounts = {
   refresh(): void;
 };
 
+const unreachableReasons = Object.values(providerProblems).map(({ reason }) => reason);
+
 export function createBindingCounts(metrics: Metrics): BindingCounts {
   const gauge = metrics.gauge({
     name: 'portcullis_operator_bindings',
@@ -22,6 +25,11 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
     help: 'Enabled bindings whose route has no guardrail. Only the leader reports them.',
     labels: {},
   });
+  const unreachable = metrics.gauge({
+    name: 'portcullis_operator_bindings_unreachable',
+    help: 'Bindings whose provider cannot be used, by reason of the condition ProviderReachable. Only the leader reports them.',
+    labels: { reason: unreachableReasons },
+  });
   let watched: Pick<StoreView<ModelBinding>, 'list'> | undefined;
   return {
     watch(bindings) {
@@ -30,15 +38,19 @@ export function createBindingCounts(metrics: Metrics): BindingCounts {
     refresh() {
       if (watched === undefined) return;
       const counts = new Map<ConditionState, number>(conditionStates.map((state) => [state, 0]));
+      const failing = new Map<string, number>(unreachableReasons.map((reason) => [reason, 0]));
       let open = 0;
       for (const binding of watched.list()) {
         const { pinned } = binding.status ?? {};
         if (pinned !== undefined && pinned.policyId === undefined && binding.spec.model.state === 'Enabled') open += 1;
+        const provider = binding.status?.conditions?.find(({ type }) => type === 'ProviderReachable');
+        if (provider?.status === 'False') failing.set(provider.reason, (failing.get(provider.reason) ?? 0) + 1);
         const state = conditionState(binding);
         counts.set(state, (counts.get(state) ?? 0) + 1);
       }
       for (const [state, count] of counts) gauge.set({ state }, count);
       unguarded.set({}, open);
+      for (const reason of unreachableReasons) unreachable.set({ reason }, failing.get(reason) ?? 0);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { namedWorkloads, workloadsOf } from '../applications/named-workloads.ts';
 import { readPrevious } from '../applications/previous-application.ts';
+import { changedProviders } from '../applications/provider-facts.ts';
 import type { CachedPolicy } from '../caches/cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from '../caches/caches.ts';
 import { allBundles } from '../controllers/bundle-sweep/controller.ts';
@@ -143,6 +144,13 @@ export function createTriggers(options: {
       } else {
         // Applications in progress come first: a user waits for the outcome.
         for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
+      }
+      const gateway = (current ?? previous)?.spec.gateway;
+      for (const provider of changedProviders(current, previous)) {
+        // The route names the provider in use, which may differ from that of the binding.
+        for (const { metadata, spec } of stores.routes.by('provider', provider)) {
+          if (spec.gateway === gateway) queues.bindings.add(metadata.name, { priority: 'low' });
+        }
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
       lookAtWorkloads();

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import type { ProviderCause } from '#contracts/provider-causes';
 import { headerValues } from '#kit/http/raw-headers';
 import { readTraceParent, writeTraceParent } from '#kit/http/trace-context';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
@@ -9,15 +11,13 @@ import { type ClientResponse, errorResponse, type RequestContext } from './reque
 /** The largest provider answer that is read whole, in bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
+/** Bounds of an error body of a provider. */
+const maxErrorBytes = 65_536;
+const maxErrorMs = 5_000;
+const unknownModelSchema = z.object({ error: z.object({ code: z.literal('model_not_found') }) });
+
 type ErrorReply = ClientResponse & { readonly kind: 'error' };
 type Answer = UpstreamAnswer & { readonly kind: 'answer' };
-
-/** Statuses that show a wrong set-up of the provider. */
-const refusals: Readonly<Record<number, 'credential_refused' | 'not_found'>> = {
-  401: 'credential_refused',
-  403: 'credential_refused',
-  404: 'not_found',
-};
 
 const bodyFaults = {
   too_large: 'upstream_too_large',
@@ -36,25 +36,64 @@ export async function callProvider(
   call: Pick<UpstreamCall, 'path' | 'body' | 'accept'>,
 ): Promise<Answer | ErrorReply> {
   const { endpoint, credential, provider } = route.spec.upstream;
-  const { upstream, logger, metrics } = context.gateway;
+  const { upstream, logger } = context.gateway;
   const headers = forwardedHeaders(context.incoming.rawHeaders);
   const answer = await upstream.call({ ...call, endpoint, credential, headers }, context.life.signal);
   if (answer.kind !== 'answer') {
-    const cause = answer.kind === 'no_credential' ? 'credential_missing' : answer.cause;
-    metrics.providerFailed(cause);
+    const { cause } = answer;
+    noteFailure(context, route, cause);
     logger.warn('provider_unreachable', { provider, cause, credential });
     return errorResponse(plainError('upstream_unreachable'));
   }
-  if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) return answer;
+  if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) {
+    context.answered = route.spec.upstream;
+    return answer;
+  }
+  const cause = await causeOfAnswer(answer, context.life.signal);
   abandonBody(answer.body);
-  const refusal = refusals[answer.status];
-  if (refusal !== undefined) {
-    metrics.providerFailed(refusal);
-    logger.warn('provider_refused', { provider, cause: refusal, status: answer.status });
+  if (cause !== undefined) {
+    noteFailure(context, route, cause);
+    logger.warn('provider_refused', { provider, cause, status: answer.status });
   }
   if (answer.status === 200) return errorResponse(plainError('upstream_invalid'));
   const error = errorResponse(plainError(mapUpstreamStatus(answer.status)));
   return answer.retryAfter === undefined ? error : { ...error, retryAfter: answer.retryAfter };
+}
+
+function noteFailure({ gateway }: RequestContext, { spec }: TakenRoute, cause: ProviderCause): void {
+  gateway.metrics.providerFailed(cause);
+  gateway.providers.note(spec.upstream, cause);
+}
+
+/** What an answer that cannot be used shows about the set-up of the provider; undefined when it shows nothing. */
+async function causeOfAnswer({ status, body }: Answer, signal: AbortSignal): Promise<ProviderCause | undefined> {
+  switch (status) {
+    case 200:
+      return 'invalid_answer';
+    case 401:
+    case 403:
+      return 'credential_refused';
+    case 404:
+      return (await isModelUnknown(body, signal)) ? 'model_not_found' : 'not_found';
+    case 429:
+      return 'rate_limited';
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the error object of the answer has the code `model_not_found`. Its text is not kept. */
+async function isModelUnknown(body: Answer['body'], signal: AbortSignal): Promise<boolean> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(maxErrorMs)]);
+  try {
+    const read = await readWholeBody(body, { limit: maxErrorBytes, hold: () => true }, bounded);
+    if (!read.ok) return false;
+    return unknownModelSchema.safeParse(JSON.parse(read.bytes.toString('utf8'))).success;
+  } catch {
+    // Whatever it says, the error body names no unknown model; an ended request is noticed by its caller.
+    if (signal.aborted) throw signal.reason;
+    return false;
+  }
 }
 
 /**

@@ -375,6 +375,7 @@ describe('a provider that fails', () => {
     expect(world.gateway.log()).toMatch(/"cause":"network".*"event":"provider_unreachable"/);
     const metrics = await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text();
     expect(metrics).toMatch(/portcullis_gateway_provider_failures_total\{cause="network"[^}]*\} [1-9]/);
+    expect(metrics).toMatch(/portcullis_gateway_provider_failures_total\{cause="invalid_answer"[^}]*\} 2/);
   });
 });
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CheckClient } from '#checks/client';
 import type { Logger } from '#kit/log/logger';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ActivityLog } from '../activity/activity-log.ts';
 import type { NotedChecks } from '../activity/note-checks.ts';
 import type { ClientKeys } from '../clients/client-keys.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
+import type { ProviderWatch } from '../providers/watch-providers.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import type { RequestLife } from '../relay/interruption.ts';
 import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
@@ -19,6 +21,7 @@ export type Gateway = {
   readonly pins: RoutePins;
   readonly checks: Pick<CheckClient, 'check'>;
   readonly upstream: UpstreamClient;
+  readonly providers: Pick<ProviderWatch, 'note'>;
   /** Bytes of request bodies, and of whole answers, that all requests hold together. */
   readonly bodies: ByteBudget;
   readonly answers: ByteBudget;
@@ -68,6 +71,8 @@ export type RequestContext = {
   readonly checks: NotedChecks;
   /** The name of the client key, once the client is known and if its key has one. */
   client?: string | undefined;
+  /** The upstream that answered in the expected form, until its content was read. */
+  answered?: GatewayRouteSpec['upstream'];
   /** The pinned route of the request; undefined until the model is known. */
   pin?: RoutePin;
 };

@@ -100,6 +100,7 @@ function report(
   const stage = result === undefined || result.kind === 'json' ? 'none' : result.stage;
   const error = result === undefined || result.kind === 'json' ? undefined : result.error;
   const alias = pin?.route.spec.alias ?? '';
+  noteProvider(context, error);
   gateway.metrics.ended(name, { alias, outcome, stage, streamed: result?.kind === 'streamed', seconds });
   const deciding = context.checks.deciding();
   const record = decisionRecordOf({ requestId, time: new Date(), client, pin, outcome, code: error?.code, deciding });
@@ -115,6 +116,14 @@ function report(
     generation: pin?.route.spec.generationId,
     durationMs: Math.round(seconds * 1_000),
   });
+}
+
+/** An answer in the expected form shows that the provider can be used, unless its content is not of the API. */
+function noteProvider({ gateway, answered }: RequestContext, error: ClientError | undefined): void {
+  if (answered === undefined) return;
+  const isInvalid = error !== undefined && error.kind !== 'check_failed' && error.code === 'upstream_invalid';
+  if (isInvalid) gateway.metrics.providerFailed('invalid_answer');
+  gateway.providers.note(answered, isInvalid ? 'invalid_answer' : undefined);
 }
 
 function outcomeOf(result: ClientResponse | undefined): OutcomeName {

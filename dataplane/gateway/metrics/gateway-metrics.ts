@@ -1,4 +1,4 @@
-import { connectionFaults } from '#kit/http/connection-fault';
+import { type ProviderCause, providerCauses } from '#contracts/provider-causes';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 
 const operations = ['chat', 'embeddings', 'models'] as const;
@@ -17,9 +17,6 @@ const outcomes = [
   'internal',
 ] as const;
 export type OutcomeName = (typeof outcomes)[number];
-
-/** Why a provider of kind model did not serve a request; `not_found`: its path or the model. */
-const providerFailures = [...connectionFaults, 'credential_missing', 'credential_refused', 'not_found'] as const;
 
 /** Most aliases that get a metric series of their own; all further aliases share one series. */
 const maxAliases = 200;
@@ -40,7 +37,7 @@ export type GatewayMetrics = {
       readonly seconds: number;
     },
   ): void;
-  providerFailed(cause: (typeof providerFailures)[number]): void;
+  providerFailed(cause: ProviderCause): void;
   window(outcome: 'pass' | 'mask' | 'deny' | 'failed'): void;
 };
 
@@ -74,8 +71,8 @@ export function createGatewayMetrics(): GatewayMetrics {
   });
   const failures = registry.counter({
     name: 'portcullis_gateway_provider_failures_total',
-    help: 'Calls of model providers that failed because of the connection or the set-up, by cause.',
-    labels: { cause: providerFailures },
+    help: 'Calls of model providers that failed because of the connection, the set-up or a rate limit, by cause.',
+    labels: { cause: providerCauses },
   });
   const stops = registry.counter({
     name: 'portcullis_gateway_stream_stops_total',

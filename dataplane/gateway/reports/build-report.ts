@@ -10,6 +10,7 @@ type ReportFacts = {
   readonly appliedThrough: string;
   readonly state: TableState;
   readonly inUse: readonly UsedWorkload[];
+  readonly providers: readonly NonNullable<GatewayReportSpec['providers']>[number][];
 };
 
 /** Builds the report of a gateway replica; equal input gives an equal report. */
@@ -25,6 +26,7 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
     pending: facts.state.pending.toSorted(byRoute),
     rejected: facts.state.rejected.toSorted(byRoute),
     inUse: facts.inUse.map((used) => ({ ...used })),
+    ...(facts.providers.length === 0 ? {} : { providers: facts.providers.map((state) => ({ ...state })) }),
   };
 }
 

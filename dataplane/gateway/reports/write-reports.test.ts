@@ -11,6 +11,7 @@ const facts = {
   appliedThrough: '7',
   state: { taken: [], pending: [], rejected: [] },
   inUse: [],
+  providers: [],
 };
 const silent = { info: () => undefined, warn: () => undefined };
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 import type { TokenFile } from '#kit/http/token-file';
+import { readCredential } from '#providers/credential-cause';
 
 /** One call to a model provider. */
 export type UpstreamCall = {
@@ -28,7 +29,7 @@ export type UpstreamAnswer =
       readonly body: Readable;
     }
   | { readonly kind: 'unreachable'; readonly cause: ConnectionFault }
-  | { readonly kind: 'no_credential' };
+  | { readonly kind: 'no_credential'; readonly cause: 'credential_missing' | 'credential_unreadable' };
 
 /**
  * The HTTP client for model providers: one keep-alive pool per origin, no redirects, no retries, no compressed answers.
@@ -47,20 +48,17 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32_768 });
   const credentials = new Map<string, TokenFile>();
 
-  function tokenOf(name: string): string | undefined {
-    try {
-      const file = credentials.get(name) ?? openCredential(name);
-      credentials.set(name, file);
-      return file.first();
-    } catch {
-      return undefined;
-    }
+  function fileOf(name: string): TokenFile {
+    const file = credentials.get(name) ?? openCredential(name);
+    credentials.set(name, file);
+    return file;
   }
 
   return {
     async call(call, signal) {
-      const token = call.credential === undefined ? undefined : tokenOf(call.credential);
-      if (call.credential !== undefined && token === undefined) return { kind: 'no_credential' };
+      const { credential } = call;
+      const reading = credential === undefined ? undefined : readCredential(() => fileOf(credential));
+      if (reading?.ok === false) return { kind: 'no_credential', cause: reading.cause };
       const { origin, path } = addressOf(call);
       try {
         const answer = await agent.request({
@@ -74,7 +72,7 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
             'content-type': 'application/json',
             accept: call.accept,
             'accept-encoding': 'identity',
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+            ...(reading === undefined ? {} : { authorization: `Bearer ${reading.token}` }),
           },
         });
         return readHead(answer.statusCode, answer.headers, answer.body);

@@ -1,6 +1,13 @@
 /** Why a server could not be reached. */
-export const connectionFaults = ['name_not_found', 'refused', 'certificate', 'tls', 'timeout', 'network'] as const;
-export type ConnectionFault = (typeof connectionFaults)[number];
+export type ConnectionFault =
+  | 'name_not_found'
+  | 'refused'
+  | 'certificate_untrusted'
+  | 'certificate_expired'
+  | 'certificate_wrong_host'
+  | 'tls'
+  | 'timeout'
+  | 'network';
 
 const named: Readonly<Record<string, ConnectionFault>> = {
   ENOTFOUND: 'name_not_found',
@@ -10,10 +17,12 @@ const named: Readonly<Record<string, ConnectionFault>> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   TimeoutError: 'timeout',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate',
-  HOSTNAME_MISMATCH: 'certificate',
-  INVALID_CA: 'certificate',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_untrusted',
+  INVALID_CA: 'certificate_untrusted',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_wrong_host',
+  HOSTNAME_MISMATCH: 'certificate_wrong_host',
 };
 const certificateCode = /^(CERT_|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_)/;
 const tlsCode = /^(ERR_SSL_|ERR_TLS_|EPROTO$)/;
@@ -32,6 +41,6 @@ export function connectionFault(error: unknown): ConnectionFault {
 
 function faultOfCode(code: string): ConnectionFault | undefined {
   if (Object.hasOwn(named, code)) return named[code];
-  if (certificateCode.test(code)) return 'certificate';
+  if (certificateCode.test(code)) return 'certificate_untrusted';
   return tlsCode.test(code) ? 'tls' : undefined;
 }

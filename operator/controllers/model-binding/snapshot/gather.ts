@@ -9,6 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type BindingWorld, policyNamed, workloadView } from '../../../acceptance/gather-views.ts';
 import type { ApplicationRole, TargetFacts, UpstreamView, WorkloadView } from '../../../acceptance/snapshot.ts';
 import { readPrevious } from '../../../applications/previous-application.ts';
+import { providerFactOf } from '../../../applications/provider-facts.ts';
 import { replicasOf, sortedReports, waitingReplicas } from '../../../applications/replica-views.ts';
 import { findUpstream } from '../../../environment/approved-providers.ts';
 import { bindingIdOf, moveOf, ownerOf } from '../alias/gather-ownership.ts';
@@ -52,6 +53,7 @@ export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue
     build: world.build,
     route: route === undefined ? undefined : routeView(world, route),
     replicas: route === undefined ? waitingReplicas(stores, spec.gateway) : replicasOf(stores, route),
+    provider: route === undefined ? { kind: 'unknown' } : providerFactOf(stores, route),
     leftBehind: metadata.deletionTimestamp === undefined ? [] : leftBehind(world, binding),
     facts: pass.facts,
   };

@@ -5,6 +5,7 @@ import type { ProgressSnapshot, UpstreamView, WorkloadView } from '../../../acce
 import { type Application, desiredApplication } from '../../../applications/application.ts';
 import type { OutcomeHistory } from '../../../applications/outcome-history.ts';
 import type { PreviousApplication } from '../../../applications/previous-application.ts';
+import type { ProviderFact } from '../../../applications/provider-facts.ts';
 import type { ReplicaView } from '../../../applications/replica-views.ts';
 import type { AliasMove } from '../alias/alias-circle.ts';
 import type { Ownership } from '../alias/decide-owner.ts';
@@ -49,6 +50,8 @@ export type Snapshot = ProgressSnapshot & {
   readonly build: string;
   readonly route: RouteView | undefined;
   readonly replicas: readonly ReplicaView[];
+  /** What the replicas know about the provider of the route; `unknown` without a route. */
+  readonly provider: ProviderFact;
   /** Replicas that still use the workload of the deleted route; determined while the binding is being deleted. */
   readonly leftBehind: readonly string[];
   /** The application is in progress for longer than the progress deadline. */

@@ -4,6 +4,7 @@ import type { Settlement } from '../snapshot/steps.ts';
 
 const watched: readonly Watched[] = [
   { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
+  { type: 'ProviderReachable', status: 'False', as: { type: 'Warning', action: 'Call' } },
   { type: 'RouteRejected', status: 'True', reason: 'RouteRejected', as: { type: 'Warning', action: 'Apply' } },
 ];
 

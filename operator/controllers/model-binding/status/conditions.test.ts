@@ -20,9 +20,29 @@ function statusAt(s: Snapshot, result: PassResult): readonly Condition[] {
 }
 
 const message = 'the reason';
-const quiet = { RouteRejected: 'False NotRejected' };
+const quiet = { RouteRejected: 'False NotRejected', ProviderReachable: 'Unknown NotTried' };
 
 describe('conditions of a binding', () => {
+  test('a binding whose provider cannot be used is Ready because its guardrail is in force, and names the cause', () => {
+    const found = said({ kind: 'applied' }, { provider: { kind: 'failing', cause: 'certificate_expired' } });
+    expect(found).toMatchObject({
+      Ready: 'True CertificateExpired',
+      Applied: 'True Applied',
+      ProviderReachable: 'False CertificateExpired',
+    });
+    expect(said({ kind: 'applied' }, { provider: { kind: 'reachable' } })).toMatchObject({
+      Ready: 'True Ready',
+      ProviderReachable: 'True Reachable',
+    });
+  });
+
+  test('the condition of a provider stays as it is while no replica has tried it again', () => {
+    const applied = { kind: 'applied' } as const;
+    const before = statusAt(snapshotOf({ route: routeViewOf(), provider: { kind: 'reachable' } }), applied);
+    const after = statusAt(snapshotOf({ route: routeViewOf(), conditions: before }), applied);
+    expect(after).toEqual(before);
+  });
+
   test.each<readonly [string, PassResult, Record<string, string>]>([
     [
       'applied',

@@ -1,3 +1,4 @@
+import { describeProviderProblem, providerProblems } from '#contracts/provider-causes';
 import type { BindingCondition } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
 import { describeAbsence } from '../../../acceptance/decide-progress.ts';
@@ -20,6 +21,7 @@ export function aspectsOf(s: Snapshot, settlement: Settlement): Aspects {
     WorkloadReady: generationReady(s, settlement),
     Applied: applied(s, settlement.result),
     RouteRejected: routeRejected(s),
+    ProviderReachable: providerReachable(s),
   };
   return { Ready: ready(s, settlement.result, aspects), ...aspects };
 }
@@ -192,6 +194,36 @@ function routeRejected(s: Snapshot): Aspect {
   return aspect('True', 'RejectedByReplica', message);
 }
 
+/**
+ * A replica that starts has not tried its providers yet, so the condition stays as it is until one has: a restart of the
+ * gateway writes no status.
+ */
+function providerReachable(s: Snapshot): Aspect {
+  const { route, provider: fact } = s;
+  if (route === undefined) return aspect('Unknown', 'NotServed', 'The alias has no route, so no provider is called.');
+  const { provider } = route.spec.upstream;
+  switch (fact.kind) {
+    case 'failing': {
+      const message = describeProviderProblem(provider, fact.cause);
+      return aspect('False', providerProblems[fact.cause].reason, message);
+    }
+    case 'reachable':
+      return aspect('True', 'Reachable', `The gateway reaches the provider ${provider}.`);
+    case 'unknown': {
+      const said = s.conditions.find(({ type }) => type === 'ProviderReachable');
+      if (said !== undefined && said.observedGeneration === s.binding.generation && said.reason !== 'NotServed') {
+        return aspectOf(said);
+      }
+      return aspect('Unknown', 'NotTried', `No gateway replica has connected to the provider ${provider} yet.`);
+    }
+  }
+}
+
+/** The guardrail is in force, so the binding is Ready; its reason names what keeps the model from answering. */
+function providerNote({ reason, message }: Aspect): Aspect {
+  return aspect('True', reason, `The binding is applied, but its model cannot answer. ${message}`);
+}
+
 function ready(s: Snapshot, result: PassResult, aspects: Omit<Aspects, 'Ready'>): Aspect {
   if (result.kind === 'leaving') return aspect('False', 'Deleting', result.message);
   const open = firstOf(aspects, failures, 'False') ?? firstOf(aspects, stages, 'Unknown');
@@ -200,11 +232,12 @@ function ready(s: Snapshot, result: PassResult, aspects: Omit<Aspects, 'Ready'>)
   if (s.route?.spec.state === 'Disabled')
     return aspect('True', 'Disabled', 'The model or its provider is switched off.');
   if (s.route?.spec.guardrail.mode === 'None') return aspect('True', 'Unguarded', unguardedMessage);
+  if (aspects.ProviderReachable.status === 'False') return providerNote(aspects.ProviderReachable);
   if (aspects.ResolvedRefs.reason === 'PolicyDeleting') return aspects.ResolvedRefs;
   return aspect('True', 'Ready', 'The binding is applied.');
 }
 
-type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected'>[];
+type Stages = readonly Exclude<BindingCondition, 'Ready' | 'RouteRejected' | 'ProviderReachable'>[];
 /** After a failure, the message of Applied; otherwise the message of the earliest stage that is in progress. */
 const failures: Stages = ['Accepted', 'ResolvedRefs', 'Applied', 'WorkloadReady'];
 const stages: Stages = ['Accepted', 'ResolvedRefs', 'WorkloadReady', 'Applied'];
@@ -241,6 +274,7 @@ function rememberedAspects(s: Snapshot, settlement: Settlement): Aspects {
     WorkloadReady: settlement.degraded === undefined ? said('WorkloadReady', unknown) : generationReady(s, settlement),
     Applied: keep('Applied', failed),
     RouteRejected: routeRejected(s),
+    ProviderReachable: providerReachable(s),
   };
 }
 

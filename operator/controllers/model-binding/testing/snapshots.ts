@@ -132,6 +132,7 @@ export function snapshotOf(change: Partial<Snapshot> = {}, binding: Partial<Snap
     limits: defaultBundleLimits,
     build: 'b1',
     route: undefined,
+    provider: { kind: 'unknown' },
     replicas: [],
     leftBehind: [],
     overdue: false,

@@ -1,0 +1,43 @@
+import type { ProviderCause } from '#contracts/provider-causes';
+import { checkConnection } from '#providers/check-connection';
+import { readCredentialFile } from '#providers/credential-cause';
+import { testProvider } from '#providers/test-provider';
+import type { ProviderProbe } from './watch-providers.ts';
+
+const timeoutMs = 10_000;
+
+/** Causes that only a served request disproves. */
+const undecidable: ReadonlySet<ProviderCause> = new Set(['not_found', 'model_not_found', 'invalid_answer']);
+
+/**
+ * Tests the credential file and the connection without an HTTP request. Only after a refused credential is the list of
+ * models requested, because only the provider can say whether the new one is accepted.
+ */
+export function createProviderProbe(credentialFile: (name: string) => string): ProviderProbe {
+  return async (upstream, cause, stop) => {
+    const { provider: name, endpoint, credential } = upstream;
+    const path = credential === undefined ? undefined : credentialFile(credential);
+    const reading = path === undefined ? undefined : readCredentialFile(path);
+    if (reading?.ok === false) return reading.cause;
+    if (cause === 'credential_refused') {
+      const provider = { name, kind: 'model', endpoint, enabled: true } as const;
+      const found = await testProvider(provider, {
+        timeoutMs,
+        ...(path === undefined ? {} : { credentialFile: path }),
+      });
+      switch (found.cause) {
+        case undefined:
+          return 'reachable';
+        case 'status':
+        case 'wrong_model':
+          return 'undecided';
+        default:
+          return undecidable.has(found.cause) ? 'undecided' : found.cause;
+      }
+    }
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
+    const { failed } = await checkConnection(new URL(endpoint), signal);
+    if (failed !== undefined) return failed.cause;
+    return cause !== undefined && undecidable.has(cause) ? 'undecided' : 'reachable';
+  };
+}

@@ -1,0 +1,55 @@
+import { createBackoff } from '#kit/time/backoff';
+import type { Clock } from '#kit/time/clock';
+
+/** A value that follows an observed one, at most once per pause. */
+type SteadyValue<T> = Disposable & {
+  readonly value: T;
+  observe(next: T): void;
+};
+
+/**
+ * Shows the first change at once. After each change the value stays for a pause that grows with the number of recent
+ * changes, so that a value that alternates is shown rarely. `onChange` is called after each change.
+ */
+export function createSteadyValue<T>(
+  first: T,
+  options: { readonly onChange: (value: T) => void; readonly clock: Clock; readonly pauses: PauseRange },
+): SteadyValue<T> {
+  const { onChange, clock, pauses } = options;
+  const backoff = createBackoff({ ...pauses, resetAfterMs: 2 * pauses.maxMs, now: clock.now });
+  let value = first;
+  let observed = first;
+  let mayChangeAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+
+  function follow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (observed === value) return;
+    const restMs = mayChangeAt - clock.now();
+    if (restMs > 0) {
+      timer = setTimeout(follow, restMs);
+      return;
+    }
+    value = observed;
+    mayChangeAt = clock.now() + backoff.next();
+    onChange(value);
+  }
+
+  return {
+    get value() {
+      return value;
+    },
+    observe(next) {
+      if (next === observed) return;
+      observed = next;
+      follow();
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Milliseconds. */
+export type PauseRange = { readonly firstMs: number; readonly maxMs: number };
