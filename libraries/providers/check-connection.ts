@@ -4,10 +4,10 @@ import { connect as connectTls } from 'node:tls';
 import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 
 /** A step on the way to a server. */
-export type ConnectionStep = 'dns' | 'tcp' | 'tls';
+type ConnectionStep = 'dns' | 'tcp' | 'tls';
 
 /** The steps that succeeded, and the one that failed. */
-export type ConnectionCheck = {
+type ConnectionCheck = {
   readonly passed: readonly ConnectionStep[];
   readonly failed?: { readonly step: ConnectionStep; readonly cause: ConnectionFault };
 };

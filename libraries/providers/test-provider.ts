@@ -7,8 +7,8 @@ import { connectionFault } from '#kit/http/connection-fault';
 import { checkConnection } from './check-connection.ts';
 import { type CredentialReading, readCredentialFile } from './credential-cause.ts';
 
-export const providerTestSteps = ['credential', 'dns', 'tcp', 'tls', 'http', 'model'] as const;
-export type ProviderTestStep = {
+const providerTestSteps = ['credential', 'dns', 'tcp', 'tls', 'http', 'model'] as const;
+type ProviderTestStep = {
   readonly step: (typeof providerTestSteps)[number];
   /** `skipped`: the step does not apply, or an earlier one failed. */
   readonly state: 'ok' | 'failed' | 'skipped';
@@ -18,7 +18,7 @@ export type ProviderTestStep = {
 type ProviderFault = ProviderCause | 'status' | 'wrong_model';
 
 /** `cause` is absent when the provider answered as it should. */
-export type ProviderFinding = {
+type ProviderFinding = {
   readonly cause?: ProviderFault;
   readonly message: string;
   readonly steps: readonly ProviderTestStep[];
