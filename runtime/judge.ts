@@ -11,7 +11,8 @@ import { judgeBundle } from './judgement/judge-bundle.ts';
 process.title = 'portcullis-judge';
 try {
   const job = judgeJobSchema.parse(JSON.parse(await text(process.stdin)));
-  process.stdout.write(JSON.stringify(await judgeBundle(job)));
+  const report = (judged: number, rules: number): void => void process.stderr.write(`judged ${judged} of ${rules}\n`);
+  process.stdout.write(JSON.stringify(await judgeBundle(job, job.progress === true ? report : undefined)));
 } catch (error) {
   process.stderr.write(`judge: ${describeFailure(error)}\n`);
   process.exitCode = 1;

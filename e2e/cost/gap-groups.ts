@@ -1,5 +1,6 @@
 import { checkedText } from '../../runtime/rules/checked-text.ts';
 import { groupPatterns } from '../../runtime/rules/pattern/cost/group-patterns.ts';
+import { workedOut } from '../../runtime/rules/pattern/cost/pattern-figures.ts';
 import { compileGroup } from '../../runtime/rules/pattern/search/compile-group.ts';
 import { openSet } from '../../runtime/rules/pattern/search/engine.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
@@ -28,6 +29,7 @@ export async function judgeGapGroups(texts: number): Promise<GapReport> {
   const { groups } = groupPatterns(
     prepared.map(({ analysis }) => analysis),
     { maxBytes: maxBodyBytes, budgetMs: exampleTimeoutMs / 4 },
+    workedOut,
   );
   const set = openSet(patterns);
   if ('refused' in set) throw new Error(set.refused);

@@ -1,4 +1,4 @@
-import { firingCostMs, firingPlan, setAutomaton, spansCostMs } from '../../runtime/rules/pattern/cost/pattern-cost.ts';
+import { firingCostMs, setAutomaton, spansCostMs } from '../../runtime/rules/pattern/cost/pattern-cost.ts';
 import { ADMITTED_PATTERNS } from '../../runtime/rules/pattern/testdata/admitted-patterns.ts';
 import { prepare } from '../../runtime/rules/pattern/testing/prepare-pattern.ts';
 import type { FigureSize } from '../support/figure.ts';
@@ -126,7 +126,7 @@ function timed(candidate: Candidate, restarts: readonly number[], bound: SearchB
   const compiled = prepare(pattern, caseSensitive);
   const { firing } = compiled.analysis;
   const automaton =
-    firingPlan(compiled.analysis) === 'probe' ? firing.probe()?.automaton : setAutomaton([compiled.analysis]);
+    firing.figures().plan === 'probe' ? firing.probe()?.automaton : setAutomaton([compiled.analysis]);
   const texts = [
     ...units.map((unit) => repeated(unit, bound.maxBodyBytes)),
     ...(automaton === undefined ? [] : walks(automaton, restarts, bound.maxBodyBytes)),

@@ -24,6 +24,13 @@ export const judgeJobSchema = z.strictObject({
    * If set, rules with a provider call it with the credentials of this folder; otherwise they are skipped and listed.
    */
   secretsDirectory: z.string().optional(),
+  /**
+   * Folder for figures of patterns that are known from before; created if it is missing. It is used only if no other
+   * account can write to it.
+   */
+  cacheDirectory: z.string().optional(),
+  /** Writes `judged N of M` to stderr after each pattern that is worked out, in local rules. */
+  progress: z.boolean().optional(),
 });
 
 const place = {

@@ -1,4 +1,5 @@
 import type { Bundle } from '#contracts/bundle';
+import { type Matching, preparedMatching } from '../rules/pattern/search/matching.ts';
 import type { BundleProblem, BundleWarning } from './bundle-error.ts';
 import { type AskOf, compileSection } from './compile-section.ts';
 import type { LoadedBundle, LoadedPolicy } from './loaded-bundle.ts';
@@ -11,13 +12,15 @@ export type Compilation =
 export function compileBundle(
   { bundle, digest }: { readonly bundle: Bundle; readonly digest: string },
   askOf: AskOf,
+  matching: Matching = preparedMatching,
 ): Compilation {
   const problems = credentialsInEndpoints(bundle);
   const warnings: BundleWarning[] = [];
   const policies = new Map<string, LoadedPolicy>();
+  const options = { limits: bundle.limits, askOf, matching };
   for (const { id, revision, ...sections } of bundle.policies) {
-    const request = compileSection({ policyId: id, stage: 'request' }, sections.request, bundle.limits, askOf);
-    const response = compileSection({ policyId: id, stage: 'response' }, sections.response, bundle.limits, askOf);
+    const request = compileSection({ policyId: id, stage: 'request' }, sections.request, options);
+    const response = compileSection({ policyId: id, stage: 'response' }, sections.response, options);
     for (const section of [request, response]) {
       if (section.ok) warnings.push(...section.warnings);
       else problems.push(...section.problems);

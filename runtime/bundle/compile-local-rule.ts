@@ -4,6 +4,7 @@ import type { ByteRange, CheckedText } from '../rules/checked-text.ts';
 import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
 import { spansCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
 import { type CompiledPattern, compilePattern } from '../rules/pattern/search/compile-pattern.ts';
+import type { Matching } from '../rules/pattern/search/matching.ts';
 import { compileLiterals } from '../rules/terms/compile-literals.ts';
 import { compileTokens } from '../rules/terms/compile-tokens.ts';
 
@@ -23,8 +24,12 @@ export type LocalMatcher = {
 );
 
 /** Compiles one local rule, or says why it is refused. */
-export function compileLocalRule(rule: LocalRule, limits: BundleLimits): LocalMatcher | { readonly reason: string } {
-  return rule.kind === 'stop_list' ? compileStopList(rule, limits) : compileRegex(rule, limits);
+export function compileLocalRule(
+  rule: LocalRule,
+  limits: BundleLimits,
+  matching: Matching,
+): LocalMatcher | { readonly reason: string } {
+  return rule.kind === 'stop_list' ? compileStopList(rule, limits) : compileRegex(rule, limits, matching);
 }
 
 function compileStopList(rule: Extract<LocalRule, { kind: 'stop_list' }>, limits: BundleLimits): LocalMatcher {
@@ -45,8 +50,9 @@ function compileStopList(rule: Extract<LocalRule, { kind: 'stop_list' }>, limits
 function compileRegex(
   rule: Extract<LocalRule, { kind: 'regex' }>,
   limits: BundleLimits,
+  matching: Matching,
 ): LocalMatcher | { readonly reason: string } {
-  const pattern = compilePattern(rule.regex);
+  const pattern = compilePattern(rule.regex, matching);
   if ('reason' in pattern) return pattern;
   const masks = rule.action.type === 'mask';
   const { canMatchEmpty, usesAnyByte } = pattern.shape;

@@ -1,6 +1,7 @@
 import type { BundleLimits } from '#contracts/bundle';
 import { type Rule, rulesInOrder, type Section } from '#contracts/policy';
 import type { CompiledRule, CompiledSection, Effect } from '../rules/compiled-section.ts';
+import type { Matching } from '../rules/pattern/search/matching.ts';
 import { planSteps } from '../rules/plan-steps.ts';
 import { admitSection, allowanceOf, type PassCost } from './admit.ts';
 import type { BundleProblem, BundleWarning } from './bundle-error.ts';
@@ -22,14 +23,13 @@ type Prepared = {
   readonly warnings: readonly BundleWarning[];
 };
 
+/** How the rules of a bundle are compiled. */
+export type CompileOptions = { readonly limits: BundleLimits; readonly askOf: AskOf; readonly matching: Matching };
+
 /** Compiles and admits a section, or names every rule that cannot be compiled or is too costly. */
-export function compileSection(
-  place: SectionPlace,
-  section: Section,
-  limits: BundleLimits,
-  askOf: AskOf,
-): SectionCompilation {
-  const prepared = prepareRules(place, section, limits, askOf);
+export function compileSection(place: SectionPlace, section: Section, options: CompileOptions): SectionCompilation {
+  const { limits, matching } = options;
+  const prepared = prepareRules(place, section, options);
   if ('problems' in prepared) return { ok: false, problems: prepared.problems };
   const { rules, local, warnings } = prepared;
   const { maxBodyBytes } = limits;
@@ -42,7 +42,7 @@ export function compileSection(
   const asking = rules.map(({ mode, effect }) => ({ mode, asks: effect.kind === 'ask' }));
   const steps = planSteps(asking, (batch) => {
     const matchers = batch.local.flatMap((index) => local.get(index) ?? []);
-    const planned = planUnits(matchers, { maxBodyBytes, passMs: allowance.passMs });
+    const planned = planUnits(matchers, { maxBodyBytes, passMs: allowance.passMs }, matching);
     costs.push(...planned.costs);
     problems.push(...planned.refused.map(({ rule, reason }) => invalid(place, rule, reason)));
     return planned.units;
@@ -55,8 +55,7 @@ export function compileSection(
 function prepareRules(
   place: SectionPlace,
   section: Section,
-  limits: BundleLimits,
-  askOf: AskOf,
+  { limits, askOf, matching }: CompileOptions,
 ): Prepared | { readonly problems: readonly BundleProblem[] } {
   const problems: BundleProblem[] = [];
   const warnings: BundleWarning[] = [];
@@ -69,7 +68,7 @@ function prepareRules(
       rules.push({ ...compiled, effect: { kind: 'ask', ask: askOf(rule) } });
       continue;
     }
-    const matcher = compileLocalRule(rule, limits);
+    const matcher = compileLocalRule(rule, limits, matching);
     if ('reason' in matcher) {
       problems.push(invalid(place, id, matcher.reason));
       continue;

@@ -1,6 +1,7 @@
 import type { Unit } from '../rules/compiled-section.ts';
 import { groupPatterns } from '../rules/pattern/cost/group-patterns.ts';
 import { compileGroup, type PreparedPattern } from '../rules/pattern/search/compile-group.ts';
+import type { Matching } from '../rules/pattern/search/matching.ts';
 import type { PassCost } from './admit.ts';
 import type { LocalMatcher } from './compile-local-rule.ts';
 
@@ -28,12 +29,14 @@ const none: readonly number[] = [];
 export function planUnits(
   rules: readonly PlacedMatcher[],
   bound: { readonly maxBodyBytes: number; readonly passMs: number },
+  matching: Matching,
 ): PlannedUnits {
   const terms = rules.flatMap((rule) => (rule.matcher.kind === 'terms' ? [{ rule, matcher: rule.matcher }] : []));
   const patterns = rules.flatMap((rule) => (rule.matcher.kind === 'pattern' ? [{ rule, matcher: rule.matcher }] : []));
   const { groups, refused: overBudget } = groupPatterns(
     patterns.map(({ matcher }) => matcher.pattern.analysis),
     { maxBytes: bound.maxBodyBytes, budgetMs: bound.passMs },
+    matching.figures,
   );
   const units: Unit[] = terms.map(({ rule, matcher }) => termUnit(rule, matcher.test));
   const refused: { rule: string; reason: string }[] = [];
@@ -42,6 +45,7 @@ export function planUnits(
     const unit = groupUnit(
       group.map(({ rule }) => rule),
       group.map(({ matcher }) => matcher.pattern),
+      matching,
     );
     if ('reason' in unit) refused.push(...group.map(({ rule }) => ({ rule: rule.id, reason: unit.reason })));
     else units.push(unit);
@@ -66,8 +70,9 @@ function termUnit({ place, timeoutMs }: PlacedMatcher, test: (text: Buffer) => b
 function groupUnit(
   rules: readonly PlacedMatcher[],
   patterns: readonly PreparedPattern[],
+  matching: Matching,
 ): Unit | { readonly reason: string } {
-  const group = compileGroup(patterns);
+  const group = compileGroup(patterns, matching);
   if ('reason' in group) return group;
   const places = rules.map(({ place }) => place);
   return {

@@ -6,16 +6,23 @@ import { type Compilation, compileBundle } from '../bundle/compile-bundle.ts';
 import type { AskOf } from '../bundle/compile-section.ts';
 import { type ParsedBundle, parseBundle } from '../bundle/parse-bundle.ts';
 import { judgeStreaming } from '../bundle/streaming.ts';
+import type { FigureSource } from '../rules/pattern/cost/pattern-figures.ts';
+import { type FigureBook, openFigureBook } from './figures/figure-book.ts';
+import { type FigureFile, openFigureFile } from './figures/figure-file.ts';
+import { type OnProgress, workOutFigures } from './figures/work-out-figures.ts';
 import { runTextCheck } from './run-text-check.ts';
 
 /** Connections to a provider: the checks of a judgement run one after another. */
 const connections = 4;
 
+/** How often the figures of a long validation are stored, so that the next one continues where it was killed. */
+const saveMs = 2_000;
+
 /**
- * Validates a bundle as the runtime would load it, and checks texts with its rules. The verdict is the same on every
- * machine: rules are admitted by their structure, and local rules run without a clock.
+ * Validates a bundle by the rules by which the runtime loads it, and checks texts with its rules. The verdict is the
+ * same on every machine: rules are admitted by their structure, and local rules run without a clock.
  */
-export async function judgeBundle(job: JudgeJob): Promise<JudgeVerdict> {
+export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => undefined): Promise<JudgeVerdict> {
   const parsed = parseBundle(Buffer.from(job.bundle, 'utf8'));
   if (!parsed.ok) {
     return refused(parsed.problems, parsed.digest === undefined ? {} : { digest: parsed.digest });
@@ -27,12 +34,31 @@ export async function judgeBundle(job: JudgeJob): Promise<JudgeVerdict> {
     clock: systemClock,
   });
   try {
-    const compilation = compile(parsed, job.secretsDirectory === undefined ? skipped : providers.askOf);
+    const file = await openFigureFile(job.cacheDirectory);
+    const book = openFigureBook(await file.read());
+    await workOut(parsed, { file, book, onProgress });
+    const askOf = job.secretsDirectory === undefined ? skipped : providers.askOf;
+    const compilation = compile(parsed, askOf, book.source);
+    if (book.added() > 0) await file.write(book.content());
     if (!compilation.ok) return refused(compilation.problems, { digest });
     return await judgeTexts(job, parsed, compilation);
   } finally {
     await providers[Symbol.asyncDispose]();
   }
+}
+
+type FigureWork = { readonly file: FigureFile; readonly book: FigureBook; readonly onProgress: OnProgress };
+
+async function workOut({ bundle }: ParsedBundle, { file, book, onProgress }: FigureWork): Promise<void> {
+  let saving = Promise.resolve();
+  let savedAt = systemClock.now();
+  await workOutFigures(bundle, book, (judged, rules) => {
+    onProgress(judged, rules);
+    if (systemClock.now() - savedAt < saveMs) return;
+    savedAt = systemClock.now();
+    saving = saving.then(() => file.write(book.content()));
+  });
+  await saving;
 }
 
 async function judgeTexts(
@@ -59,9 +85,9 @@ function refused(problems: readonly BundleProblem[], found: { readonly digest?: 
   return { ...found, problems: [...problems], warnings: [], streaming: [], results: [] };
 }
 
-function compile(parsed: ParsedBundle, askOf: AskOf): Compilation {
+function compile(parsed: ParsedBundle, askOf: AskOf, figures: FigureSource): Compilation {
   try {
-    return compileBundle(parsed, askOf);
+    return compileBundle(parsed, askOf, { kind: 'direct', figures });
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
     return { ok: false, problems: [{ code: 'bundle_invalid', message: error.message }] };

@@ -1,7 +1,8 @@
 import type { PatternAnalysis } from './analyse-pattern.ts';
 import { combine } from './combine.ts';
 import type { Automaton } from './determinize.ts';
-import { firingCostMs, firingPlan, setCostMs } from './pattern-cost.ts';
+import { firingCostMs, setAutomaton, setCostMs } from './pattern-cost.ts';
+import type { FigureSource } from './pattern-figures.ts';
 
 /** Patterns that one pass of the engine matches together. */
 type PatternGroup = {
@@ -25,28 +26,53 @@ type Grouping = {
 export function groupPatterns(
   patterns: readonly PatternAnalysis[],
   { maxBytes, budgetMs }: { readonly maxBytes: number; readonly budgetMs: number },
+  source: FigureSource,
 ): Grouping {
-  const groups: { members: number[]; costMs: number }[] = [];
+  const groups: OpenGroup[] = [];
   const refused: { member: number; costMs: number }[] = [];
-  let open: { group: { members: number[]; costMs: number }; automaton: Automaton } | undefined;
+  let open: OpenGroup | undefined;
   for (const [member, analysis] of patterns.entries()) {
     const costMs = firingCostMs([analysis], maxBytes);
     if (costMs > budgetMs) {
       refused.push({ member, costMs });
       continue;
     }
-    const own = firingPlan(analysis) === 'set' ? analysis.firing.set() : undefined;
-    const joint = own === undefined || open === undefined ? undefined : combine(open.automaton, own);
-    const jointMs = setCostMs(joint, maxBytes);
-    if (open !== undefined && joint !== undefined && jointMs <= budgetMs) {
-      open.group.members.push(member);
-      open.group.costMs = jointMs;
-      open.automaton = joint;
-      continue;
-    }
-    const group = { members: [member], costMs };
+    const isSet = analysis.firing.figures().plan === 'set';
+    if (isSet && open !== undefined && join(open, { member, analysis }, { maxBytes, budgetMs }, source)) continue;
+    const group: OpenGroup = { members: [member], analyses: [analysis], costMs, automaton: undefined };
     groups.push(group);
-    if (own !== undefined) open = { group, automaton: own };
+    if (isSet) open = group;
   }
   return { groups, refused };
+}
+
+type OpenGroup = {
+  readonly members: number[];
+  readonly analyses: PatternAnalysis[];
+  costMs: number;
+  /** The common automaton of the members, once it was built: known figures need none. */
+  automaton: Automaton | undefined;
+};
+
+/** Adds a pattern to a group if their common automaton stays small and within the budget. */
+function join(
+  group: OpenGroup,
+  { member, analysis }: { readonly member: number; readonly analysis: PatternAnalysis },
+  { maxBytes, budgetMs }: { readonly maxBytes: number; readonly budgetMs: number },
+  source: FigureSource,
+): boolean {
+  let built: Automaton | undefined;
+  const memoryBytes = source.joint([...group.analyses, analysis].map(({ key }) => key), () => {
+    group.automaton ??= setAutomaton(group.analyses);
+    const own = analysis.firing.set();
+    built = group.automaton && own && combine(group.automaton, own);
+    return built?.memoryBytes;
+  });
+  const costMs = setCostMs(memoryBytes, maxBytes);
+  if (memoryBytes === undefined || costMs > budgetMs) return false;
+  group.members.push(member);
+  group.analyses.push(analysis);
+  group.costMs = costMs;
+  group.automaton = built;
+  return true;
 }

@@ -5,7 +5,8 @@ import { ADMITTED_PATTERNS } from '../testdata/admitted-patterns.ts';
 import { REFUSED_PATTERNS } from '../testdata/refused-patterns.ts';
 import { prepare } from '../testing/prepare-pattern.ts';
 import { groupPatterns } from './group-patterns.ts';
-import { firingCostMs, firingPlan, spansCostMs, termListCostMs } from './pattern-cost.ts';
+import { firingCostMs, spansCostMs, termListCostMs } from './pattern-cost.ts';
+import { workedOut } from './pattern-figures.ts';
 
 /**
  * Values of the contract's example: maxBodyBytes 32768, timeoutMs 20, maxMatches 256. The budgets are a quarter of 20
@@ -35,6 +36,7 @@ describe('rules as policies have them', () => {
     const { groups, refused } = groupPatterns(
       patterns.map(({ analysis }) => analysis),
       { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs20 },
+      workedOut,
     );
     expect(refused).toEqual([]);
     expect(groups.flatMap(({ members }) => members).toSorted((a, b) => a - b)).toEqual([...patterns.keys()]);
@@ -53,7 +55,7 @@ describe('patterns that the engine is slow on', () => {
 
   test('a pattern that grouping refuses is named with its estimate and is in no group', () => {
     const analyses = ['abc', '[b-z].{10,50}x1y', 'abd'].map((pattern) => prepare(pattern).analysis);
-    const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs5000 });
+    const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs5000 }, workedOut);
     expect(refused.map(({ member }) => member)).toEqual([1]);
     expect(refused[0]?.costMs).toBeGreaterThan(25);
     expect(groups.map(({ members }) => members)).toEqual([[0, 2]]);
@@ -66,7 +68,7 @@ describe('bounded gaps', () => {
   test('forty patterns with a bounded gap do not fit one set, and fit in groups of their own', () => {
     const analyses = gaps.map(({ analysis }) => analysis);
     expect(firingCostMs(analyses, BYTES)).toBe(Number.POSITIVE_INFINITY);
-    const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs20 });
+    const { groups, refused } = groupPatterns(analyses, { maxBytes: BYTES, budgetMs: BUDGET.timeoutMs20 }, workedOut);
     expect(refused).toEqual([]);
     expect(groups.map(({ members }) => members)).toEqual(gaps.map((_, index) => [index]));
     expect(groups.reduce((sum, { costMs }) => sum + costMs, 0)).toBeLessThan(125);
@@ -75,7 +77,7 @@ describe('bounded gaps', () => {
   test('a probe finds the same matches as a search', () => {
     const [gap] = gaps;
     if (gap === undefined) throw new Error('no gap');
-    expect(firingPlan(gap.analysis)).toBe('probe');
+    expect(gap.analysis.firing.figures().plan).toBe('probe');
     const text = (between: string) => Buffer.from(`ignore ignore ${between}system0x ignore`);
     expect(gap.test(text('a'.repeat(59)))).toBe(true);
     expect(gap.test(text('a'.repeat(60)))).toBe(false);

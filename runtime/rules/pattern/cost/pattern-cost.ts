@@ -11,23 +11,7 @@ import {
   stepNs,
   TERM_BYTE_NS,
 } from './engine-figures.ts';
-import type { ProbePlan } from './probe-plan.ts';
-import { readsBytesTwiceAtMost } from './rescan.ts';
-
-/**
- * How a pattern is looked for: in a set together with others, by probes (see probe-plan.ts), or in a set whose automaton
- * is too large to be built ahead, so that any text may make the engine build states as it reads.
- */
-type FiringPlan = 'set' | 'probe' | 'unbounded-set';
-
-/** Smallest distance of two probes in bytes: a probe for each byte would be slower than a search. */
-const MIN_PROBE_DISTANCE = 2;
-
-/** The matching plan of one pattern. */
-export function firingPlan(analysis: PatternAnalysis): FiringPlan {
-  if (analysis.firing.set() !== undefined) return 'set';
-  return (analysis.firing.probe()?.distance ?? 0) >= MIN_PROBE_DISTANCE ? 'probe' : 'unbounded-set';
-}
+import type { ProbeFigures } from './pattern-figures.ts';
 
 /**
  * The estimated worst case, in milliseconds, of finding out which of the patterns match somewhere in a text of at most
@@ -38,15 +22,16 @@ export function firingCostMs(group: readonly PatternAnalysis[], maxBytes: number
   const [only] = group;
   if (only === undefined) return 0;
   if (group.length > 1) {
-    return setCostMs(setAutomaton(group), maxBytes);
+    return setCostMs(setAutomaton(group)?.memoryBytes, maxBytes);
   }
-  switch (firingPlan(only)) {
+  const figures = only.firing.figures();
+  switch (figures.plan) {
     case 'set':
-      return setCostMs(only.firing.set(), maxBytes);
+      return setCostMs(figures.memoryBytes, maxBytes);
     case 'probe':
-      return probeCostMs(only.firing.probe(), maxBytes);
+      return probeCostMs(figures, maxBytes);
     case 'unbounded-set': {
-      const perByte = BUILD_NS + BUILD_RANGE_NS * only.firing.programRanges();
+      const perByte = BUILD_NS + BUILD_RANGE_NS * figures.ranges;
       return (SEARCH_CALL_NS + maxBytes * perByte) / 1e6;
     }
   }
@@ -66,10 +51,13 @@ export function setAutomaton(group: readonly PatternAnalysis[]): Automaton | und
   return joint;
 }
 
-/** The estimated worst case of one pass of a set whose automaton was built ahead; Infinity without an automaton. */
-export function setCostMs(automaton: Automaton | undefined, maxBytes: number): number {
-  if (automaton === undefined) return Number.POSITIVE_INFINITY;
-  return (SEARCH_CALL_NS + maxBytes * stepNs(automaton.memoryBytes)) / 1e6;
+/**
+ * The estimated worst case of one pass of a set whose automaton of this size was built ahead; Infinity without an
+ * automaton.
+ */
+export function setCostMs(memoryBytes: number | undefined, maxBytes: number): number {
+  if (memoryBytes === undefined) return Number.POSITIVE_INFINITY;
+  return (SEARCH_CALL_NS + maxBytes * stepNs(memoryBytes)) / 1e6;
 }
 
 /**
@@ -92,43 +80,28 @@ export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
 }
 
-function probeCostMs(plan: ProbePlan | undefined, maxBytes: number): number {
-  if (plan === undefined) return Number.POSITIVE_INFINITY;
+function probeCostMs(plan: ProbeFigures, maxBytes: number): number {
   const probes = Math.floor(maxBytes / plan.distance) + 1;
   const read = maxBytes * Math.min(probes, plan.overlap);
   const scanned = maxBytes * (SCAN_NS + plan.scanned * SCAN_STEP_NS);
-  return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.automaton.memoryBytes)) / 1e6;
+  return (scanned + probes * PROBE_CALL_NS + read * stepNs(plan.memoryBytes)) / 1e6;
 }
 
 function spanProbeCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
-  const plan = analysis.listing.probe();
-  if ((plan?.distance ?? 0) < MIN_PROBE_DISTANCE) return Number.POSITIVE_INFINITY;
-  return probeCostMs(plan, maxBytes) + (limit * PROBE_CALL_NS) / 1e6;
+  const { probe } = analysis.listing.figures();
+  if (probe === undefined) return Number.POSITIVE_INFINITY;
+  return probeCostMs(probe, maxBytes) + (limit * PROBE_CALL_NS) / 1e6;
 }
 
 function searchCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
-  const search = analysis.listing.search();
+  const { search } = analysis.listing.figures();
   if (search === undefined) return Number.POSITIVE_INFINITY;
-  const { minBytes, maxBytes: longest, canMatchEmpty } = analysis.shape;
+  const { minBytes, maxBytes: longest } = analysis.shape;
   const matches = Math.min(limit, Math.floor(maxBytes / Math.max(1, minBytes))) + 1;
   const again = matches * Math.min(maxBytes, longest + 1);
-  const forward = !canMatchEmpty && readsBytesTwiceAtMost(search.forward) ? Math.min(maxBytes, again) : again;
-  const step = stepNs(Math.max(search.forward.memoryBytes, search.backward.memoryBytes));
-  const read = step * (2 * maxBytes + forward);
-  const built = buildNs(search.backward, maxBytes);
+  const forward = search.readsTwiceAtMost ? Math.min(maxBytes, again) : again;
+  const read = stepNs(search.memoryBytes) * (2 * maxBytes + forward);
+  // The part of an automaton that one text can need: every transition, or as many as the text has bytes.
+  const built = Math.min(search.buildAllNs, maxBytes * search.buildMostNs);
   return (read + built + matches * SEARCH_CALL_NS) / 1e6;
-}
-
-/**
- * Cost of building the part of an automaton that one text can need: every transition, or as many as the text has bytes.
- */
-function buildNs(automaton: Automaton, bytes: number): number {
-  let all = 0;
-  let most = 0;
-  for (const work of automaton.work) {
-    const own = BUILD_NS + BUILD_RANGE_NS * work;
-    all += automaton.classCount * own;
-    most = Math.max(most, own);
-  }
-  return Math.min(all, bytes * most);
 }

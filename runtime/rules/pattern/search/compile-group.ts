@@ -1,11 +1,12 @@
 import type { CheckedText } from '../../checked-text.ts';
 import type { PatternAnalysis } from '../cost/analyse-pattern.ts';
 import { coverTransitions } from '../cost/cover-transitions.ts';
-import { firingPlan, setAutomaton } from '../cost/pattern-cost.ts';
+import { setAutomaton } from '../cost/pattern-cost.ts';
 import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
 import type { PatternFault, PatternTree } from '../syntax/pattern-tree.ts';
 import { printPattern } from '../syntax/print-pattern.ts';
 import { type EnginePattern, openPattern, openSet } from './engine.ts';
+import { type Matching, preparedMatching } from './matching.ts';
 import { necessaryBytes, windowOf } from './necessary-bytes.ts';
 
 /** A pattern that was parsed, accepted by the engine and analysed. */
@@ -25,11 +26,14 @@ export type CompiledGroup = {
 };
 
 /**
- * Compiles the patterns of one group (see groupPatterns), or says why the engine refuses it. The engine is led through
- * its whole automaton once, so that no checked text has to pay for building it.
+ * Compiles the patterns of one group (see groupPatterns), or says why the engine refuses it. Where it is prepared, the
+ * engine is led through its whole automaton once, so that no checked text has to pay for building it.
  */
-export function compileGroup(patterns: readonly PreparedPattern[]): CompiledGroup | PatternFault {
-  const search = openSearch(patterns);
+export function compileGroup(
+  patterns: readonly PreparedPattern[],
+  { kind }: Matching = preparedMatching,
+): CompiledGroup | PatternFault {
+  const search = openSearch(patterns, kind);
   if ('reason' in search) return search;
   const needed = necessaryBytes(patterns.map(({ analysis }) => analysis.firing.node));
   if (needed === undefined) return { firing: ({ bytes }) => search(bytes) };
@@ -45,23 +49,25 @@ type Search = (bytes: Buffer) => readonly number[];
 
 const none: readonly number[] = [];
 
-function openSearch(patterns: readonly PreparedPattern[]): Search | PatternFault {
+function openSearch(patterns: readonly PreparedPattern[], kind: Matching['kind']): Search | PatternFault {
   const [only] = patterns;
   if (only === undefined) return () => none;
   const sources = patterns.map(({ analysis }) => printPattern(analysis.firing.node));
-  const plan =
-    patterns.length === 1 && firingPlan(only.analysis) === 'probe' ? only.analysis.firing.probe() : undefined;
-  if (plan !== undefined) return openProbes(sources.join(''), plan);
+  if (patterns.length === 1 && only.analysis.firing.figures().plan === 'probe') {
+    return openProbes(sources.join(''), kind === 'prepared' ? only.analysis.firing.probe() : undefined);
+  }
   const opened = openSet(sources);
   if ('refused' in opened) return { reason: opened.refused };
-  const automaton = setAutomaton(patterns.map(({ analysis }) => analysis));
+  const automaton = kind === 'prepared' ? setAutomaton(patterns.map(({ analysis }) => analysis)) : undefined;
   if (automaton !== undefined) coverTransitions(automaton, (text) => opened.firing(text));
   return (bytes) => opened.firing(bytes);
 }
 
-function openProbes(source: string, plan: ProbePlan): Search | PatternFault {
+/** Probes by a plan; without one the engine searches, which finds the same. */
+function openProbes(source: string, plan: ProbePlan | undefined): Search | PatternFault {
   const engine = openPattern(source, true);
   if ('refused' in engine) return { reason: engine.refused };
+  if (plan === undefined) return (bytes) => (engine.find(bytes, 0) === undefined ? none : [0]);
   coverTransitions(plan.automaton, (text, from) => engine.matchAt(text, from));
   return (bytes) => {
     for (let at = nextPlace(plan, bytes, 0); at >= 0; at = nextPlace(plan, bytes, at + 1)) {

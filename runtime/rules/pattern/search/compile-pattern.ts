@@ -2,12 +2,14 @@ import { type ByteRange, type CheckedText, checkedText } from '../../checked-tex
 import { analysePattern } from '../cost/analyse-pattern.ts';
 import { coverTransitions } from '../cost/cover-transitions.ts';
 import { listsByProbes } from '../cost/pattern-cost.ts';
+import { keyOf } from '../cost/pattern-figures.ts';
 import { nextPlace, type ProbePlan } from '../cost/probe-plan.ts';
 import { parsePattern } from '../syntax/parse-pattern.ts';
 import type { PatternShape } from '../syntax/pattern-shape.ts';
 import type { PatternFault, PatternSource } from '../syntax/pattern-tree.ts';
 import { type CompiledGroup, compileGroup, type PreparedPattern } from './compile-group.ts';
 import { type EnginePattern, openPattern } from './engine.ts';
+import { type Matching, preparedMatching } from './matching.ts';
 import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes.ts';
 
 /** A compiled pattern. Both calls throw EngineError when the engine cannot answer; they never say "no match" then. */
@@ -22,7 +24,10 @@ export type CompiledPattern = PreparedPattern & {
   matches(text: Buffer, limit: number): readonly ByteRange[];
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
-  /** Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. */
+  /**
+   * Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. Does
+   * nothing where matching is `direct`.
+   */
   buildAhead(): void;
 };
 
@@ -30,7 +35,10 @@ export type CompiledPattern = PreparedPattern & {
  * Compiles one pattern, or says why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by the
  * engine because it is too large. firingCostMs and spansCostMs estimate its cost.
  */
-export function compilePattern(source: PatternSource): CompiledPattern | PatternFault {
+export function compilePattern(
+  source: PatternSource,
+  matching: Matching = preparedMatching,
+): CompiledPattern | PatternFault {
   const tree = parsePattern(source);
   if ('reason' in tree) return tree;
   const written =
@@ -38,13 +46,13 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
   if (written !== undefined && 'refused' in written) return { reason: written.refused };
   const engine = openPattern(tree.engineSource, tree.caseSensitive);
   if ('refused' in engine) return { reason: engine.refused };
-  const analysis = analysePattern(tree);
+  const analysis = analysePattern(tree, keyOf(source), matching.figures);
   const prepared: PreparedPattern = { tree, analysis, engine };
   let alone: CompiledGroup | undefined;
   let listing: Listing | undefined;
 
   function spans(text: CheckedText, limit: number): readonly ByteRange[] {
-    listing ??= listingOf(prepared);
+    listing ??= listingOf(prepared, matching);
     const { list, needed } = listing;
     return needed === undefined ? list(text.bytes, limit) : listInWindow(list, needed, text, limit);
   }
@@ -53,13 +61,14 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
     ...prepared,
     shape: analysis.shape,
     test(bytes) {
-      alone ??= groupOf(prepared);
+      alone ??= groupOf(prepared, matching);
       return alone.firing(checkedText(bytes)).length > 0;
     },
     matches: (bytes, limit) => spans(checkedText(bytes), limit),
     spans,
     buildAhead() {
-      listing ??= listingOf(prepared);
+      if (matching.kind === 'direct') return;
+      listing ??= listingOf(prepared, matching);
       const { plan } = listing;
       const automaton = plan?.automaton ?? analysis.listing.search()?.forward;
       const search = plan === undefined ? engine.find : engine.matchAt;
@@ -68,8 +77,8 @@ export function compilePattern(source: PatternSource): CompiledPattern | Pattern
   };
 }
 
-function groupOf(pattern: PreparedPattern): CompiledGroup {
-  const group = compileGroup([pattern]);
+function groupOf(pattern: PreparedPattern, matching: Matching): CompiledGroup {
+  const group = compileGroup([pattern], matching);
   if ('reason' in group) throw new Error('the engine accepts a pattern alone and refuses it in a set');
   return group;
 }
@@ -93,9 +102,9 @@ type Listing = {
 };
 
 /** Comparing the costs of both ways takes as long as listing a short text, so it is done once. */
-function listingOf(pattern: PreparedPattern): Listing {
+function listingOf(pattern: PreparedPattern, { kind }: Matching): Listing {
   const { analysis, engine, tree } = pattern;
-  const plan = listsByProbes(analysis) ? analysis.listing.probe() : undefined;
+  const plan = kind === 'prepared' && listsByProbes(analysis) ? analysis.listing.probe() : undefined;
   const find = findOf(pattern);
   return {
     plan,

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileWriteError, writeAtomic } from '#kit/files/write-atomic';
+import { figuresSchema, type StoredFigures } from './figure-schemas.ts';
+
+/** A larger file is not read. */
+const maxBytes = 8 * 1_024 * 1_024;
+/** Files of other builds that are kept, for example of other checkouts of the same user. */
+const keptBuilds = 3;
+const fileForm = /^figures-[0-9a-f]{32}\.json$/;
+const nothing: StoredFigures = { firing: [], listing: [], joint: [] };
+
+/**
+ * Figures of patterns on disk, for validating again. They are a convenience: a file that is missing, damaged, of another
+ * build or not of this user alone counts as empty, and a runtime works out its own figures when it loads a bundle.
+ */
+export type FigureFile = {
+  read(): Promise<StoredFigures>;
+  /** Replaces the file atomically. Of concurrent writers the last one wins; what it did not know is worked out again. */
+  write(figures: StoredFigures): Promise<void>;
+};
+
+/** @param folder created if it is missing; undefined for a file that is never there */
+export async function openFigureFile(folder: string | undefined): Promise<FigureFile> {
+  if (folder === undefined || !(await isOwnFolder(folder))) return { read: async () => nothing, write: async () => {} };
+  const path = join(folder, `figures-${await buildOfFigures()}.json`);
+  return {
+    async read() {
+      try {
+        return parse(await readOwn(path));
+      } catch {
+        return nothing;
+      }
+    },
+    async write(figures) {
+      const text = JSON.stringify(figures);
+      try {
+        await writeAtomic(path, `${sha256(text)}\n${text}`);
+        await removeOldBuilds(folder);
+      } catch (error) {
+        if (!(error instanceof FileWriteError)) throw error;
+      }
+    },
+  };
+}
+
+/** Whether nobody else can write to the folder: what another account wrote would decide what is admitted. */
+async function isOwnFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const found = await lstat(folder);
+    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function readOwn(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const found = await file.stat();
+  if (!found.isFile() || found.uid !== process.getuid?.() || found.size > maxBytes) return '';
+  return await file.readFile('utf8');
+}
+
+/** Empty unless the digest in the first line is that of the second. */
+function parse(content: string): StoredFigures {
+  const end = content.indexOf('\n');
+  const text = content.slice(end + 1);
+  if (end < 0 || content.slice(0, end) !== sha256(text)) return nothing;
+  return figuresSchema.parse(JSON.parse(text));
+}
+
+async function removeOldBuilds(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => fileForm.test(name));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      return { path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+    }),
+  );
+  const old = files.toSorted((one, other) => other.at - one.at).slice(1 + keptBuilds);
+  await Promise.all(old.map(({ path }) => rm(path, { force: true }).catch(() => undefined)));
+}
+
+/** The digest of everything that figures follow from: the sources of `runtime/rules`. */
+async function buildOfFigures(): Promise<string> {
+  const root = join(import.meta.dirname, '../../rules');
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && /(?<!\.test)\.ts$|\.json$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/\/(testing|testdata)\//.test(path.slice(root.length)))
+    .toSorted();
+  const hash = createHash('sha256').update('1');
+  for (const path of paths) hash.update(`\0${path.slice(root.length)}\0`).update(await readFile(path));
+  return hash.digest('hex').slice(0, 32);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

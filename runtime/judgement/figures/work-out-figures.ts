@@ -1,0 +1,82 @@
+import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Bundle } from '#contracts/bundle';
+import { rulesInOrder } from '#contracts/policy';
+import { isLocal, type LocalRule } from '../../bundle/compile-local-rule.ts';
+import { keyOf } from '../../rules/pattern/cost/pattern-figures.ts';
+import type { FigureBook, WorkedOut } from './figure-book.ts';
+import { type FigureTask, runFigureTask } from './figure-task.ts';
+
+/** Limit of threads: each has a heap of its own. */
+const maxThreads = 4;
+/** A thread starts as fast as this many patterns are worked out. */
+const patternsPerThread = 6;
+
+type Task = FigureTask & { readonly key: string; rules: number };
+
+/** Called after each pattern, with the number of local rules that are judged and of all. */
+export type OnProgress = (judged: number, rules: number) => void;
+
+/** Works out the figures that a book lacks for the rules of a bundle, on as many threads as there are processors. */
+export async function workOutFigures(bundle: Bundle, book: FigureBook, onProgress: OnProgress): Promise<void> {
+  const rules = bundle.policies
+    .flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)])
+    .filter(isLocal);
+  const tasks = tasksOf(rules, book);
+  let judged = rules.length - tasks.reduce((sum, task) => sum + task.rules, 0);
+  function settle(task: Task, worked: WorkedOut | undefined): void {
+    if (worked !== undefined) book.add(task.key, worked);
+    judged += task.rules;
+    onProgress(judged, rules.length);
+  }
+  const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tasks.length / patternsPerThread));
+  const queue = tasks.values();
+  if (threads > 1) {
+    await Promise.all(Array.from({ length: threads }, () => runThread(queue, settle)));
+    return;
+  }
+  for (const task of queue) {
+    settle(task, runFigureTask(task));
+    await setImmediate();
+  }
+}
+
+/** The patterns without figures, each once. */
+function tasksOf(rules: readonly LocalRule[], book: FigureBook): readonly Task[] {
+  const tasks = new Map<string, Task>();
+  for (const rule of rules) {
+    if (rule.kind !== 'regex') continue;
+    const { pattern, caseSensitive } = rule.regex;
+    const key = keyOf(rule.regex);
+    const before = tasks.get(key);
+    const lists = rule.action.type === 'mask' || (before?.lists ?? false);
+    if (book.has(key, lists)) continue;
+    tasks.set(key, { pattern, caseSensitive, key, lists, rules: (before?.rules ?? 0) + 1 });
+  }
+  return [...tasks.values()];
+}
+
+/** Takes tasks from the queue until it is empty. Rejects if the thread fails. */
+async function runThread(
+  queue: IterableIterator<Task>,
+  settle: (task: Task, worked: WorkedOut | undefined) => void,
+): Promise<void> {
+  const worker = new Worker(new URL('figure-worker.ts', import.meta.url));
+  try {
+    for (const task of queue) settle(task, await askWorker(worker, task));
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function askWorker(worker: Worker, { pattern, caseSensitive, lists }: FigureTask): Promise<WorkedOut | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<WorkedOut | undefined>();
+  worker.once('error', reject);
+  worker.once('message', (worked: WorkedOut | null) => {
+    worker.off('error', reject);
+    resolve(worked ?? undefined);
+  });
+  worker.postMessage({ pattern, caseSensitive, lists } satisfies FigureTask);
+  return promise;
+}
