@@ -69,6 +69,11 @@ const cluster = {
   PORTCULLIS_SECRETS_DIR: setting.path({
     help: 'cluster: folder of provider credentials, one file each, for the one call to each provider before an application',
   }),
+  PORTCULLIS_CACHE_DIR: setting.optional(
+    setting.path({
+      help: 'cluster: folder of this replica alone for figures of patterns, which make the next validation of a policy short; a folder that other accounts can write to is not used',
+    }),
+  ),
   PORTCULLIS_REPLICA: setting.string({
     help: 'cluster: name of the pod, which identifies it as the holder of the lease',
   }),
@@ -127,6 +132,7 @@ function clusterConfig(values: Values<typeof shared & typeof cluster>): ClusterC
     environmentDirectory: values.PORTCULLIS_ENVIRONMENT_DIR,
     runtimeTokenFile: values.PORTCULLIS_RUNTIME_TOKEN_FILE,
     secretsDirectory: values.PORTCULLIS_SECRETS_DIR,
+    cacheDirectory: values.PORTCULLIS_CACHE_DIR,
     replica: values.PORTCULLIS_REPLICA,
     leaseName: values.PORTCULLIS_LEASE_NAME,
   };

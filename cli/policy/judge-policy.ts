@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { assembleBundle } from '#contracts/assemble-bundle';
 import { type BundleLimits, defaultBundleLimits } from '#contracts/bundle';
 import { describeProblem } from '#contracts/describe-problem';
-import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import type { JudgeJob, JudgeVerdict } from '#contracts/judge';
 import type { ApprovedProvider } from '#contracts/providers';
-import { runChild } from '#kit/process/run-child';
 import { CliError } from '../errors/cli-error.ts';
-import { checkout } from '../platform/data-directory.ts';
 import type { PolicyInFile } from './read-policy.ts';
+import { runJudge } from './run-judge.ts';
 
 type JudgeOptions = {
   readonly policyId?: string;
@@ -23,7 +21,7 @@ type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly 
 
 /**
  * Builds and validates the bundle of one policy.
- * @throws CliError refused with every problem: stage, rule and reason
+ * @throws CliError refused with every problem: stage, rule and reason; timeout
  */
 export async function judgePolicy({ source, policy, id }: PolicyInFile, options: JudgeOptions): Promise<JudgedPolicy> {
   const policyId = options.policyId ?? id;
@@ -49,25 +47,4 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
     throw new CliError('refused', problems.join('\n'));
   }
   return { bytes, digest, verdict };
-}
-
-/** The operator also refuses a bundle whose validation takes longer. */
-const judgeMs = 30_000;
-/** A bundle in its canonical form, escaped, and the results of its tests. */
-const maxVerdictBytes = 16 * 1_024 * 1_024;
-
-/**
- * Validates a bundle in a child process.
- * @throws CliError refused after a timeout, failed if the process fails
- */
-async function runJudge(job: JudgeJob): Promise<JudgeVerdict> {
-  const end = await runChild(join(checkout, 'runtime/judge.ts'), {
-    input: JSON.stringify(job),
-    timeoutMs: judgeMs,
-    signal: new AbortController().signal,
-    maxOutputBytes: maxVerdictBytes,
-  });
-  if (end.timedOut) throw new CliError('refused', `The policy could not be validated within ${judgeMs / 1_000} s.`);
-  if (end.code !== 0) throw new CliError('failed', `The validation failed: ${end.stderr.trim()}`);
-  return judgeVerdictSchema.parse(JSON.parse(end.stdout));
 }

@@ -125,8 +125,7 @@ function timed(candidate: Candidate, restarts: readonly number[], bound: SearchB
   const { pattern, caseSensitive, masks, units } = candidate;
   const compiled = prepare(pattern, caseSensitive);
   const { firing } = compiled.analysis;
-  const automaton =
-    firing.figures().plan === 'probe' ? firing.probe()?.automaton : setAutomaton([compiled.analysis]);
+  const automaton = firing.figures().plan === 'probe' ? firing.probe()?.automaton : setAutomaton([compiled.analysis]);
   const texts = [
     ...units.map((unit) => repeated(unit, bound.maxBodyBytes)),
     ...(automaton === undefined ? [] : walks(automaton, restarts, bound.maxBodyBytes)),

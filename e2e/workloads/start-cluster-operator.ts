@@ -62,6 +62,7 @@ export async function startClusterOperator(
       leaseName: 'portcullis-operator',
       listen: { host: '127.0.0.1', port: 0 },
       namespace: namespace.client.namespace,
+      cacheDirectory: undefined,
       progressDeadlineMs: 600_000,
       maxStreamMs: 900_000,
       build: undefined,

@@ -30,6 +30,8 @@ export function dataDirectory(root: string) {
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     bundles: join(root, 'bundles'),
+    /** The folder of figures of patterns, which make the next validation of a bundle short. */
+    judging: join(root, 'judging'),
     /** The folder of notes about running processes; a note is useless after its process has exited. */
     run: join(root, 'run'),
     logs: join(root, 'logs'),

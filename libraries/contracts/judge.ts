@@ -29,6 +29,8 @@ export const judgeJobSchema = z.strictObject({
    * account can write to it.
    */
   cacheDirectory: z.string().optional(),
+  /** Limit of threads; that of the process when absent. */
+  threads: z.int().min(1).optional(),
   /** Writes `judged N of M` to stderr after each pattern that is worked out, in local rules. */
   progress: z.boolean().optional(),
 });

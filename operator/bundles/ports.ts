@@ -31,9 +31,9 @@ export type BundleCheckResult = {
 /** Validates bundles outside of every serving process. */
 export type Judge = {
   /**
-   * Compiles the bundle and estimates its cost. The same bytes are validated once; exceeding the timeout is a
-   * refusal; a process that could not be started throws and may be retried.
-   * @throws BrokenError `JudgeUnavailable`
+   * Compiles the bundle and estimates its cost. The same bytes are validated once. A validation that took too long, was
+   * killed or could not be started is no refusal: it throws and may be retried.
+   * @throws BrokenError `JudgeTimeout`, `JudgeUnavailable`
    */
   judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<ValidationResult>;
   /**

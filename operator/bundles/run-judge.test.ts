@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { canonicalBytes } from '#contracts/canonical';
 import type { Definition } from '#contracts/policy';
 import { regexEngine } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '../../e2e/support/until.ts';
 import { revisionOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { definitionOf } from '../testing/objects.ts';
 import { buildBundle } from './build-bundle.ts';
@@ -79,22 +80,47 @@ describe('bundle validation', () => {
     ]);
   });
 
-  test('a bundle is refused if its validation exceeds the timeout', async () => {
-    const endless = await judgeThat('for (;;);', 300);
-    expect(await endless.judge(bundleOf(definitionOf('portal')), signal)).toMatchObject({
-      kind: 'refused',
-      reason: 'bundle_invalid',
+  test('a validation that exceeds the timeout refuses nothing and is made again', async () => {
+    const bundle = bundleOf(definitionOf('portal'));
+    const flag = join(folder, 'second-time');
+    const late = await judgeThat(
+      `import { existsSync, writeFileSync } from 'node:fs';
+       if (!existsSync(${JSON.stringify(flag)})) { writeFileSync(${JSON.stringify(flag)}, ''); for (;;); }
+       await import(${JSON.stringify(file)});`,
+      4_000,
+    );
+    await expect(late.judge(bundle, signal)).rejects.toMatchObject({
+      code: 'JudgeTimeout',
+      message: expect.stringContaining('the machine is too slow or too busy: the bundle was not validated within 4 s'),
+    });
+    await until('the same bundle is accepted', async () => {
+      const again = await late.judge(bundle, signal).catch(() => undefined);
+      return again?.kind === 'accepted';
     });
   });
 
-  test('a bundle is refused if its validation was killed, and validated again if the validation process failed', async () => {
+  test('local checks that exceed the timeout have no result', async () => {
+    const endless = await judgeThat('for (;;); // local checks', 300);
+    const { bundle } = bundleOf(definitionOf('portal'));
+    const skipped = { providers: 'skipped', signal } as const;
+    await expect(endless.check(bundle, [], skipped)).rejects.toMatchObject({ code: 'JudgeTimeout' });
+  });
+
+  test('a bundle is validated again if the validation process was killed or failed, and refused if it said nothing', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const silent = await judgeThat('process.stdin.resume();');
     expect(await silent.judge(bundle, signal)).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
     const failing = await judgeThat('process.stdin.resume(); process.exitCode = 1;');
     await expect(failing.judge(bundle, signal)).rejects.toMatchObject({ code: 'JudgeUnavailable' });
     const killed = await judgeThat("process.kill(process.pid, 'SIGKILL'); // the system is short of memory");
-    expect(await killed.judge(bundle, signal)).toMatchObject({ kind: 'refused' });
+    await expect(killed.judge(bundle, signal)).rejects.toMatchObject({ code: 'JudgeUnavailable' });
+  });
+
+  test('figures of patterns are kept in the given folder', async () => {
+    const cacheDirectory = join(folder, 'judging');
+    const keeping = createJudge({ file, secretsDirectory: '', cacheDirectory });
+    await keeping.judge(bundleOf(withPattern('kept[0-9]+')), signal);
+    expect(await readdir(cacheDirectory)).toEqual([expect.stringMatching(/^figures-[0-9a-f]{32}\.json$/)]);
   });
 
   test('a bundle is refused if its validation read another digest', async () => {

@@ -9,10 +9,15 @@ import { runChild } from '#kit/process/run-child';
 import { BrokenError } from '../reconcile/outcome.ts';
 import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
 
-/** Timeout of a validation; exceeding it is reported as bundle_invalid. */
+/**
+ * Timeout of a validation. Exceeding it says something about the machine and nothing about the bundle: it is repeated
+ * and continues with the figures that are known by then.
+ */
 const judgeTimeoutMs = 30_000;
 /** Limit of concurrent validations, because each uses a core. */
 const atOnce = 2;
+/** Threads of one validation: the memory of its container is bounded. */
+const threads = 2;
 /** Limit of cached validation results. */
 const remembered = 512;
 
@@ -20,24 +25,28 @@ type JudgeOptions = {
   /** `runtime/judge.ts` of this checkout. */
   readonly file: string;
   readonly secretsDirectory: string;
+  /** Folder of figures of patterns that are known from before; nothing is kept when absent. */
+  readonly cacheDirectory?: string | undefined;
   readonly timeoutMs?: number;
 };
 
-/** A validation that exceeded its timeout, was killed by the system, or returned no valid result. */
-type NoVerdict = 'late' | 'killed' | 'invalid';
+/** A validation that exceeded its timeout or returned no valid result. */
+type NoVerdict = 'late' | 'invalid';
 
 /** Starts `runtime/judge.ts` as a child process for every validation. */
 export function createJudge(options: JudgeOptions): Judge {
-  const { file, secretsDirectory, timeoutMs = judgeTimeoutMs } = options;
+  const { file, secretsDirectory, cacheDirectory, timeoutMs = judgeTimeoutMs } = options;
+  const kept = cacheDirectory === undefined ? {} : { cacheDirectory };
   const slots = createSemaphore(atOnce);
   const judgements = new Map<string, ValidationResult>();
 
   async function run(job: JudgeJob, signal: AbortSignal): Promise<JudgeVerdict | NoVerdict> {
     const release = await slots.acquire(signal);
     try {
-      const ended = await runChild(file, { input: JSON.stringify(job), timeoutMs, signal });
+      const ended = await runChild(file, { input: JSON.stringify({ ...job, ...kept, threads }), timeoutMs, signal });
       if (ended.timedOut) return 'late';
-      if (ended.code === null) return 'killed';
+      if (ended.code === null)
+        throw new BrokenError('JudgeUnavailable', 'the validation of the bundle was killed by the system');
       if (ended.code !== 0)
         throw new BrokenError('JudgeUnavailable', 'the validation of the bundle ended with an error');
       const verdict = judgeVerdictSchema.safeParse(parseJson(ended.stdout));
@@ -59,8 +68,8 @@ export function createJudge(options: JudgeOptions): Judge {
       const known = judgements.get(digest);
       if (known !== undefined) return known;
       const verdict = await run({ bundle: bytes.toString('utf8'), checks: [] }, signal);
-      const judgement = judgementOf(verdict, digest);
-      return verdict === 'killed' ? judgement : remember(digest, judgement);
+      if (verdict === 'late') throw tooSlow(timeoutMs);
+      return remember(digest, judgementOf(verdict, digest));
     },
     async check(bundle, checks, { providers, signal }) {
       const missing = providers === 'called' ? missingCredential(bundle, secretsDirectory) : undefined;
@@ -71,6 +80,8 @@ export function createJudge(options: JudgeOptions): Judge {
         ...(providers === 'called' ? { secretsDirectory } : {}),
       };
       const verdict = await run(job, signal);
+      // With providers it may be they that are slow.
+      if (verdict === 'late' && providers === 'skipped') throw tooSlow(timeoutMs);
       if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
       // Without a provider credential the whole bundle is refused and no provider is called.
       const refusal = verdict.problems.map(sentenceOf).join('; ');
@@ -111,9 +122,7 @@ function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
   return { name, decision: found.decision, code: found.code };
 }
 
-function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): ValidationResult {
-  if (verdict === 'killed') return refused('the validation of the bundle was killed by the system');
-  if (verdict === 'late') return refused('the validation of the bundle exceeded its timeout');
+function judgementOf(verdict: JudgeVerdict | 'invalid', digest: string): ValidationResult {
   if (verdict === 'invalid') return refused('the validation of the bundle returned no verdict');
   if (verdict.problems.length > 0) {
     const isCostly = verdict.problems.every((problem) => problem.code === 'rule_too_costly');
@@ -130,6 +139,11 @@ function judgementOf(verdict: JudgeVerdict | NoVerdict, digest: string): Validat
         : { allowed: false, rule: streaming?.rule ?? 'a rule of the response section' },
     warnings: verdict.warnings.map(sentenceOf),
   };
+}
+
+function tooSlow(timeoutMs: number): BrokenError {
+  const message = `the machine is too slow or too busy: the bundle was not validated within ${timeoutMs / 1_000} s; the validation is repeated and continues where it stopped`;
+  return new BrokenError('JudgeTimeout', message);
 }
 
 /** The caller adds the name of the policy to the message. */

@@ -60,7 +60,7 @@ export async function openCluster(
   const { port } = template;
   const served = parts.use(createServedServices({ client, entries: environment.served, port, clock, logger }));
   const watched = [deployments, bundles, gateways, served];
-  const secretsDirectory = config.secretsDirectory;
+  const { secretsDirectory, cacheDirectory } = config;
   return {
     apiUrl: access.url,
     client,
@@ -72,7 +72,8 @@ export async function openCluster(
     bundles,
     served,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
-    judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory }),
+    judge:
+      overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),
     events,
     leadership: leadershipBy(election),
     synced: Promise.all(watched.map((one) => one.synced)).then(() => undefined),

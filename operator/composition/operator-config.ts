@@ -28,6 +28,7 @@ export type ClusterConfig = SharedConfig & {
   readonly environmentDirectory: string;
   readonly runtimeTokenFile: string;
   readonly secretsDirectory: string;
+  readonly cacheDirectory: string | undefined;
   readonly replica: string;
   readonly leaseName: string;
 };

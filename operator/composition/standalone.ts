@@ -66,8 +66,13 @@ export async function openStandalone(
     gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
     bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),
-    judge: overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory: data.secrets }),
+    judge: overrides.judge ?? openJudge(data),
   };
+}
+
+function openJudge({ secrets, judging }: DataDirectory) {
+  const file = join(root, 'runtime', 'judge.ts');
+  return createJudge({ file, secretsDirectory: secrets, cacheDirectory: judging });
 }
 
 function openProcesses(data: DataDirectory, build: string, { logger }: BackendTools) {

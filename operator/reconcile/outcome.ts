@@ -19,6 +19,7 @@ type BrokenReason =
   | 'ServerUnavailable'
   | 'Refused'
   | 'JudgeUnavailable'
+  | 'JudgeTimeout'
   | 'CredentialMissing'
   | 'WorkloadUnavailable'
   | 'Unexpected';

@@ -24,7 +24,7 @@ type Prepared = {
 };
 
 /** How the rules of a bundle are compiled. */
-export type CompileOptions = { readonly limits: BundleLimits; readonly askOf: AskOf; readonly matching: Matching };
+type CompileOptions = { readonly limits: BundleLimits; readonly askOf: AskOf; readonly matching: Matching };
 
 /** Compiles and admits a section, or names every rule that cannot be compiled or is too costly. */
 export function compileSection(place: SectionPlace, section: Section, options: CompileOptions): SectionCompilation {

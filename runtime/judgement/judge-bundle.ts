@@ -36,7 +36,7 @@ export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => 
   try {
     const file = await openFigureFile(job.cacheDirectory);
     const book = openFigureBook(await file.read());
-    await workOut(parsed, { file, book, onProgress });
+    await workOut(parsed, { file, book, threads: job.threads, onProgress });
     const askOf = job.secretsDirectory === undefined ? skipped : providers.askOf;
     const compilation = compile(parsed, askOf, book.source);
     if (book.added() > 0) await file.write(book.content());
@@ -47,17 +47,23 @@ export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => 
   }
 }
 
-type FigureWork = { readonly file: FigureFile; readonly book: FigureBook; readonly onProgress: OnProgress };
+type FigureWork = {
+  readonly file: FigureFile;
+  readonly book: FigureBook;
+  readonly threads: number | undefined;
+  readonly onProgress: OnProgress;
+};
 
-async function workOut({ bundle }: ParsedBundle, { file, book, onProgress }: FigureWork): Promise<void> {
+async function workOut({ bundle }: ParsedBundle, { file, book, threads, onProgress }: FigureWork): Promise<void> {
   let saving = Promise.resolve();
   let savedAt = systemClock.now();
-  await workOutFigures(bundle, book, (judged, rules) => {
+  function report(judged: number, rules: number): void {
     onProgress(judged, rules);
     if (systemClock.now() - savedAt < saveMs) return;
     savedAt = systemClock.now();
     saving = saving.then(() => file.write(book.content()));
-  });
+  }
+  await workOutFigures(bundle, book, { threads, onProgress: report });
   await saving;
 }
 

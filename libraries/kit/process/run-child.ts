@@ -9,6 +9,8 @@ type RunOptions = Pick<ChildOptions, 'cwd'> & {
   /** No timeout when absent. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Receives its standard error as it arrives. */
+  readonly onStderr?: (text: string) => void;
   /** Bounds each of its two outputs; 4 MiB when absent. */
   readonly maxOutputBytes?: number;
 };
@@ -31,7 +33,15 @@ export function runChild(file: string, options: RunOptions): Promise<RunEnd> {
  * @throws the reason of the signal; the error of the system if the program cannot be started
  */
 export async function runProcess(command: readonly string[], options: RunOptions = {}): Promise<RunEnd> {
-  const { input = '', env = childEnvironment(), cwd, timeoutMs, signal, maxOutputBytes = 4 * 1024 * 1024 } = options;
+  const {
+    input = '',
+    env = childEnvironment(),
+    cwd,
+    timeoutMs,
+    signal,
+    onStderr,
+    maxOutputBytes = 4 * 1024 * 1024,
+  } = options;
   signal?.throwIfAborted();
   const stdout = collector(maxOutputBytes, kill);
   const stderr = collector(maxOutputBytes, kill);
@@ -40,7 +50,10 @@ export async function runProcess(command: readonly string[], options: RunOptions
     cwd,
     stdin: { text: input },
     stdout: stdout.add,
-    stderr: stderr.add,
+    stderr(text) {
+      stderr.add(text);
+      onStderr?.(text);
+    },
   });
   function kill(): void {
     child.signal('SIGKILL');

@@ -19,7 +19,14 @@ type Task = FigureTask & { readonly key: string; rules: number };
 export type OnProgress = (judged: number, rules: number) => void;
 
 /** Works out the figures that a book lacks for the rules of a bundle, on as many threads as there are processors. */
-export async function workOutFigures(bundle: Bundle, book: FigureBook, onProgress: OnProgress): Promise<void> {
+export async function workOutFigures(
+  bundle: Bundle,
+  book: FigureBook,
+  {
+    threads: limit = maxThreads,
+    onProgress,
+  }: { readonly threads?: number | undefined; readonly onProgress: OnProgress },
+): Promise<void> {
   const rules = bundle.policies
     .flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)])
     .filter(isLocal);
@@ -30,7 +37,7 @@ export async function workOutFigures(bundle: Bundle, book: FigureBook, onProgres
     judged += task.rules;
     onProgress(judged, rules.length);
   }
-  const threads = Math.min(availableParallelism(), maxThreads, Math.floor(tasks.length / patternsPerThread));
+  const threads = Math.min(availableParallelism(), maxThreads, limit, Math.floor(tasks.length / patternsPerThread));
   const queue = tasks.values();
   if (threads > 1) {
     await Promise.all(Array.from({ length: threads }, () => runThread(queue, settle)));
@@ -72,9 +79,12 @@ async function runThread(
 
 function askWorker(worker: Worker, { pattern, caseSensitive, lists }: FigureTask): Promise<WorkedOut | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<WorkedOut | undefined>();
+  const onExit = (): void => reject(new Error('a thread ended before it had worked out the figures of a pattern'));
   worker.once('error', reject);
+  worker.once('exit', onExit);
   worker.once('message', (worked: WorkedOut | null) => {
     worker.off('error', reject);
+    worker.off('exit', onExit);
     resolve(worked ?? undefined);
   });
   worker.postMessage({ pattern, caseSensitive, lists } satisfies FigureTask);

@@ -62,12 +62,15 @@ function join(
   source: FigureSource,
 ): boolean {
   let built: Automaton | undefined;
-  const memoryBytes = source.joint([...group.analyses, analysis].map(({ key }) => key), () => {
-    group.automaton ??= setAutomaton(group.analyses);
-    const own = analysis.firing.set();
-    built = group.automaton && own && combine(group.automaton, own);
-    return built?.memoryBytes;
-  });
+  const memoryBytes = source.joint(
+    [...group.analyses, analysis].map(({ key }) => key),
+    () => {
+      group.automaton ??= setAutomaton(group.analyses);
+      const own = analysis.firing.set();
+      built = group.automaton && own && combine(group.automaton, own);
+      return built?.memoryBytes;
+    },
+  );
   const costMs = setCostMs(memoryBytes, maxBytes);
   if (memoryBytes === undefined || costMs > budgetMs) return false;
   group.members.push(member);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import RE2 from 're2';
 import { describe, expect, test } from 'vitest';
+import { workedOut } from '../cost/pattern-figures.ts';
 import { compilePattern } from '../search/compile-pattern.ts';
 import { matchableText, patternText } from '../testing/pattern-arbitrary.ts';
 import { parsePattern } from './parse-pattern.ts';
@@ -20,21 +21,25 @@ const recorded: readonly Recorded[] = readFileSync(new URL('../testdata/google-r
   .map((line) => JSON.parse(line));
 
 describe('against what google-re2 1.1.20251105 said', () => {
-  test('every recorded pattern is accepted or refused alike, and its first match is the same', () => {
-    const differences: string[] = [];
-    for (const { pattern, caseSensitive, texts, accepted, first } of recorded) {
-      const compiled = compilePattern({ pattern, caseSensitive });
-      const refused = 'reason' in compiled;
-      if (refused === accepted) differences.push(`${pattern}: accepted ${accepted}`);
-      if (refused || !accepted) continue;
-      for (const [index, text] of texts.entries()) {
-        const [span] = compiled.matches(Buffer.from(text), 1);
-        const ours = span === undefined ? null : [span.start, span.end];
-        if (JSON.stringify(ours) !== JSON.stringify(first[index])) differences.push(`${pattern} on ${text}: ${ours}`);
+  test.each(['prepared', 'direct'] as const)(
+    'matching %s accepts or refuses every recorded pattern alike and finds the same first match',
+    (kind) => {
+      const differences: string[] = [];
+      for (const { pattern, caseSensitive, texts, accepted, first } of recorded) {
+        const compiled = compilePattern({ pattern, caseSensitive }, { kind, figures: workedOut });
+        const refused = 'reason' in compiled;
+        if (refused === accepted) differences.push(`${pattern}: accepted ${accepted}`);
+        if (refused || !accepted) continue;
+        for (const [index, text] of texts.entries()) {
+          const [span] = compiled.matches(Buffer.from(text), 1);
+          const ours = span === undefined ? null : [span.start, span.end];
+          if (JSON.stringify(ours) !== JSON.stringify(first[index])) differences.push(`${pattern} on ${text}: ${ours}`);
+          if (compiled.test(Buffer.from(text)) !== (ours !== null)) differences.push(`${pattern} fires otherwise`);
+        }
       }
-    }
-    expect(differences).toEqual([]);
-  });
+      expect(differences).toEqual([]);
+    },
+  );
 
   test('the record of google-re2 holds enough refusals, acceptances and matches', () => {
     const accepted = recorded.filter((row) => row.accepted);

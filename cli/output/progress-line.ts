@@ -1,0 +1,18 @@
+/** One line on standard error that says how far a command is; only a terminal shows it. */
+type ProgressLine = Disposable & { readonly show: (text: string) => void };
+
+/** Disposing removes the line, so that nothing of it stands beside the result. */
+export function openProgressLine(terminal: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr): ProgressLine {
+  let shown = false;
+  return {
+    show(text) {
+      if (!terminal.isTTY) return;
+      terminal.write(`\r\u{1b}[K${text}`);
+      shown = true;
+    },
+    [Symbol.dispose]() {
+      if (shown) terminal.write('\r\u{1b}[K');
+      shown = false;
+    },
+  };
+}

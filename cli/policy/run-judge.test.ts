@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openProgressLine } from '../output/progress-line.ts';
+import { folderWithFiles } from '../testing/run-cli.ts';
+import { runJudge } from './run-judge.ts';
+
+test('a validation that takes too long is a timeout that says how far it came, and refuses nothing', async () => {
+  using folder = folderWithFiles();
+  const file = join(folder.path, 'endless.ts');
+  writeFileSync(
+    file,
+    "process.stderr.write('judged 118 of 200\\njudged 120 of 200\\n'); setInterval(() => {}, 1_000);",
+  );
+  await expect(runJudge({ bundle: '{}', checks: [] }, { file, timeoutMs: 2_500 })).rejects.toMatchObject({
+    exit: 'timeout',
+    message:
+      'The policy was not judged within 2.5 s: this machine is too slow or too busy (120 of 200 rules are judged). ' +
+      'Nothing is known against the policy. Run the command again: it continues where it stopped.',
+  });
+});
+
+test('progress is one line on a terminal, which is removed in the end, and nothing elsewhere', () => {
+  const written: string[] = [];
+  const write = (text: string) => written.push(text) > 0;
+  for (const isTTY of [true, false]) {
+    using line = openProgressLine({ isTTY, write } as unknown as NodeJS.WriteStream);
+    line.show('judging rule 1 of 2');
+    line.show('judging rule 2 of 2');
+  }
+  expect(written).toEqual(['\r\u{1b}[Kjudging rule 1 of 2', '\r\u{1b}[Kjudging rule 2 of 2', '\r\u{1b}[K']);
+});

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { runChild } from '#kit/process/run-child';
+import { CliError } from '../errors/cli-error.ts';
+import { openProgressLine } from '../output/progress-line.ts';
+import { cacheDirectory } from '../platform/cache-directory.ts';
+import { checkout } from '../platform/data-directory.ts';
+
+type JudgeProcess = { readonly file: string; readonly timeoutMs: number };
+
+/** The operator gives a validation the same time. */
+const shippedJudge: JudgeProcess = { file: join(checkout, 'runtime/judge.ts'), timeoutMs: 30_000 };
+/** A bundle in its canonical form, escaped, and the results of its tests. */
+const maxVerdictBytes = 16 * 1_024 * 1_024;
+
+/**
+ * Validates a bundle in a child process.
+ * @throws CliError timeout, failed if the process fails
+ */
+export async function runJudge(job: JudgeJob, { file, timeoutMs }: JudgeProcess = shippedJudge): Promise<JudgeVerdict> {
+  using line = openProgressLine();
+  const progress = createProgress((judged, rules) => line.show(`judging rule ${judged} of ${rules}`));
+  const end = await runChild(file, {
+    input: JSON.stringify({ ...job, progress: true, cacheDirectory: join(cacheDirectory(), 'judging') }),
+    timeoutMs,
+    signal: new AbortController().signal,
+    maxOutputBytes: maxVerdictBytes,
+    onStderr: progress.read,
+  });
+  if (end.timedOut) throw new CliError('timeout', tooSlow(timeoutMs, progress.last()));
+  if (end.code !== 0) throw new CliError('failed', `The validation failed: ${lastLine(end.stderr)}`);
+  return judgeVerdictSchema.parse(JSON.parse(end.stdout));
+}
+
+type Judged = { readonly judged: number; readonly rules: number };
+
+/** Reads the lines `judged N of M` of the validation. */
+function createProgress(onProgress: (judged: number, rules: number) => void) {
+  let last: Judged | undefined;
+  return {
+    last: () => last,
+    read(text: string): void {
+      const [, judged, rules] = [...text.matchAll(/^judged (\d+) of (\d+)$/gm)].at(-1) ?? [];
+      if (judged === undefined || rules === undefined) return;
+      last = { judged: Number(judged), rules: Number(rules) };
+      onProgress(last.judged, last.rules);
+    },
+  };
+}
+
+function tooSlow(timeoutMs: number, last: Judged | undefined): string {
+  const slow = `The policy was not judged within ${timeoutMs / 1_000} s: this machine is too slow or too busy`;
+  const far = last === undefined ? '' : ` (${last.judged} of ${last.rules} rules are judged)`;
+  return `${slow}${far}. Nothing is known against the policy. Run the command again: it continues where it stopped.`;
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
