@@ -11,13 +11,18 @@ import type { ResourceSource, SourceOptions } from '../resources/resource-source
 import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
+import { type FoundProblem, findProblems, problemsText, withRemedy } from '../why/find-problems.ts';
 
 type StatusOptions = SourceOptions & OutputOptions;
 /** The models that a gateway serves, or why they are unknown. */
-type Served = { readonly installation: StatusView } | { readonly unknown: string };
+type Served =
+  | { readonly installation: StatusView; readonly problems: readonly FoundProblem[] }
+  | { readonly unknown: string; readonly problems: readonly FoundProblem[] };
 
-export function addPlatformStatus(program: Command, source: ResourceSource): void {
-  const command = program
+const program = 'portcullis';
+
+export function addPlatformStatus(parent: Command, source: ResourceSource): void {
+  const command = parent
     .command('status')
     .description('show the processes, addresses, gateways, bindings and workloads of the platform');
   withOutput(withResourceOptions(command, source)).action(status);
@@ -26,10 +31,12 @@ export function addPlatformStatus(program: Command, source: ResourceSource): voi
 async function status(options: StatusOptions): Promise<void> {
   const platform = runningPlatform(options.data);
   const notApplied = readApplyProblems(platform.data);
-  const served = await servedBy(platform, options);
+  const { problems: found, ...served } = await servedBy(platform, options);
+  const problems = [...found, ...notApplied.map(fileProblem)];
   const format = formatOf(options);
-  writeResult(format, { ...platform.status, notApplied, ...served }, (isWide) =>
+  writeResult(format, { ...platform.status, problems, notApplied, ...served }, (isWide) =>
     [
+      ...(problems.length === 0 ? [] : [problemsText(problems)]),
       textOf(platform.status),
       ...(notApplied.length === 0 ? [] : [`Not applied:\n${notApplied.map((problem) => `  ${problem}`).join('\n')}`]),
       'installation' in served ? `\n${statusText(served.installation, isWide)}` : `\n${served.unknown}`,
@@ -37,13 +44,24 @@ async function status(options: StatusOptions): Promise<void> {
   );
 }
 
+function fileProblem(message: string): FoundProblem {
+  const part = 'Folder apply';
+  return withRemedy({ component: 'storage', part, reason: 'FileNotApplied', message }, program);
+}
+
 /** An operator that does not respond is reported; everything else is still shown. */
 async function servedBy(platform: RunningPlatform, options: StatusOptions): Promise<Served> {
+  await using resources = openPlatform(platform, options);
   try {
-    await using resources = openPlatform(platform, options);
-    return { installation: viewOfStatus(await readStatus(resources)) };
+    const status = await readStatus(resources);
+    return { installation: viewOfStatus(status), problems: findProblems(status, program) };
   } catch (error) {
-    return { unknown: describeError(error).message };
+    const unknown = describeError(error).message;
+    const { problems } = await resources.surroundings();
+    const part = 'Operator';
+    const own = { component: 'operator', part, reason: 'ServerUnreachable', message: unknown } as const;
+    const isKnown = problems.some(({ component }) => component === 'operator' || component === 'storage');
+    return { unknown, problems: [...(isKnown ? [] : [own]), ...problems].map((one) => withRemedy(one, program)) };
   }
 }
 

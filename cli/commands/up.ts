@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import type { DataDirectory } from '#contracts/data-directory';
 import { defaultHungAfterMs } from '#kit/process/watch-answers';
 import { CliError } from '../errors/cli-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { ipAddress } from '../options/ip-address.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
+import { removeStartFailure, writeStartFailure } from '../platform/start-failure.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
@@ -49,6 +51,20 @@ async function up(options: UpOptions): Promise<void> {
   refuseForeignFolder(data);
   using lock = lockOf(data);
   void lock;
+  try {
+    await runPlatform({ ...options, hungAfterMs }, data, begun);
+  } catch (error) {
+    await writeStartFailure(data, describeError(error).message, new Date());
+    throw error;
+  }
+}
+
+/** Runs the platform until a signal. @throws the reason for which it could not start */
+async function runPlatform(
+  options: UpOptions & { readonly hungAfterMs: number },
+  data: DataDirectory,
+  begun: number,
+): Promise<void> {
   const stopping = abortOnSignal();
   const isFirst = await prepareDirectory(data);
   await waitForOrphans(data, say);
@@ -59,7 +75,8 @@ async function up(options: UpOptions): Promise<void> {
   using logs = boundLogs(data.logs);
   void logs;
   try {
-    platform = await startSupervisedPlatform({ ...options, data, say, hungAfterMs, signal: stopping });
+    platform = await startSupervisedPlatform({ ...options, data, say, signal: stopping });
+    removeStartFailure(data);
     const { addresses } = platform.status();
     const served = { api: addresses.api, admins: platform.admins() };
     say('waiting for gateways and bindings');

@@ -4,6 +4,7 @@ import { formatOf, type OutputOptions, withOutput, writeResult } from '../output
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { type Explanation, explainBinding } from '../why/explain-binding.ts';
+import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import type { Link } from '../why/links.ts';
 
@@ -21,7 +22,8 @@ export function addWhy(program: Command, source: ResourceSource): void {
 
 async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
   await using resources = await source.open(options);
-  const explanation = explainBinding(await gatherFacts(resources, name), source.program);
+  const facts = await explained(resources, () => gatherFacts(resources, name));
+  const explanation = explainBinding(facts, source.program);
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }
 

@@ -26,6 +26,7 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
         'The management API does not show the settings of the operator: give --providers and --limits.',
       );
     },
+    explain: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
 }

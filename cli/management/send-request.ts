@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import { managementErrorSchema } from '#contracts/management';
+import { type ManagementErrorBody, managementErrorSchema } from '#contracts/management';
+import { tokenFault } from '../errors/token-fault.ts';
 import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
 
 export type ManagementConnection = {
@@ -56,7 +57,8 @@ async function sendOnce<T>(
   schema: z.ZodType<T>,
   ms: number,
 ): Promise<ReceivedResponse<T>> {
-  const authorization = `Bearer ${await token()}`;
+  const bearer = await token();
+  const authorization = `Bearer ${bearer}`;
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
   let answer: Response;
   let bytes: Buffer | undefined;
@@ -76,8 +78,16 @@ async function sendOnce<T>(
   const json = parse(bytes);
   if (answer.ok) return answered(origin, answer, schema.safeParse(json));
   const failure = managementErrorSchema.safeParse(json);
-  if (failure.success) throw new ManagementApiError(answer.status, failure.data.error);
+  if (failure.success) throw new ManagementApiError(answer.status, withCause(answer, failure.data.error, bearer));
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
+}
+
+/** The sentence of a refused token begins with what its times say. */
+function withCause({ status, headers }: Response, error: ManagementErrorBody['error'], token: string) {
+  if (status !== 401) return error;
+  const fault = tokenFault(token, new Date(), headers.get('date') ?? undefined);
+  const remedy = fault ?? 'The token is not one that this API accepts: check issuer and audience, or get a new one.';
+  return { ...error, message: `${remedy} (${error.message})` };
 }
 
 function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {

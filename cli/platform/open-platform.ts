@@ -1,9 +1,20 @@
 import { existsSync } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
 import { openTokenFile } from '#kit/http/token-file';
+import { isKubeError } from '#kube/client/kube-error';
+import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
-import type { OpenedResources, ProcessView, SourceOptions, Surroundings } from '../resources/resource-source.ts';
+import type {
+  InstallationProblem,
+  OpenedResources,
+  ProcessView,
+  SourceOptions,
+  Surroundings,
+} from '../resources/resource-source.ts';
 import { createResourceWriter } from '../resources/resource-writer.ts';
+import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
+import { localProblems } from './local-problems.ts';
 import type { RunningPlatform } from './running-platform.ts';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 
@@ -17,7 +28,8 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   return {
     client,
     writer: createResourceWriter(client),
-    surroundings: async () => surroundingsOf(status),
+    surroundings: async () => surroundingsOf(status, await localProblems(data, status)),
+    explain: (error) => explainError(error, data, status),
     environment: async () => ({
       approved: readProviders(existing(data.providers)),
       limits: readLimits(existing(data.limits)),
@@ -26,7 +38,27 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   };
 }
 
-function surroundingsOf({ processes }: PlatformStatus): Surroundings {
+/** An operator that does not answer is explained by the process or the disk that is at fault. */
+async function explainError(
+  error: unknown,
+  data: DataDirectory,
+  status: PlatformStatus,
+): Promise<CliError | undefined> {
+  if (isKubeError(error, 'unauthenticated')) return new CliError('unauthenticated', wrongToken(data));
+  if (!isKubeError(error, 'network', 'unavailable')) return undefined;
+  const [problem] = (await localProblems(data, status)).filter(({ component }) => explaining.includes(component));
+  return problem === undefined
+    ? undefined
+    : new CliError('not_running', causeAndRemedy(withRemedy(problem, 'portcullis')));
+}
+
+const explaining: readonly InstallationProblem['component'][] = ['storage', 'operator'];
+
+function wrongToken({ apiToken }: DataDirectory): string {
+  return `The operator refuses the token in ${apiToken}: the file was changed after the start. Stop "portcullis up" and start it again.`;
+}
+
+function surroundingsOf({ processes }: PlatformStatus, problems: Surroundings['problems']): Surroundings {
   const ofKind = (kind: ProcessStatus['kind']) => processes.filter((one) => one.kind === kind).map(viewOf);
   const replicas = ofKind('operator');
   const acts = replicas.find(({ ready }) => ready);
@@ -38,7 +70,7 @@ function surroundingsOf({ processes }: PlatformStatus): Surroundings {
           replicas,
         } as const)
       : ({ state: 'leading', message: `${acts.name} is ready.`, holder: acts.name, replicas } as const);
-  return { operator, gateways: ofKind('gateway') };
+  return { operator, gateways: ofKind('gateway'), problems };
 }
 
 function viewOf({ name, ready, answering, restarts }: ProcessStatus): ProcessView {

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
 import { CliError } from '../errors/cli-error.ts';
+import { sentence } from '../output/sentence.ts';
+import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
 import { chosenDataDirectory } from './data-directory.ts';
+import { storageProblems } from './local-problems.ts';
 import { isLocked } from './lock.ts';
+import { readStartFailure } from './start-failure.ts';
 import { type PlatformStatus, readStatusFile } from './status-file.ts';
 
 export type RunningPlatform = { readonly data: DataDirectory; readonly status: PlatformStatus };
@@ -20,11 +24,20 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
     throw new CliError('not_running', `${data.root} is not the data directory of a platform: check --data.`);
   }
   if (!isLocked(data.lock)) {
-    throw new CliError('not_running', `No platform runs on ${data.root}: start one with "portcullis up".`);
+    throw new CliError('not_running', notRunning(data));
   }
   const status = readStatusFile(data.status);
   if (status === undefined) {
     throw new CliError('not_running', `The platform on ${data.root} is still starting: try again in a moment.`);
   }
   return { data, status };
+}
+
+/** The cause of the last failed start comes first. */
+function notRunning(data: DataDirectory): string {
+  const [problem] = storageProblems(data);
+  const failure = problem === undefined ? readStartFailure(data) : causeAndRemedy(withRemedy(problem, 'portcullis'));
+  const remedy = 'start one with "portcullis up".';
+  if (failure === undefined) return `No platform runs on ${data.root}: ${remedy}`;
+  return `The last start failed: ${sentence(failure)} No platform runs on ${data.root}: correct the cause, then ${remedy}`;
 }

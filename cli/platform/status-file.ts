@@ -10,6 +10,8 @@ const processSchema = z.object({
   /** False while a started process leaves requests to its health endpoint without an answer. */
   answering: z.boolean().default(true),
   restarts: z.int(),
+  /** How the process last ended, with the last sentences of its log; absent while it is ready. */
+  ended: z.string().optional(),
 });
 
 /** The content of status.json, which `portcullis up` writes. */
@@ -25,6 +27,8 @@ const statusSchema = z.object({
     operator: z.string(),
     /** Origin of the policy management API; absent if it is off. */
     management: z.string().optional(),
+    /** Origin of health and metrics of the management API; absent if it is off. */
+    managementAdmin: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),

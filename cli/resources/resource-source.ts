@@ -5,6 +5,7 @@ import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import type { CliError } from '../errors/cli-error.ts';
 import type { ResourceWriter } from './resource-writer.ts';
 
 /** Options that select the server and namespace of the resources; each source accepts some of them. */
@@ -46,10 +47,23 @@ export type OperatorView = {
   readonly replicas: readonly ProcessView[];
 };
 
+/** A fault of the installation itself, which no resource of Portcullis names. */
+export type InstallationProblem = {
+  /** What it stops. */
+  readonly component: 'storage' | 'operator' | 'gateway' | 'management' | 'postgres' | 'echo' | 'issuer';
+  /** The faulty process or object, such as `Process gateway-1`. */
+  readonly part: string;
+  /** One word for programs, which also selects the remedy. */
+  readonly reason: string;
+  readonly message: string;
+};
+
 /** The processes of the installation; `gateways` is absent when the caller is not allowed to read them. */
 export type Surroundings = {
   readonly operator: OperatorView;
   readonly gateways?: readonly ProcessView[];
+  /** What causes others comes first. */
+  readonly problems: readonly InstallationProblem[];
 };
 
 /** The settings of an installation that bundles depend on. */
@@ -63,6 +77,8 @@ export type OpenedResources = AsyncDisposable & {
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   surroundings(): Promise<Surroundings>;
+  /** The cause and the remedy of an error of the resource server; undefined when only the error is known. */
+  explain(error: unknown): Promise<CliError | undefined>;
   /** @throws CliError when the installation is not found */
   environment(): Promise<JudgedEnvironment>;
 };

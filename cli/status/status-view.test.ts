@@ -24,7 +24,7 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
     holder: 'one',
     replicas: [{ name: 'two', ready: true }],
   } as const;
-  const surroundings = { operator, ...(gateways === undefined ? {} : { gateways }) };
+  const surroundings = { operator, problems: [], ...(gateways === undefined ? {} : { gateways }) };
   return viewOfStatus({
     namespace: 'team',
     surroundings,

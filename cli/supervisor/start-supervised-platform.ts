@@ -164,7 +164,9 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         gatewayAdmins: lines?.gateways.map(adminOf) ?? [],
         api: lines === undefined ? '' : apiOf(lines.operator),
         operator: lines?.operator.listening ?? '',
-        ...(lines?.management === undefined ? {} : { management: lines.management.listening }),
+        ...(lines?.management === undefined
+          ? {}
+          : { management: lines.management.listening, managementAdmin: adminOf(lines.management) }),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
       ...(lines?.off === undefined ? {} : { managementOff: lines.off }),

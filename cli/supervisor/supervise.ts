@@ -58,10 +58,14 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
   let ready = false;
   let answering = true;
   let restarts = 0;
+  let ended: string | undefined;
 
   async function run(env: ChildSpec['env']): Promise<{ line: ReadyLine | undefined; how: string }> {
     const started = await start({ ...spec, env }, options).catch(whyNot);
-    if (typeof started === 'string') return { line: undefined, how: started };
+    if (typeof started === 'string') {
+      ended = started;
+      return { line: undefined, how: started };
+    }
     child = started;
     if (stopping.signal.aborted) await child.stop({ graceMs: 0 });
     onChange();
@@ -69,13 +73,17 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
     if (line !== undefined) {
       ready = true;
       answering = true;
+      ended = undefined;
       onChange();
       first.resolve(line);
     }
     const hangs = line !== undefined && (await endIfHung(child, spec.health(line)));
-    const how = describeEnd(await child.ended);
+    const end = describeEnd(await child.ended);
     ready = false;
-    return { line, how: hangs ? `did not answer for ${options.hungAfterMs / 1_000} s and was killed` : how };
+    const how = hangs ? `did not answer for ${options.hungAfterMs / 1_000} s and was killed` : end;
+    const words = child.lastWords();
+    ended = words === '' ? how : `${how}: ${words}`;
+    return { line, how };
   }
 
   /** Watches a process until it ends or shuts down. A hung process cannot shut down, so it is killed. */
@@ -127,6 +135,7 @@ export function supervise(spec: ChildSpec, options: SuperviseOptions): Supervise
       ready: ready && answering,
       answering: answering || !ready,
       restarts,
+      ...(ended === undefined ? {} : { ended }),
     }),
     async stop(graceMs) {
       stopping.abort();

@@ -81,6 +81,21 @@ const advice: Readonly<Record<string, Advice>> = {
   BuildMissing: (names) => `This build is not available any more: ${reapply(names)}`,
   BundleMissing: reapply,
   WorkloadMissing: wait,
+  ScaledToZero: () => 'Scale it to one replica or more: kubectl scale --replicas=1.',
+  ClaimPending: () =>
+    'Create the StorageClass that the message names, or set postgresql.storage.storageClassName of the chart to one that exists.',
+  ContainerCrashes: () => 'Correct the cause that the message or the log of the pod names. Kubernetes restarts it.',
+  DiskFull: () => 'Free space on that disk; the processes continue by themselves.',
+  DiskUnusable: () => 'Make the folder writable for the user of the platform, or choose another one with --data.',
+  ProcessNotAnswering: () =>
+    'Wait: a process that does not answer for 10 s is killed and restarted; its log is in the folder logs.',
+  ProcessNotReady: () => 'Wait. If this lasts, see its log in the folder logs.',
+  ProcessRestarting: () =>
+    'Correct the cause that the message names; the process is restarted by itself. Its log is in the folder logs.',
+  ManagementOff: () => 'Correct the cause that the message names, then stop "portcullis up" and start it again.',
+  DatabaseAway: () => 'Start the database, or correct PORTCULLIS_DATABASE_URL. Guarded models are served without it.',
+  FileNotApplied: () => 'Correct the file: it is applied as soon as it is saved.',
+  ServerUnreachable: () => 'See the log of the operator, or stop "portcullis up" and start it again.',
   StorageFull: () => 'Free space or raise the quota. The operator retries.',
   StorageDenied: () => 'Give the operator write permission there. It retries.',
   JudgeUnavailable: platform,
@@ -100,4 +115,9 @@ export const knownReasons: readonly string[] = Object.keys(advice);
 export function adviceFor(reason: string, names: AdviceNames): string {
   const found = Object.hasOwn(advice, reason) ? advice[reason] : undefined;
   return found?.(names) ?? 'See the conditions of the binding and the log of the operator.';
+}
+
+/** Whether a reason belongs to a normal rollout. */
+export function isProgress(reason: string): boolean {
+  return Object.hasOwn(advice, reason) && advice[reason] === wait;
 }

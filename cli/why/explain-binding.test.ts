@@ -69,6 +69,7 @@ function factsOf(change: {
     reports,
     surroundings: {
       operator: { state: operator, message: `The operator: ${operator}.`, replicas: [] },
+      problems: [],
       ...(change.gateways === undefined ? {} : { gateways: change.gateways }),
     },
   };

@@ -1,4 +1,5 @@
 import { applicationOutcome } from '#resources/binding-state';
+import { sentence } from '../output/sentence.ts';
 import { stateOf } from '../status/status-view.ts';
 import { adviceFor } from './advice.ts';
 import type { BindingDependencies } from './gather-facts.ts';
@@ -11,7 +12,6 @@ import {
   referencesLink,
   replicaLinks,
   routeLink,
-  sentence,
   workloadLinks,
 } from './links.ts';
 

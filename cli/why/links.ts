@@ -4,6 +4,8 @@ import { idLabel } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { sentence } from '../output/sentence.ts';
+import type { InstallationProblem } from '../resources/resource-source.ts';
 import { routeStateOf } from '../status/route-state.ts';
 import type { BindingDependencies } from './gather-facts.ts';
 
@@ -16,10 +18,17 @@ export type Link = {
   readonly message: string;
 };
 
-export function operatorLink({ surroundings: { operator } }: BindingDependencies): Link {
+export function operatorLink({ surroundings: { operator, problems } }: BindingDependencies): Link {
   const { state, message } = operator;
+  const problem = problems.find(({ component }) => component === 'operator');
+  if (state === 'absent' && problem !== undefined) return problemLink('Operator', problem);
   if (state === 'absent') return { part: 'Operator', state: 'fault', reason: 'NoOperator', message: sentence(message) };
   return { part: 'Operator', state: state === 'leading' ? 'well' : 'aside', message: sentence(message) };
+}
+
+/** A step that a faulty process or object stops; its reason selects the remedy. */
+function problemLink(step: string, { part, reason, message }: InstallationProblem): Link {
+  return { part: step, state: 'fault', reason, message: `${part}: ${message}` };
 }
 
 /** A condition of the binding, if it is about its current generation. */
@@ -127,6 +136,8 @@ export function replicaLinks({ binding, route, reports, surroundings }: BindingD
       return { part: `Replica ${name}`, state: 'aside', reason: 'ReplicaNotReady', message };
     });
   if (isAnyReady) return [...links, ...silent];
+  const problem = surroundings.problems.find(({ component }) => component === 'gateway');
+  if (problem !== undefined) return [problemLink('Replicas', problem), ...links, ...silent];
   const message = `No replica of the gateway ${gateway} is ready: nothing can be applied.`;
   return [{ part: 'Replicas', state: 'fault', reason: 'NoReplica', message }, ...links, ...silent];
 }
@@ -178,10 +189,4 @@ function conditionOf(conditions: readonly Condition[] | undefined, type: string)
 /** Converts a code such as `policy_archived` to `PolicyArchived`. */
 function camel(reason: string): string {
   return reason.replace(/(^|_)([a-z])/g, (_match, _start, letter: string) => letter.toUpperCase());
-}
-
-/** Adds a capital and a full stop. */
-export function sentence(text: string): string {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }

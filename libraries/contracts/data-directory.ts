@@ -12,6 +12,8 @@ export function dataDirectory(root: string) {
     lock: join(root, 'lock'),
     /** The status file with addresses and processes, written by the supervisor. */
     status: join(root, 'status.json'),
+    /** Why the last start failed, written by the supervisor; absent after a start that succeeded. */
+    startFailure: join(root, 'start-failure.json'),
     /** Ports that the processes keep over restarts, written by the supervisor. */
     ports: join(root, 'ports.json'),
     /** The folder of the custom resources, which the operator owns. */

@@ -12,6 +12,7 @@ import type {
   SourceOptions,
 } from '../../resources/resource-source.ts';
 import { createResourceWriter } from '../../resources/resource-writer.ts';
+import { explainAccess } from './explain-access.ts';
 import { observeCluster } from './observe-cluster.ts';
 
 const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
@@ -39,6 +40,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
     client,
     writer: createResourceWriter(client),
     surroundings: () => observeCluster(client, new Date()),
+    explain: (error) => explainAccess(error, access, new Date()),
     environment: () => readEnvironment(client),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };

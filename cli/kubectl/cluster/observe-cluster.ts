@@ -1,10 +1,14 @@
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { Deployment, Lease, Pod } from '#kube/client/builtin-types';
-import type { KubeClient } from '#kube/client/client';
+import type { CoreEvent, Deployment, Lease, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
+import type { KubeClient, ListOptions } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import type { KubeObject } from '#kube/client/kube-object';
 import { listAll } from '#kube/client/list-all';
+import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { OperatorView, ProcessView, Surroundings } from '../../resources/resource-source.ts';
+
+import { type ClusterObjects, clusterProblems } from './cluster-problems.ts';
 
 const partOf = 'app.kubernetes.io/part-of=portcullis';
 const componentLabel = 'app.kubernetes.io/component';
@@ -20,7 +24,22 @@ export async function observeCluster(client: KubeClient, now: Date): Promise<Sur
   const gateways = pods?.filter((pod) => componentOf(pod) === 'gateway').map(viewOfPod);
   const replicas = (pods ?? []).filter((pod) => componentOf(pod) === 'operator').map(viewOfPod);
   const operator = { ...operatorView(lease, client.namespace, now), replicas };
-  return gateways === undefined ? { operator } : { operator, gateways };
+  const problems = clusterProblems(await objectsOf(client, pods ?? []));
+  return gateways === undefined ? { operator, problems } : { operator, gateways, problems };
+}
+
+/** Objects that explain why a process does not run; what the caller is not allowed to read explains nothing. */
+async function objectsOf(client: KubeClient, pods: readonly Stored<Pod>[]): Promise<ClusterObjects> {
+  const ours = { labelSelector: partOf };
+  const read = async <T extends KubeObject>(kind: Kind, options: ListOptions = {}): Promise<readonly Stored<T>[]> =>
+    (await allowed(() => listAll<T>(client, kind, options)))?.items ?? [];
+  const [deployments, statefulSets, claims, events] = await Promise.all([
+    read<Deployment>(builtinKinds.deployment, ours),
+    read<StatefulSet>(builtinKinds.statefulSet, ours),
+    read<PersistentVolumeClaim>(builtinKinds.persistentVolumeClaim),
+    read<Stored<CoreEvent> & KubeObject>(builtinKinds.coreEvent, { fieldSelector: 'type=Warning' }),
+  ]);
+  return { pods, deployments, statefulSets, claims, events };
 }
 
 /** The pods of the installation, without those that have ended. */

@@ -6,6 +6,8 @@ import type { ResourceSource } from '../../resources/resource-source.ts';
 import { readStatus } from '../../status/read-status.ts';
 import { statusText } from '../../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../../status/status-view.ts';
+import { explained } from '../../why/explained.ts';
+import { findProblems, problemsText } from '../../why/find-problems.ts';
 
 type StatusOptions = ResourceCommandOptions & OutputOptions;
 
@@ -18,11 +20,15 @@ export function addInstallationStatus(program: Command, source: ResourceSource):
 
 async function status(source: ResourceSource, options: StatusOptions): Promise<void> {
   await using resources = await source.open(options);
-  const view = viewOfStatus(await readStatus(resources));
+  const read = await explained(resources, () => readStatus(resources));
+  const view = viewOfStatus(read);
   if (isEmpty(view)) {
     throw new CliError('not_found', `Portcullis is not installed in the namespace ${view.namespace}. ${hint}`);
   }
-  writeResult(formatOf(options), view, (isWide) => statusText(view, isWide));
+  const problems = findProblems(read, source.program);
+  writeResult(formatOf(options), { problems, ...view }, (isWide) =>
+    [...(problems.length === 0 ? [] : [problemsText(problems)]), statusText(view, isWide)].join('\n'),
+  );
   if (!hasRun(view)) throw new CliError('not_running', `Operator: ${view.operator.message} ${hint}`);
 }
 

@@ -104,6 +104,25 @@ export type Deployment = KubeObject & {
   };
 };
 
+export type StatefulSet = KubeObject & {
+  readonly spec: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number; readonly readyReplicas?: number };
+};
+
+export type PersistentVolumeClaim = KubeObject & {
+  readonly spec: { readonly storageClassName?: string };
+  readonly status?: { readonly phase?: 'Pending' | 'Bound' | 'Lost' };
+};
+
+/** An Event of the core group, which the controllers and kubelets of Kubernetes write. */
+export type CoreEvent = Omit<KubeObject, 'spec' | 'status'> & {
+  readonly involvedObject: { readonly kind?: string; readonly name?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+};
+
 export type PodDisruptionBudget = KubeObject & {
   readonly spec: {
     readonly selector?: LabelSelector;

@@ -1,0 +1,44 @@
+type Claims = { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
+
+/** Clocks differ by this much without consequences. */
+const toleratedSkewSeconds = 60;
+
+/**
+ * What the times of a refused token say about the refusal, as a sentence with the remedy; undefined when they say
+ * nothing. Nothing is verified: only the holder of the token is told.
+ * @param serverDate the Date header of the refusal
+ */
+export function tokenFault(token: string, now: Date, serverDate?: string): string | undefined {
+  const claims = claimsOf(token);
+  const seconds = now.getTime() / 1_000;
+  const skew = skewOf(now, serverDate);
+  if (typeof claims.exp === 'number' && claims.exp <= seconds) {
+    return `The token expired at ${timeOf(claims.exp)}: get a new one${skew === undefined ? '' : `. ${skew}`}.`;
+  }
+  const from = typeof claims.nbf === 'number' ? claims.nbf : claims.iat;
+  if (typeof from === 'number' && from > seconds + toleratedSkewSeconds) {
+    return `The token is not valid before ${timeOf(from)}, and the clock of this machine says ${timeOf(seconds)}: set the clock of the machine that issued it, or of this one.`;
+  }
+  return skew === undefined ? undefined : `${skew}.`;
+}
+
+function skewOf(now: Date, serverDate: string | undefined): string | undefined {
+  const difference = Math.round((now.getTime() - Date.parse(serverDate ?? '')) / 1_000);
+  if (!(Math.abs(difference) > toleratedSkewSeconds)) return undefined;
+  const direction = difference > 0 ? 'ahead of' : 'behind';
+  return `The clock of this machine is ${Math.abs(difference)} s ${direction} that of the server: set the clock`;
+}
+
+function timeOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
+}
+
+/** The claims of a JWT; none for any other token. */
+function claimsOf(token: string): Claims {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    return typeof claims === 'object' && claims !== null ? claims : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,29 @@
+import type { ProgramEnd } from '../support/run-to-end.ts';
+import { until } from '../support/until.ts';
+
+/** What a command says of each broken set-up, as a table for the log of the suite. */
+type FirstLines = {
+  /** Repeats a command until its first line names the cause. The remedy follows in that line or in the next one. */
+  expect(setup: string, command: string, run: () => Promise<ProgramEnd>, cause: RegExp, remedy: RegExp): Promise<void>;
+  table(): string;
+};
+
+export function createFirstLines(): FirstLines {
+  const rows: string[] = [];
+  return {
+    async expect(setup, command, run, cause, remedy) {
+      const line = await until(
+        `${command} names the cause: ${setup}`,
+        async () => {
+          const { stdout, stderr } = await run();
+          const [first = '', second = ''] = `${stdout}${stderr}`.split('\n');
+          if (cause.test(first) && remedy.test(`${first}\n${second}`)) return first;
+          throw new Error(`${first}\n${second}`);
+        },
+        { everyMs: 100, deadlineMs: 120_000 },
+      );
+      rows.push([setup, command, line].join(' | '));
+    },
+    table: () => [`${rows.length} broken set-ups`, 'set-up | command | first line', ...rows].join('\n'),
+  };
+}

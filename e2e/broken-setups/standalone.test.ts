@@ -1,0 +1,265 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataDirectory } from '#contracts/data-directory';
+import { mintToken } from '#identity/mint-token';
+import { missingPostgres, onPostgres, startTestServer, type TestServer } from '#sql/testing/test-database';
+import { developmentIssuer } from '../../cli/platform/development-issuer.ts';
+import { descendantsOf } from '../../cli/testing/process-tree.ts';
+import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
+import { type Platform, startCommand, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+import { createFirstLines } from './first-lines.ts';
+
+const lines = createFirstLines();
+afterAll(() => console.log(lines.table()));
+
+const binding = 'guarded-echo';
+const hourMs = 3_600_000;
+
+/** Runs `portcullis up` on a folder until it ends by itself, and returns its folder. */
+async function failedStart(data: string, ...more: readonly string[]): Promise<void> {
+  const child = startCommand(['up', '--data', data, '--no-management', '--port', '0', ...more]);
+  expect(await child.exit()).not.toBe(0);
+}
+
+/** The arguments as a person types them, without the data directory. */
+const commandsOf = (data: string) => (args: readonly string[]) => () => runInProcess(args, { data });
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform with a database of its own'), () => {
+  let platform: Platform;
+  let server: TestServer;
+  let folder: Folder;
+  let files: ReturnType<typeof dataDirectory>;
+  beforeAll(async () => {
+    folder = folderWithFiles();
+    server = await startTestServer({ folder: folder.path });
+    const database = await server.createDatabase();
+    platform = await startPlatform({
+      management: true,
+      environment: {
+        PORTCULLIS_DATABASE_URL: database.url,
+        PORTCULLIS_DATABASE_PASSWORD_FILE: database.passwordFile,
+        // A frozen process must be seen by the commands before it is killed.
+        PORTCULLIS_HUNG_AFTER_SECONDS: '24',
+      },
+    });
+    await database.database[Symbol.asyncDispose]();
+    files = dataDirectory(platform.data);
+  });
+  afterAll(async () => {
+    await platform?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+    folder?.[Symbol.dispose]();
+  });
+  const status = () => runInProcess(['status'], { data: platform.data });
+  const why = (...more: readonly string[]) => runInProcess(['why', binding, ...more], { data: platform.data });
+  const isWell = () =>
+    until(
+      'the platform is well again',
+      async () => (await status()).stdout.startsWith('Ready:') && platform.status().ready,
+    );
+
+  test('portcullis status of a platform without a fault begins with Ready, and why says that the binding is applied', async () => {
+    await isWell();
+    expect((await why()).stdout).toMatch(/^ModelBinding guarded-echo is applied: /);
+  });
+
+  test('status and why name a frozen gateway', async () => {
+    process.kill(platform.pidOf('gateway-1'), 'SIGSTOP');
+    const cause = /Process gateway-1: It is not answering: requests to it hang\./;
+    await lines.expect('gateway frozen (SIGSTOP)', 'portcullis status', status, cause, /killed and restarted/);
+    await lines.expect(
+      'gateway frozen (SIGSTOP)',
+      `portcullis why ${binding}`,
+      () => why(),
+      /gateway-1: It is not answering/,
+      /killed and restarted/,
+    );
+    process.kill(platform.pidOf('gateway-1'), 'SIGCONT');
+    await isWell();
+  });
+
+  test('status and why name a runtime that was killed', async () => {
+    const kill = async (run: () => ReturnType<typeof status>) => {
+      for (const pid of descendantsOf(platform.pid)) {
+        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        if (words.startsWith('portcullis-runtime')) process.kill(pid, 'SIGKILL');
+      }
+      return run();
+    };
+    const cause = /Workload g-\S+: .*(SIGKILL|ended)/;
+    await lines.expect('runtime killed', `portcullis why ${binding}`, () => kill(why), cause, /log of the runtime/);
+    await lines.expect('runtime killed', 'portcullis status', () => kill(status), cause, /log of the runtime/);
+    await isWell();
+  });
+
+  test('status and why name an operator that was killed, and a corrupted file of providers that prevents its start', async () => {
+    const kill = (run: () => ReturnType<typeof status>) => {
+      try {
+        process.kill(platform.pidOf('operator'), 'SIGKILL');
+      } catch {
+        // It has not been started again yet.
+      }
+      return run();
+    };
+    const cause = /Process operator: It was ended by SIGKILL/;
+    await lines.expect('operator killed', 'portcullis status', () => kill(status), cause, /restarted by itself/);
+    await lines.expect('operator killed', `portcullis why ${binding}`, () => kill(why), cause, /restarted by itself/);
+    const providers = readFileSync(files.providers, 'utf8');
+    writeFileSync(files.providers, 'providers: [{ name: echo, kind:');
+    await kill(status);
+    const broken = /Process operator: It ended with exit code \d: .*providers\.yaml/;
+    await lines.expect('file of providers corrupted', 'portcullis status', status, broken, /Correct the cause/);
+    await lines.expect('file of providers corrupted', `portcullis why ${binding}`, why, broken, /Correct the cause/);
+    writeFileSync(files.providers, providers);
+    await isWell();
+  });
+
+  test('status and why name a token of the platform that was changed', async () => {
+    const token = readFileSync(files.apiToken, 'utf8');
+    writeFileSync(files.apiToken, 'another\n');
+    const cause = /refuses the token in .*api\.token/;
+    await lines.expect('token of the platform wrong', `portcullis why ${binding}`, why, cause, /start it again/);
+    await lines.expect('token of the platform wrong', 'portcullis status', status, cause, /start it again/);
+    writeFileSync(files.apiToken, token);
+    await isWell();
+  });
+
+  test('why over the management API names a wrong, an expired and an early token', async () => {
+    const ask = (name: string, token: string) => () =>
+      why('--via', 'api', '--token-file', folder.write(name, `${token}\n`));
+    const mint = (skewMs: number) =>
+      mintToken({
+        keyFile: files.signingKeys,
+        ...developmentIssuer,
+        subject: 'admin',
+        ttlSeconds: 600,
+        clock: { now: () => 0, date: () => new Date(Date.now() + skewMs) },
+      });
+    const command = `portcullis why ${binding} --via api --token-file FILE`;
+    await lines.expect(
+      'token wrong',
+      command,
+      ask('wrong', 'not-a-token'),
+      /token is not one that this API accepts/,
+      /get a new one/,
+    );
+    await lines.expect(
+      'token expired',
+      command,
+      ask('old', await mint(-hourMs)),
+      /The token expired at /,
+      /get a new one/,
+    );
+    await lines.expect(
+      'clock of the issuer ahead',
+      command,
+      ask('early', await mint(hourMs)),
+      /The token is not valid before .* clock of this machine says/,
+      /set the clock/,
+    );
+  });
+
+  test('status names a database that is away', async () => {
+    await server.process.end('SIGTERM');
+    await lines.expect(
+      'database away',
+      'portcullis status',
+      status,
+      /Management API: The database does not answer\./,
+      /Start the database/,
+    );
+  });
+});
+
+describe('a platform that cannot start', () => {
+  test('status and why name a port that is taken', async () => {
+    using folder = folderWithFiles();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    await failedStart(folder.path, '--port', String(port));
+    other.close();
+    const run = commandsOf(folder.path);
+    const cause = new RegExp(`The last start failed: Port ${port} is used by another program`);
+    await lines.expect('port taken', 'portcullis status', run(['status']), cause, /choose another one with --port/);
+    await lines.expect('port taken', `portcullis why ${binding}`, run(['why', binding]), cause, /choose another one/);
+    await using _platform = await startPlatform({ data: folder.path });
+    expect((await run(['status'])()).stdout).toMatch(/^Ready: +yes/);
+  });
+
+  test('status names a corrupted file of providers', async () => {
+    using folder = folderWithFiles();
+    mkdirSync(join(folder.path, 'apply'));
+    folder.write('lock', '');
+    folder.write('providers.yaml', 'providers: [{ name: echo, kind:');
+    await failedStart(folder.path);
+    const run = commandsOf(folder.path);
+    await lines.expect(
+      'file of providers corrupted before the start',
+      'portcullis status',
+      run(['status']),
+      /The last start failed: .*providers\.yaml/,
+      /correct/i,
+    );
+  });
+
+  test('status names a data directory whose database has another version', async () => {
+    using folder = folderWithFiles();
+    const data = join(folder.path, 'data');
+    {
+      await using _first = await startPlatform({ data, management: true });
+    }
+    writeFileSync(join(data, 'postgres/data/PG_VERSION'), '12\n');
+    await using _second = await startPlatform({ data, management: true });
+    const run = commandsOf(data);
+    await lines.expect(
+      'data directory of another version',
+      'portcullis status',
+      run(['status']),
+      /holds a database of PostgreSQL 12/,
+      /database-of-another-major-version/,
+    );
+  });
+});
+
+const isRoot = process.getuid?.() === 0;
+
+describe.skipIf(!isRoot)(isRoot ? 'a small file system' : 'a small file system (needs root)', () => {
+  test('status and why name a full disk, and a disk that is mounted read-only', async () => {
+    using folder = folderWithFiles();
+    const mount = (...args: readonly string[]) => execFileSync('mount', [...args, folder.path]);
+    mount('-t', 'tmpfs', '-o', 'size=32m', 'none');
+    try {
+      const data = join(folder.path, 'data');
+      const run = commandsOf(data);
+      {
+        await using _platform = await startPlatform({ data });
+        const { bavail, bsize } = statfsSync(folder.path);
+        writeFileSync(join(folder.path, 'filler'), Buffer.alloc(bavail * bsize));
+        const cause = /Data directory: No space is left on the disk of /;
+        await lines.expect('disk full', 'portcullis status', run(['status']), cause, /Free space/);
+      }
+      await failedStart(data);
+      await lines.expect(
+        'disk full before the start',
+        'portcullis status',
+        run(['status']),
+        /No space is left on the disk/,
+        /Free space/,
+      );
+      await until('nothing writes there', () => {
+        mount('-o', 'remount,ro');
+        return true;
+      });
+      const cause = /cannot be written \(EROFS\)/;
+      await lines.expect('disk read-only', `portcullis why ${binding}`, run(['why', binding]), cause, /writable/);
+    } finally {
+      execFileSync('umount', ['--lazy', folder.path]);
+    }
+  });
+});
