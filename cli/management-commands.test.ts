@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -213,6 +214,54 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
   expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
   expect(await binding()).toEqual(before);
+});
+
+test('revisions and applications keep who made them and why, over both transports', async () => {
+  const name = await createPolicy('authored');
+  const user = `${userInfo().username} (command line)`;
+  const subject = 'root-admin (http://issuer.portcullis.localhost)';
+  const changed = manifestOfWord(name, 'other');
+  expect((await run(['apply', '-f', '-', '--message', 'второе слово'], changed)).code).toBe(0);
+  const archived = ['archive', name, '--message', 'no longer used', ...overApi];
+  expect((await run(archived)).code).toBe(0);
+  expect((await run(['unarchive', name])).code).toBe(0);
+  const history = async () =>
+    (await json('history', name)).map(({ author, message }: Record<string, string>) => [author, message]);
+  expect(await history()).toEqual([
+    [user, ''],
+    [subject, 'no longer used'],
+    [user, 'второе слово'],
+    [subject, ''],
+  ]);
+  const apply = ['apply-revision', 'guarded-echo', '1', '--policy', name, '--wait'];
+  expect((await run([...apply, '--message', 'first use'])).code).toBe(0);
+  expect((await run(['rollback', 'guarded-echo', '--wait', '-m', 'too strict', ...overApi])).code).toBe(0);
+  const { applications } = (await json('get', 'mb', 'guarded-echo', ...overApi)).status;
+  expect(applications.slice(0, 2)).toMatchObject([
+    { author: subject, message: 'too strict' },
+    { author: user, message: 'first use' },
+  ]);
+  for (const text of ['', 'two\nlines', 'a'.repeat(513)]) {
+    expect(await run([...apply, '--message', text])).toMatchObject({ code: 2, stdout: '' });
+  }
+});
+
+test('the management API refuses a change message that is not one line of text in percent encoding', async () => {
+  const token = (await run(['token'])).stdout.trim();
+  for (const message of ['%', 'a%0Ab', 'a'.repeat(513)]) {
+    const response = await fetch(`${platform.status().addresses.management}/api/v1/guardrail-policies`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': crypto.randomUUID(),
+        'x-portcullis-change-message': message,
+      },
+      body: JSON.stringify({ name: 'unnoted', description: '', definition: definitionOfWord('x') }),
+    });
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('x-portcullis-change-message');
+  }
 });
 
 test('rollback and unbind keep the content profile of the binding, and apply-revision --profile changes it', async () => {

@@ -3,6 +3,7 @@ import { CliError } from './errors/cli-error.ts';
 import { withIdempotencyKey } from './management/idempotency-option.ts';
 import { withServerOptions } from './management/management-options.ts';
 import { openApi } from './management/open-api.ts';
+import { withMessage } from './options/message-option.ts';
 import { defaultNamespace, openPlatform } from './platform/open-platform.ts';
 import { runningPlatform } from './platform/running-platform.ts';
 import type { ResourceSource, SourceOptions } from './resources/resource-source.ts';
@@ -20,7 +21,7 @@ export const standaloneSource: ResourceSource = {
           'read and write resources, or the management API (implied by --server)',
         ).choices(['resources', 'api']),
       ),
-  addWriteOptions: withIdempotencyKey,
+  addWriteOptions: (command) => withMessage(withIdempotencyKey(command)),
   open: async (options) =>
     isOverApi(options) ? openApi(options) : openPlatform(runningPlatform(options.data), options),
 };

@@ -48,13 +48,15 @@ function rowOf(revision: Stored<PolicyRevision>, bindings: readonly Stored<Model
     definitionDigest: spec.definitionDigest,
     guards: guards.map(({ metadata: { name } }) => name),
     name: metadata.name,
+    author: spec.author ?? 'unknown',
+    message: spec.message ?? '',
     lifecycle: spec.lifecycle,
     displayName: spec.displayName,
   };
 }
 
 function headerOf(isWide: boolean): readonly string[] {
-  const shown = ['REVISION', 'RECORDED', 'RULES', 'TESTS', 'DEFINITION', 'GUARDS'];
+  const shown = ['REVISION', 'RECORDED', 'RULES', 'TESTS', 'DEFINITION', 'AUTHOR', 'MESSAGE', 'GUARDS'];
   return isWide ? [...shown, 'LIFECYCLE', 'NAME', 'DISPLAY NAME'] : shown;
 }
 
@@ -65,6 +67,8 @@ function cells(row: Row, isWide: boolean): readonly string[] {
     String(row.rules),
     String(row.tests),
     row.definitionDigest.slice(0, 12),
+    row.author,
+    row.message || '-',
     row.guards.join(',') || '-',
   ];
   return isWide ? [...shown, row.lifecycle, row.name, row.displayName] : shown;

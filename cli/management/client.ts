@@ -15,6 +15,7 @@ import {
   providerListSchema,
   revisionListSchema,
 } from '#contracts/management';
+import { changeMessageHeader } from '#resources/change-note';
 import { ManagementAnswerError } from './management-error.ts';
 import { type ManagementConnection, type ReceivedResponse, sendRequest } from './send-request.ts';
 
@@ -28,6 +29,8 @@ type Tagged<T> = { readonly value: T; readonly etag: string };
 type CommandOptions = {
   /** The idempotency key: 16 to 128 of A-Z, a-z, 0-9, dot, underscore, tilde and hyphen; a new key if absent. */
   readonly idempotencyKey?: string;
+  /** Reason of the change: one line of at most 512 characters. */
+  readonly message?: string;
 };
 type ChangeOptions = CommandOptions & { readonly etag: string };
 
@@ -68,9 +71,13 @@ export function createManagementClient(connection: ManagementConnection): Manage
     method: 'POST' | 'PUT',
     path: string,
     body: unknown,
-    { idempotencyKey = uuid(), etag }: CommandOptions & { readonly etag?: string },
+    { idempotencyKey = uuid(), etag, message }: CommandOptions & { readonly etag?: string },
   ): Promise<OperationResource> {
-    const headers = { 'idempotency-key': idempotencyKey, ...(etag === undefined ? {} : { 'if-match': etag }) };
+    const headers = {
+      'idempotency-key': idempotencyKey,
+      ...(etag === undefined ? {} : { 'if-match': etag }),
+      ...(message === undefined ? {} : { [changeMessageHeader]: encodeURIComponent(message) }),
+    };
     return (await sendRequest(connection, { method, path, headers, body }, operationSchema)).value;
   }
 

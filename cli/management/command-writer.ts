@@ -23,6 +23,8 @@ type CommandWriterOptions = {
   readonly reader: KubeClient;
   /** Key of a repeated command. */
   readonly idempotencyKey?: string;
+  /** Reason of the change. */
+  readonly message?: string;
 };
 
 /** A policy is recorded in one pass of the operator. */
@@ -31,8 +33,11 @@ const recordingSeconds = 30;
 const changeable = new Set(['guardrail', 'contentProfile', 'apply']);
 
 /** Writes by commands of the management API, each with the ETag of the state that was read. */
-export function createCommandWriter({ api, reader, idempotencyKey }: CommandWriterOptions): ResourceWriter {
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+export function createCommandWriter({ api, reader, idempotencyKey, message }: CommandWriterOptions): ResourceWriter {
+  const key = {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(message === undefined ? {} : { message }),
+  };
 
   async function applyToBinding(
     binding: Stored<ModelBinding>,

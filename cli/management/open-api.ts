@@ -9,10 +9,14 @@ import { openResourceReader } from './resource-reader.ts';
 export async function openApi(options: SourceOptions): Promise<OpenedResources> {
   const { client: api, connection } = openManagement(options);
   const reader = await openResourceReader(connection);
-  const { idempotencyKey } = options;
+  const { idempotencyKey, message } = options;
+  const sent = {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(message === undefined ? {} : { message }),
+  };
   return {
     client: reader,
-    writer: createCommandWriter({ api, reader, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+    writer: createCommandWriter({ api, reader, ...sent }),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
     surroundings: async () => {
       throw new CliError(

@@ -4,6 +4,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { isKubeError } from '#kube/client/kube-error';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
+import { noteOfCommand } from '../options/message-option.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
 import type {
   InstallationProblem,
@@ -27,7 +28,7 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
   return {
     client,
-    writer: createResourceWriter(client),
+    writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: async () => surroundingsOf(status, await localProblems(data, status)),
     explain: (error) => explainError(error, data, status),
     environment: async () => ({

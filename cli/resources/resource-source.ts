@@ -21,6 +21,8 @@ export type SourceOptions = {
   readonly tokenFile?: string;
   /** Key of a repeated command of the management API. */
   readonly idempotencyKey?: string;
+  /** Reason of the change. */
+  readonly message?: string;
   /** Timeout of one request in seconds. */
   readonly requestTimeout: number;
 };

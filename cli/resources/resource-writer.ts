@@ -4,6 +4,7 @@ import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -31,25 +32,26 @@ export type ResourceWriter = {
   applyManifest(manifest: Pick<Manifest, 'kind' | 'resource'>): Promise<ApplyResult>;
 };
 
-/** Writes resources on the resource server. */
-export function createResourceWriter(client: KubeClient): ResourceWriter {
+/** Writes resources on the resource server; each write carries the note. */
+export function createResourceWriter(client: KubeClient, note: ChangeNote): ResourceWriter {
+  const noted = (token: string) => ({ [changeNoteAnnotation]: writeChangeNote(token, note) });
   return {
     applyToBinding(binding, { guardrail, contentProfile = binding.spec.contentProfile }) {
       refuseDeleting(binding);
-      const token = uuidv7();
-      const spec = { ...binding.spec, guardrail, contentProfile, apply: token };
+      const apply = uuidv7();
+      const spec = { ...binding.spec, guardrail, contentProfile, apply };
       // The command has asked before it removes a guardrail.
-      const annotations = { [confirmUnguardedAnnotation]: guardrail.mode === 'None' ? token : null };
-      return unlessChanged(binding, () =>
-        applyDesired(client, kinds.modelBinding, binding, { spec, annotations }, 'generation'),
-      );
+      const confirmation = { [confirmUnguardedAnnotation]: guardrail.mode === 'None' ? apply : null };
+      const desired = { spec, annotations: { ...noted(apply), ...confirmation } };
+      return unlessChanged(binding, () => applyDesired(client, kinds.modelBinding, binding, desired, 'generation'));
     },
     async setLifecycle(policy, lifecycle) {
       refuseDeleting(policy);
-      const spec = { ...policy.spec, lifecycle, change: uuidv7() };
-      await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, { spec }, 'generation'));
+      const change = uuidv7();
+      const desired = { spec: { ...policy.spec, lifecycle, change }, annotations: noted(change) };
+      await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, desired, 'generation'));
     },
-    applyManifest: (manifest) => applyManifest(client, manifest, { token: 'when_changed' }),
+    applyManifest: (manifest) => applyManifest(client, manifest, { token: 'when_changed', note }),
   };
 }
 

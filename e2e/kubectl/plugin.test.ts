@@ -150,6 +150,19 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect((await run('status', '-o', 'yaml')).stdout).toMatch(/^namespace: /);
   });
 
+  test('kubectl portcullis history shows the field manager as the author of a change with kubectl', async () => {
+    await apply(policyObject('authored'));
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'policy.yaml');
+    writeFileSync(file, stringify(policyObject('authored', { description: 'by kubectl' })));
+    await place.namespace.kubectl('apply', '-f', file);
+    const authors = await until('the change of kubectl is recorded', async () => {
+      const rows = await place.json<readonly { readonly author: string }[]>('history', 'authored');
+      return rows.length === 2 ? rows.map(({ author }) => author) : undefined;
+    });
+    expect(authors).toEqual(['kubectl-client-side-apply (field manager)', expect.stringMatching(/ \(command line\)$/)]);
+  });
+
   test('kubectl portcullis reapply selects one, all or bindings of another build, and never overwrites a concurrent edit', async () => {
     await apply(policyObject('again'), withRevision('first-again', 'again'), withRevision('second-again', 'again'));
     const tokens = async () =>
@@ -176,7 +189,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     const stale = await binding('first-again');
     await run('reapply', 'first-again');
     const written = await binding('first-again');
-    const writer = createResourceWriter(place.client);
+    const writer = createResourceWriter(place.client, {});
     const desired = { guardrail: guardedBy(2, 'again') };
     await expect(writer.applyToBinding(stale!, desired)).rejects.toMatchObject({
       exit: 'conflict',

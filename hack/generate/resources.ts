@@ -27,6 +27,7 @@ const patternWords: readonly (readonly [string, string])[] = [
   ['^[A-Za-z0-9][A-Za-z0-9._-]*', 'letters, digits, ".", "_" and "-" after a letter or digit'],
   ['^[A-Za-z0-9][A-Za-z0-9._:/-]*', 'letters, digits, ".", "_", ":", "/" and "-" after a letter or digit'],
   ['^[A-Za-z]([A-Za-z0-9_,:]*', 'one word'],
+  ['^[^\\p{Cc}', 'one line without control characters'],
 ];
 
 function patternOf(pattern: string): string {

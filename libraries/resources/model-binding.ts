@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
 
 const guardrailSchema = z
@@ -68,6 +69,8 @@ export type FailureReason = (typeof failureReasons)[number];
 
 const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
+  author: changeAuthorSchema.optional().describe('author is who asked for the application, as its writer stated it.'),
+  message: changeMessageSchema.optional().describe('message is the reason that was given for the application.'),
   policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
   policyRevision: z.int().min(1).max(2_147_483_647).optional().describe('policyRevision is absent for an unbind.'),
   contentProfile: z.string().max(128).describe('contentProfile is the profile that was applied.'),

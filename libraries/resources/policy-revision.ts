@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { policyTestSchema } from './guardrail-policy.ts';
 import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
 
@@ -18,6 +19,8 @@ const policyRevisionSpecSchema = z.strictObject({
     })
     .describe('policy identifies the object and generation that were recorded.'),
   token: z.string().max(128).describe('token is the change token of that generation; empty when there was none.'),
+  author: changeAuthorSchema.optional().describe('author is who made the change, as its writer stated it.'),
+  message: changeMessageSchema.optional().describe('message is the reason that was given for the change.'),
   displayName: codePoints(0, 128).describe('displayName is the display name at that time.'),
   description: codePoints(0, 4_096).describe('description is the description at that time.'),
   lifecycle: z.enum(['Draft', 'Archived']).describe('lifecycle is the lifecycle at that time.'),

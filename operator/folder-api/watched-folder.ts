@@ -124,7 +124,10 @@ export function watchFolder(options: WatchedFolderOptions): WatchedFolder {
     const failures: { readonly problem: ManifestProblem; readonly passes: boolean }[] = [];
     for (const manifest of known.content.manifests) {
       try {
-        const { action } = await applyManifest(client, manifest, { sourceHash: manifest.sha256 });
+        const { action } = await applyManifest(client, manifest, {
+          sourceHash: manifest.sha256,
+          note: { author: 'watched folder' },
+        });
         const { kind, resource } = manifest;
         if (action !== 'unchanged')
           logger.info('applied', { file, kind: kind.kind, name: resource.metadata.name, action });

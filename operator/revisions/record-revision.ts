@@ -1,17 +1,24 @@
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import type { ChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { decideNextNumber, decideRecording, type RevisionHead } from './decide-recording.ts';
+import { noteOfPolicy } from './note-of-policy.ts';
 import { makeRevision, makeRevisionContent, type RevisionContent, revisionName } from './resources/revision.ts';
 import { listRevisionHeads } from './revision-heads.ts';
 
 /** A generation that is recorded: its metadata and its accepted spec. */
 type Recordable = {
-  readonly metadata: Pick<Stored<GuardrailPolicy>['metadata'], 'name' | 'uid' | 'generation' | 'deletionTimestamp'>;
+  readonly metadata: Pick<
+    Stored<GuardrailPolicy>['metadata'],
+    'name' | 'uid' | 'generation' | 'deletionTimestamp' | 'annotations'
+  >;
   readonly spec: GuardrailPolicySpec;
+  /** Who wrote the generation, and why, where the caller knows it; else the object says it. */
+  readonly note?: ChangeNote | undefined;
 };
 
 type RecordResult =
@@ -37,17 +44,26 @@ export async function recordRevision(
   known?: readonly Pick<RevisionHead, 'number' | 'token' | 'policy'>[],
 ): Promise<RecordResult> {
   const content = makeRevisionContent(policy.metadata, policy.spec);
+  const noted = (heads: readonly Pick<RevisionHead, 'token' | 'policy'>[]) => ({
+    ...content,
+    ...(policy.note ?? noteOfPolicy(policy, tokensOf(heads, policy.metadata.uid))),
+  });
   const deleting = policy.metadata.deletionTimestamp !== undefined;
   const next = known === undefined ? undefined : decideNextNumber(content, known, deleting);
-  const taken = next === undefined ? undefined : await take(client, policyId, next, content, false);
+  const taken = next === undefined ? undefined : await take(client, policyId, next, noted(known ?? []), false);
   if (taken !== undefined) return taken;
   for (let attempt = 1; ; attempt++) {
-    const recording = decideRecording(content, await listRevisionHeads(client, policyId), { deleting, heldMs });
+    const heads = await listRevisionHeads(client, policyId);
+    const recording = decideRecording(content, heads, { deleting, heldMs });
     if (recording.kind === 'hold') return { kind: 'held' };
     if (recording.kind === 'stands') return { kind: 'recorded', head: recording.head, created: false };
-    const head = await take(client, policyId, recording.number, content, attempt === maxAttempts);
+    const head = await take(client, policyId, recording.number, noted(heads), attempt === maxAttempts);
     if (head !== undefined) return head;
   }
+}
+
+function tokensOf(heads: readonly Pick<RevisionHead, 'token' | 'policy'>[], uid: string): readonly string[] {
+  return heads.filter((head) => head.policy.uid === uid).map((head) => head.token);
 }
 
 /** Creates the revision; undefined when the number was taken by another generation. */

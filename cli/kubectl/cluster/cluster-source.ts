@@ -4,6 +4,7 @@ import type { KubeClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { CliError } from '../../errors/cli-error.ts';
 import { readLimitsText, readProvidersText } from '../../manifests/read-environment-files.ts';
+import { noteOfCommand, withMessage } from '../../options/message-option.ts';
 import { createBoundedClient } from '../../resources/bounded-client.ts';
 import type {
   JudgedEnvironment,
@@ -27,7 +28,7 @@ export const clusterSource: ResourceSource = {
       .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, else ~/.kube/config)')
       .option('--context <name>', 'context of the kubeconfig (default: the current one)')
       .option('-n, --namespace <name>', 'namespace of the resources (default: that of the context)'),
-  addWriteOptions: (command) => command,
+  addWriteOptions: withMessage,
   open: openCluster,
 };
 
@@ -38,7 +39,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
   const client = createBoundedClient({ ...access, namespace }, requestTimeout);
   return {
     client,
-    writer: createResourceWriter(client),
+    writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: () => observeCluster(client, new Date()),
     explain: (error) => explainAccess(error, access, new Date()),
     environment: () => readEnvironment(client),

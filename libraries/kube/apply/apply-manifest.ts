@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import { appliedHashAnnotation, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
@@ -23,6 +24,8 @@ export type ApplyOptions = {
    * changes. `fresh` when absent.
    */
   readonly token?: 'fresh' | 'when_changed';
+  /** Who applies the manifest, and why. It is stored with the token of a write that changes the spec. */
+  readonly note?: ChangeNote;
 };
 
 export type ApplyResult = {
@@ -77,7 +80,7 @@ async function applyOnce(
     const object = await client.create(kind, {
       apiVersion,
       kind: kind.kind,
-      metadata: { name, labels, annotations },
+      metadata: { name, labels, annotations: { ...annotations, ...noteOf(kind, spec, options) } },
       spec,
     });
     return { action: 'created', object };
@@ -90,9 +93,18 @@ async function applyOnce(
   }
   if (current.metadata.deletionTimestamp !== undefined) throw new DeletingError(kind, name);
   const spec = withToken(kind, resource.spec, current.spec, freshToken, options);
-  const operations = patchOperations(current, { spec, labels, annotations }, 'generation');
+  const note = sameJson(spec, current.spec) ? {} : noteOf(kind, spec, options);
+  const desired = { spec, labels, annotations: { ...annotations, ...note } };
+  const operations = patchOperations(current, desired, 'generation');
   if (operations.length === 0) return { action: 'unchanged', object: current };
   return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
+}
+
+function noteOf(kind: Kind, spec: unknown, { note }: ApplyOptions): Readonly<Record<string, string>> {
+  const member = tokenMembers.get(kind.kind);
+  if (note === undefined || member === undefined) return {};
+  const token = (spec as Readonly<Record<string, unknown>>)[member];
+  return { [changeNoteAnnotation]: writeChangeNote(typeof token === 'string' ? token : '', note) };
 }
 
 /** The spec with its token; a token in the manifest is kept. */

@@ -13,6 +13,7 @@ import type { BindingWorld } from '../../acceptance/gather-views.ts';
 import { type AcceptancePorts, runStep } from '../../acceptance/run-step.ts';
 import type { AcceptanceStep } from '../../acceptance/snapshot.ts';
 import { contentDigest } from '../../applications/application.ts';
+import { noteOfOutcome } from '../../applications/note-of-outcome.ts';
 import { isFinal } from '../../applications/outcome-history.ts';
 import type { EventNote } from '../../events/transition-events.ts';
 import { outcomeOfError, type PassOutcome } from '../../reconcile/outcome.ts';
@@ -179,7 +180,10 @@ export function createBindingController(options: BindingControllerOptions) {
     confirmations.forget(uid);
   }
 
-  async function writeStatus(pass: Pass, s: Snapshot, settlement: Settlement): Promise<Stored<ModelBinding>> {
+  async function writeStatus(pass: Pass, s: Snapshot, decided: Settlement): Promise<Stored<ModelBinding>> {
+    const { outcome } = decided;
+    const noted = outcome === undefined ? {} : { outcome: { ...outcome, ...noteOfOutcome(outcome, pass.binding) } };
+    const settlement = { ...decided, ...noted };
     const status = makeStatus(s, settlement, aspectsOf(s, settlement), clock.date());
     const written = await applyStatus(client, kinds.modelBinding, pass.binding, status);
     for (const note of bindingEvents(pass.binding.status, status, settlement)) tell(written, note);

@@ -7,6 +7,7 @@ import { executeCommand } from '../operations/execute-command.ts';
 import type { NewCommand } from '../operations/ports.ts';
 import { faults } from './faults.ts';
 import type { ManagementError, ManagementRequest, ManagementResponse } from './management.ts';
+import { readCommandNote } from './read-command-note.ts';
 
 /** The write of a command that passed every gate. */
 export type PlannedCommand =
@@ -32,9 +33,12 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
 
   async function attempt(): Promise<Attempt<ManagementErrorCode>> {
     const operationId = newId();
+    const read = readCommandNote(subject, request.incoming.rawHeaders);
+    if (read.kind === 'error') return { kind: 'refused', error: read };
     const planned = await spec.plan(body.json, operationId);
     if (planned.kind === 'error') return { kind: 'refused', error: planned };
-    const command = { ...planned.command, subject, key, fingerprint, operationId, traceId };
+    const write = { ...planned.command.write, note: read.note };
+    const command = { ...planned.command, write, subject, key, fingerprint, operationId, traceId };
     const executed = await executeCommand(commands, command);
     switch (executed.kind) {
       case 'accepted':

@@ -48,7 +48,11 @@ export function createAdvancePolicy(options: {
     const live = given ?? (await readLive(target.id, objectName));
     const lost = decidePolicyEnd(facts, [], live);
     if (lost === undefined) {
-      const generation = { metadata: { name: objectName, ...written, deletionTimestamp: undefined }, spec };
+      const generation = {
+        metadata: { name: objectName, ...written, deletionTimestamp: undefined },
+        spec,
+        note: write.note,
+      };
       const result = await recordRevision(client, target.id, generation, 0, known);
       const heads = result.kind === 'recorded' ? [result.head] : [];
       const end = decidePolicyEnd(facts, heads, undefined);

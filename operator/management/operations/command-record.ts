@@ -1,29 +1,35 @@
 import type { OperationKind, OperationResource, OperationResult, OperationState } from '#contracts/management';
 import { type OperationFailureCode, operationFailures } from '#contracts/management-errors';
+import type { ChangeNote } from '#resources/change-note';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import type { ModelBindingSpec } from '#resources/model-binding';
 
+/** The author and the reason of a write; absent in rows of earlier versions. */
+type NotedWrite = { readonly note?: ChangeNote };
+
 /** The write of a command, complete enough to send the identical conditional write again. */
-export type CommandWrite =
-  | { readonly type: 'create_policy'; readonly objectName: string; readonly spec: GuardrailPolicySpec }
-  | {
-      readonly type: 'replace_policy';
-      readonly objectName: string;
-      readonly uid: string;
-      /** The generation that the object must have when the write arrives. */
-      readonly generation: number;
-      readonly spec: GuardrailPolicySpec;
-    }
-  | {
-      readonly type: 'write_binding';
-      readonly objectName: string;
-      readonly uid: string;
-      readonly generation: number;
-      readonly guardrail: ModelBindingSpec['guardrail'];
-      readonly contentProfile: string;
-      /** The policy by its id; null for an unbind. */
-      readonly policyId: string | null;
-    };
+export type CommandWrite = NotedWrite &
+  (
+    | { readonly type: 'create_policy'; readonly objectName: string; readonly spec: GuardrailPolicySpec }
+    | {
+        readonly type: 'replace_policy';
+        readonly objectName: string;
+        readonly uid: string;
+        /** The generation that the object must have when the write arrives. */
+        readonly generation: number;
+        readonly spec: GuardrailPolicySpec;
+      }
+    | {
+        readonly type: 'write_binding';
+        readonly objectName: string;
+        readonly uid: string;
+        readonly generation: number;
+        readonly guardrail: ModelBindingSpec['guardrail'];
+        readonly contentProfile: string;
+        /** The policy by its id; null for an unbind. */
+        readonly policyId: string | null;
+      }
+  );
 
 export type CommandTarget = { readonly type: 'policy' | 'model'; readonly id: string };
 

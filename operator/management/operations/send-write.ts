@@ -1,8 +1,9 @@
-import { patchUnguarded } from '#kube/apply/patch-unguarded';
+import { patchAnnotated } from '#kube/apply/patch-annotated';
 import type { JsonPatchOperation, KubeClient } from '#kube/client/client';
 import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
+import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { newPolicyObject } from '../policies/make-policy.ts';
@@ -51,12 +52,18 @@ function write(
 ): Promise<Stored<GuardrailPolicy> | Stored<ModelBinding>> {
   switch (wanted.type) {
     case 'create_policy':
-      return client.create<GuardrailPolicy>(kinds.guardrailPolicy, newPolicyObject(target.id, wanted.spec));
+      return client.create<GuardrailPolicy>(
+        kinds.guardrailPolicy,
+        newPolicyObject(target.id, wanted.spec, wanted.note),
+      );
     case 'replace_policy':
-      return client.patch<GuardrailPolicy>(kinds.guardrailPolicy, wanted.objectName, [
-        ...testsOf(wanted),
-        { op: 'replace', path: '/spec', value: wanted.spec },
-      ]);
+      return patchAnnotated(
+        client,
+        kinds.guardrailPolicy,
+        wanted.objectName,
+        annotationsOf(wanted, wanted.spec.change ?? ''),
+        [...testsOf(wanted), { op: 'replace', path: '/spec', value: wanted.spec }],
+      );
     case 'write_binding':
       return writeBinding(client, operationId, wanted);
   }
@@ -69,14 +76,18 @@ function writeBinding(
   wanted: CommandWrite & { readonly type: 'write_binding' },
 ): Promise<Stored<ModelBinding>> {
   const { objectName, guardrail, contentProfile } = wanted;
-  const change: readonly JsonPatchOperation[] = [
+  const confirmation = guardrail.mode === 'None' ? { [confirmUnguardedAnnotation]: operationId } : {};
+  const annotations = { ...annotationsOf(wanted, operationId), ...confirmation };
+  return patchAnnotated(client, kinds.modelBinding, objectName, annotations, [
     ...testsOf(wanted),
     { op: 'replace', path: '/spec/guardrail', value: guardrail },
     { op: 'replace', path: '/spec/contentProfile', value: contentProfile },
     { op: 'add', path: '/spec/apply', value: operationId },
-  ];
-  if (guardrail.mode === 'None') return patchUnguarded(client, objectName, operationId, change);
-  return client.patch<ModelBinding>(kinds.modelBinding, objectName, change);
+  ]);
+}
+
+function annotationsOf({ note }: CommandWrite, token: string): Readonly<Record<string, string>> {
+  return note === undefined ? {} : { [changeNoteAnnotation]: writeChangeNote(token, note) };
 }
 
 function testsOf({

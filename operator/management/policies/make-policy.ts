@@ -1,4 +1,5 @@
 import type { PolicyCreate, PolicyReplace } from '#contracts/management';
+import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, kinds } from '#resources/kinds';
 
@@ -43,11 +44,13 @@ export function nextPolicySpec(
   };
 }
 
-export function newPolicyObject(id: string, spec: GuardrailPolicySpec): GuardrailPolicy {
+export function newPolicyObject(id: string, spec: GuardrailPolicySpec, note?: ChangeNote): GuardrailPolicy {
+  const annotations =
+    note === undefined ? {} : { annotations: { [changeNoteAnnotation]: writeChangeNote(spec.change ?? '', note) } };
   return {
     apiVersion,
     kind: kinds.guardrailPolicy.kind,
-    metadata: { name: policyObjectName(id), labels: { [idLabel]: id } },
+    metadata: { name: policyObjectName(id), labels: { [idLabel]: id }, ...annotations },
     spec,
   };
 }

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { keepLastManager, managerNote } from './field-manager.ts';
+
+const entry = (manager: string, time: string, change: object = {}) => ({
+  manager,
+  operation: 'Update',
+  time,
+  fieldsV1: { 'f:spec': {} },
+  ...change,
+});
+const read = (...managedFields: readonly unknown[]) => keepLastManager({ name: 'a', managedFields });
+
+test('of the managers of an object the one that changed its spec last is kept, and managedFields are removed', () => {
+  const metadata = read(
+    entry('kubectl-create', '2026-01-01T00:00:00Z'),
+    entry('kubectl-edit', '2026-01-02T00:00:00Z'),
+    entry('operator', '2026-01-03T00:00:00Z', { fieldsV1: { 'f:metadata': {} } }),
+    entry('operator', '2026-01-04T00:00:00Z', { subresource: 'status' }),
+  );
+  expect(managerNote(metadata)).toEqual({ author: 'kubectl-edit (field manager)' });
+  expect(JSON.stringify(metadata)).toBe('{"name":"a"}');
+});
+
+test.each([
+  ['an object without managedFields', []],
+  ['an entry without a name', [entry('', '2026-01-01T00:00:00Z')]],
+  ['a name with a control character', [entry('a\u0007', '2026-01-01T00:00:00Z')]],
+  ['an entry that is no object', ['text', null]],
+])('no author is derived from %s', (_name, entries) => {
+  expect(managerNote(read(...entries))).toEqual({});
+});

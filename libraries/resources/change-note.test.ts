@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { changeMessageSchema, changeNoteAnnotation, readChangeNote, writeChangeNote } from './change-note.ts';
+
+const note = { author: 'ann (command line)', message: 'first release' };
+const noted = (value: string) => ({ [changeNoteAnnotation]: value });
+
+test('the note of a write is read by the token of that write only', () => {
+  const annotations = noted(writeChangeNote('t-1', note));
+  expect(readChangeNote(annotations, 't-1')).toEqual(note);
+  expect(readChangeNote(annotations, 't-2')).toBeUndefined();
+  expect(readChangeNote(undefined, 't-1')).toBeUndefined();
+});
+
+test.each([
+  'no JSON',
+  '[]',
+  '{"token":"t-1","author":5}',
+  '{"token":"t-1","unknown":"x"}',
+  JSON.stringify({ token: 't-1', message: 'two\nlines' }),
+])('an annotation that is not a note says nothing: %s', (value) => {
+  expect(readChangeNote(noted(value), 't-1')).toBeUndefined();
+});
+
+test.each([
+  ['one character', 'a', true],
+  ['no character', '', false],
+  ['512 characters', 'я'.repeat(512), true],
+  ['513 characters', 'a'.repeat(513), false],
+  ['a line break', 'a\nb', false],
+  ['a line separator', 'a\u2028b', false],
+  ['an escape sequence of a terminal', '\u001b[31mred', false],
+])('a message of %s is accepted or refused by its length and characters', (_name, text, isValid) => {
+  expect(changeMessageSchema.safeParse(text).success).toBe(isValid);
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { codePoints } from '#contracts/code-points';
+import { group } from './kinds.ts';
+
+/** Annotation of a policy or binding: who wrote its current token, and why. JSON of a ChangeNote with the token. */
+export const changeNoteAnnotation = `${group}/change-note`;
+
+/** Request header of the management API with the message of a command, in percent encoding. */
+export const changeMessageHeader = 'x-portcullis-change-message';
+
+/** A line of text: at least one character, none of them a control character or a line separator. */
+const line = (max: number) =>
+  codePoints(1, max).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, 'must be one line without control characters');
+
+export const changeAuthorSchema = line(256);
+export const changeMessageSchema = line(512);
+
+/** The author and the reason of a change, as its writer stated them. */
+export type ChangeNote = {
+  /** A subject of the management API, a user of the command line, or a field manager; each says which one it is. */
+  readonly author?: string | undefined;
+  readonly message?: string | undefined;
+};
+
+const noteSchema = z.strictObject({
+  token: z.string().max(128),
+  author: changeAuthorSchema.optional(),
+  message: changeMessageSchema.optional(),
+});
+
+/** The value of the annotation for a write with this token. */
+export function writeChangeNote(token: string, { author, message }: ChangeNote): string {
+  return JSON.stringify({ token, author, message });
+}
+
+/** The note of the write that set this token; undefined if that write left none. */
+export function readChangeNote(
+  annotations: Readonly<Record<string, string>> | undefined,
+  token: string,
+): ChangeNote | undefined {
+  const text = annotations?.[changeNoteAnnotation];
+  if (text === undefined) return undefined;
+  try {
+    const read = noteSchema.safeParse(JSON.parse(text));
+    if (!read.success || read.data.token !== token) return undefined;
+    const { token: _own, ...note } = read.data;
+    return note;
+  } catch {
+    return undefined;
+  }
+}

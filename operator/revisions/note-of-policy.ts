@@ -1,0 +1,18 @@
+import { managerNote } from '#kube/client/field-manager';
+import { type ChangeNote, readChangeNote } from '#resources/change-note';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+
+type Noted = {
+  readonly metadata: Pick<GuardrailPolicy['metadata'], 'annotations'>;
+  readonly spec: Pick<GuardrailPolicy['spec'], 'change'>;
+};
+
+/**
+ * Who wrote this generation of a policy, and why: as the writer stated it, else the field manager.
+ * @param recordedTokens tokens of earlier revisions of this object: a later edit that keeps the token has no note
+ */
+export function noteOfPolicy({ metadata, spec }: Noted, recordedTokens: readonly string[]): ChangeNote {
+  const token = spec.change ?? '';
+  const stated = recordedTokens.includes(token) ? undefined : readChangeNote(metadata.annotations, token);
+  return stated ?? managerNote(metadata);
+}
