@@ -67,7 +67,8 @@ function judgeOf({ time }: Network): Judge {
       if (!bytes.includes(uncompilable)) return { kind: 'accepted', streaming: { allowed: true }, warnings: [] };
       return { kind: 'refused', reason: 'bundle_invalid', message: 'the rule forbidden does not compile' };
     },
-    check: async (_bundle, checks) => checks.map(({ name }) => ({ name, decision: 'Pass', code: undefined })),
+    check: async (_bundle, checks) =>
+      checks.map(({ name }) => ({ name, decision: 'Pass', code: undefined, rules: [] })),
   };
 }
 

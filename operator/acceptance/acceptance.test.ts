@@ -23,7 +23,7 @@ const outcomes = {
 type Decision = keyof typeof outcomes;
 
 function local(decision: Decision): BundleCheckResult {
-  return { name: 'a test', decision, code: undefined };
+  return { name: 'a test', decision, code: undefined, rules: [] };
 }
 
 describe('a policy test', () => {
@@ -164,7 +164,9 @@ describe('a run of policy tests', () => {
 
 describe('calls to providers before an application', () => {
   test('each enforced rule calls its provider separately, with its own timeout, and no other rule does', async () => {
-    const silent = judgeThatSays((names) => names.map((name) => ({ name, decision: 'Pass', code: undefined })));
+    const silent = judgeThatSays((names) =>
+      names.map((name) => ({ name, decision: 'Pass', code: undefined, rules: [] })),
+    );
     expect(await askProviders(silent, bundleOf(sectionOf('x')), signal)).toEqual([]);
     expect(silent.asked).toEqual([]);
     const request: Section = {
@@ -183,8 +185,8 @@ describe('calls to providers before an application', () => {
   test('every provider that does not answer before an application is reported, whatever the other providers answer', async () => {
     const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
     const judge = judgeThatSays((names) => [
-      { name: names[0] ?? '', decision: 'Reject', code: undefined },
-      { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable' },
+      { name: names[0] ?? '', decision: 'Reject', code: undefined, rules: [] },
+      { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable', rules: [] },
     ]);
     expect(await askProviders(judge, bundleOf(request), signal)).toEqual([
       'the provider spam of the rule asks-too does not answer: provider_unavailable',

@@ -26,6 +26,8 @@ export type BundleCheckResult = {
   readonly name: string;
   readonly decision: 'Pass' | 'Reject' | 'Mask' | 'Failed';
   readonly code: string | undefined;
+  /** The rule that denied, or those that masked. */
+  readonly rules: readonly string[];
 };
 
 /** Validates bundles outside of every serving process. */

@@ -75,8 +75,8 @@ describe('bundle validation', () => {
       signal,
     });
     expect(results).toEqual([
-      { name: 'one', decision: 'Reject', code: undefined },
-      { name: 'two', decision: 'Pass', code: undefined },
+      { name: 'one', decision: 'Reject', code: undefined, rules: [expect.any(String)] },
+      { name: 'two', decision: 'Pass', code: undefined, rules: [] },
     ]);
   });
 

@@ -82,11 +82,12 @@ export function createJudge(options: JudgeOptions): Judge {
       const verdict = await run(job, signal);
       // With providers it may be they that are slow.
       if (verdict === 'late' && providers === 'skipped') throw tooSlow(timeoutMs);
-      if (typeof verdict === 'string') return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict }));
+      if (typeof verdict === 'string')
+        return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict, rules: [] }));
       // Without a provider credential the whole bundle is refused and no provider is called.
       const refusal = verdict.problems.map(sentenceOf).join('; ');
       return checks.map(({ name }) =>
-        refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal },
+        refusal === '' ? resultOf(name, verdict) : { name, decision: 'Failed', code: refusal, rules: [] },
       );
     },
   };
@@ -118,8 +119,8 @@ function copyOf({ name, policyId, stage, messages }: BundleCheck): JudgeJob['che
 
 function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
   const found = verdict.results.find((result) => result.name === name);
-  if (found === undefined) return { name, decision: 'Failed', code: 'invalid' };
-  return { name, decision: found.decision, code: found.code };
+  if (found === undefined) return { name, decision: 'Failed', code: 'invalid', rules: [] };
+  return { name, decision: found.decision, code: found.code, rules: found.rules };
 }
 
 function judgementOf(verdict: JudgeVerdict | 'invalid', digest: string): ValidationResult {

@@ -7,6 +7,7 @@ import type { Caches } from '../caches/caches.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
 import { createReportController } from '../controllers/gateway-report/controller.ts';
 import { createPolicyController } from '../controllers/guardrail-policy/controller.ts';
+import { createPolicyJudgements } from '../controllers/guardrail-policy/judgements.ts';
 import { createBindingController } from '../controllers/model-binding/controller.ts';
 import { createWorkloadController } from '../controllers/runtime-workload/controller.ts';
 import { createNeeds } from '../controllers/runtime-workload/needs.ts';
@@ -44,10 +45,16 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { backend, caches, logger, meter } = options;
   const { workloads, gateways, bundles, served } = backend;
   const { stores } = caches;
-  const controllers = createControllers(options, (workloads) => lookAtWorkloads(workloads));
+  const controllers = createControllers(options, {
+    onReleased: (workloads) => lookAtWorkloads(workloads),
+    onJudged(policy) {
+      if (!parts.disposed) queues.policies.add(policy);
+    },
+  });
   const { bindings, addresses, needs } = controllers;
 
   const parts = new AsyncDisposableStack();
+  parts.use(controllers.judgements);
   const scheduler = createPassScheduler();
   const start = (
     name: ControllerName,
@@ -111,7 +118,10 @@ export function startResync(everything: () => Promise<void>): Disposable {
 
 function createControllers(
   { config, backend, caches, clock, logger }: ControllersOptions,
-  onReleased: (workloads: readonly string[]) => void,
+  {
+    onReleased,
+    onJudged,
+  }: { readonly onReleased: (workloads: readonly string[]) => void; readonly onJudged: (policy: string) => void },
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
   const { approved, limits } = backend.environment;
@@ -137,9 +147,11 @@ function createControllers(
     pins: served.pins,
     starting: (workload) => ({ bindings: bindings.waitingFor(workload), served: addresses.waitingFor(workload) }),
   });
+  const judgements = createPolicyJudgements({ judge, limits, approved, logger, onJudged });
   return {
     needs,
-    policies: createPolicyController({ client, stores, clock, logger, events, served }),
+    judgements,
+    policies: createPolicyController({ client, stores, clock, logger, events, served, judgements }),
     bindings,
     addresses,
     workloads: createWorkloadController({

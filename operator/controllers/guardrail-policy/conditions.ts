@@ -1,16 +1,28 @@
 import type { ConditionChange } from '#kube/apply/conditions';
 import type { PolicyResult } from './decide.ts';
+import type { PolicyJudgement } from './judgements.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
 /** Limit of names in one message. */
 const maxNames = 10;
 
-/** The conditions of a policy at the end of a pass, summary first. */
-export function policyConditions(result: PolicyResult, observedGeneration: number): readonly ConditionChange[] {
+/** Limit of warnings in one message. */
+const maxWarnings = 10;
+
+/**
+ * The conditions of a policy at the end of a pass, summary first. Without a judgement, those of an earlier generation
+ * stay and say so by their observedGeneration.
+ */
+export function policyConditions(
+  result: PolicyResult,
+  judgement: PolicyJudgement | undefined,
+  observedGeneration: number,
+): readonly ConditionChange[] {
   const accepted = acceptedOf(result);
   const conflict = conflictOf(result);
-  return [readyOf(result, accepted, conflict), accepted, conflict].map((aspect) => ({
+  const judged = judgement === undefined ? [] : judgementAspects(judgement);
+  return [readyOf(result, accepted, conflict), accepted, conflict, ...judged].map((aspect) => ({
     ...aspect,
     observedGeneration,
   }));
@@ -30,6 +42,38 @@ function conflictOf(result: PolicyResult): Aspect {
   }
   return { type: 'IdConflict', status: 'False', reason: 'NoConflict', message: 'No other policy has the id.' };
 }
+
+/** Whether the rules would be admitted, and what their author should know of them. */
+function judgementAspects(judgement: PolicyJudgement): readonly Aspect[] {
+  if (judgement.kind === 'refused') {
+    const { message } = judgement;
+    const unknown = 'The rules are not valid: there are no further warnings.';
+    return [
+      { type: 'Valid', status: 'False', reason: refusalReasons[judgement.reason], message },
+      { type: 'Warnings', status: 'False', reason: 'NotValid', message: unknown },
+    ];
+  }
+  const { warnings } = judgement;
+  const more = warnings.length > maxWarnings ? [`and ${warnings.length - maxWarnings} more`] : [];
+  return [
+    { type: 'Valid', status: 'True', reason: 'Valid', message: 'The rules compile and their cost is admitted.' },
+    warnings.length === 0
+      ? { type: 'Warnings', status: 'False', reason: 'NoWarnings', message: 'There is no warning about the rules.' }
+      : {
+          type: 'Warnings',
+          status: 'True',
+          reason: 'RulesHaveWarnings',
+          message: [...warnings.slice(0, maxWarnings), ...more].join('; '),
+        },
+  ];
+}
+
+const refusalReasons = {
+  bundle_invalid: 'BundleInvalid',
+  rule_too_costly: 'RuleTooCostly',
+  provider_unknown: 'ProviderUnknown',
+  profile_unsupported: 'ProfileUnsupported',
+} as const satisfies Record<Extract<PolicyJudgement, { kind: 'refused' }>['reason'], string>;
 
 function readyOf(result: PolicyResult, accepted: Aspect, conflict: Aspect): Aspect {
   switch (result.kind) {

@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { applyDesired, applyStatus } from '#kube/apply/apply';
-import { setCondition } from '#kube/apply/conditions';
+import { findCondition, setCondition } from '#kube/apply/conditions';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { EventRecorder } from '#kube/events/event-recorder';
@@ -24,6 +24,7 @@ import { listRevisionHeads, newestIdOfName } from '../../revisions/revision-head
 import type { ServedPolicies } from '../../served/ports.ts';
 import { policyConditions } from './conditions.ts';
 import { decidePolicy, type PolicyResult } from './decide.ts';
+import type { PolicyJudgements } from './judgements.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
 /** Interval of passes while the management API has not recorded an earlier write of its own. */
@@ -33,6 +34,7 @@ const maxSteps = 8;
 const watched: readonly Watched[] = [
   { type: 'Accepted', status: 'False', as: { type: 'Warning', action: 'Accept' } },
   { type: 'IdConflict', status: 'True', as: { type: 'Warning', action: 'Accept' } },
+  { type: 'Valid', status: 'False', as: { type: 'Warning', action: 'Judge' } },
 ];
 
 type PolicyControllerOptions = {
@@ -43,11 +45,12 @@ type PolicyControllerOptions = {
   readonly events: Pick<EventRecorder, 'record'>;
   /** Policies that are served directly: each entry refers to its policy. */
   readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
+  readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget'>;
 };
 
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
 export function createPolicyController(options: PolicyControllerOptions) {
-  const { client, stores, clock, logger, events } = options;
+  const { client, stores, clock, logger, events, judgements } = options;
   /** For each policy UID, the generation that is known to be recorded, so that it is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
   /** For each policy UID, the generation whose recording is delayed, and since when. */
@@ -190,13 +193,23 @@ export function createPolicyController(options: PolicyControllerOptions) {
     await applyDesired(client, kinds.guardrailPolicy, policy, { finalizers });
     recorded.delete(policy.metadata.uid);
     held.delete(policy.metadata.uid);
+    judgements.forget(policy.metadata.uid);
+  }
+
+  /** Asks for the judgement of a recorded policy whose status has none of this generation. */
+  async function judge(policy: Stored<CachedPolicy>, revision: number): Promise<void> {
+    const { name, generation } = policy.metadata;
+    if (judgements.of(policy) !== undefined) return;
+    if (findCondition(policy.status?.conditions, 'Valid')?.observedGeneration === generation) return;
+    const whole = isWhole(policy) ? policy : await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (whole?.metadata.generation === generation) judgements.request(whole, revision);
   }
 
   async function settle(policy: Stored<CachedPolicy>, result: PolicyResult): Promise<PassOutcome> {
     const { generation } = policy.metadata;
     const latestRevision = result.kind === 'recorded' ? result.revision : policy.status?.latestRevision;
     const now = clock.date();
-    const conditions = policyConditions(result, generation).reduce(
+    const conditions = policyConditions(result, judgements.of(policy), generation).reduce(
       (list, change) => setCondition(list, change, now),
       policy.status?.conditions ?? ([] as ReturnType<typeof setCondition>),
     );
@@ -208,6 +221,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     for (const note of transitionEvents(policy.status?.conditions, conditions, watched)) {
       events.record({ regarding: policy, ...note });
     }
+    if (result.kind === 'recorded') await judge(policy, result.revision.number);
     return result.kind === 'held' ? { kind: 'waiting', afterMs: heldLookMs } : { kind: 'settled' };
   }
 

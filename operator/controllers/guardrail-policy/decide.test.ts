@@ -97,7 +97,7 @@ describe('the next step of a policy', () => {
 
 test('the conditions of a policy report an invalid spec and an id conflict', () => {
   const say = (result: Parameters<typeof policyConditions>[0]) =>
-    policyConditions(result, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+    policyConditions(result, undefined, 7).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
   const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];
   expect(say({ kind: 'recorded', revision: recorded })).toEqual(['Ready True Recorded', ...fine]);
   expect(say({ kind: 'held' })).toEqual(['Ready Unknown WaitingForRecord', ...fine]);
@@ -114,7 +114,24 @@ test('the conditions of a policy report an invalid spec and an id conflict', () 
   ]);
   const many = policyConditions(
     { kind: 'leaving', references: Array.from({ length: 12 }, (_one, n) => `binding b${n}`) },
+    undefined,
     7,
   );
   expect(many[0]?.message).toContain('binding b9 and 2 more');
+});
+
+test('the conditions of a policy report refused rules, and at most ten warnings', () => {
+  const say = (judgement: Parameters<typeof policyConditions>[1]) =>
+    policyConditions({ kind: 'recorded', revision: recorded }, judgement, 7)
+      .slice(3)
+      .map(({ type, status, reason, message }) => [type, status, reason, message].join(' '));
+  expect(say({ kind: 'refused', reason: 'rule_too_costly', message: 'rule slow: m' })).toEqual([
+    'Valid False RuleTooCostly rule slow: m',
+    'Warnings False NotValid The rules are not valid: there are no further warnings.',
+  ]);
+  expect(say({ kind: 'valid', warnings: [] })[1]).toBe(
+    'Warnings False NoWarnings There is no warning about the rules.',
+  );
+  const warnings = Array.from({ length: 12 }, (_one, n) => `w${n}`);
+  expect(say({ kind: 'valid', warnings })[1]).toMatch(/^Warnings True RulesHaveWarnings w0; w1; .*w9; and 2 more$/);
 });

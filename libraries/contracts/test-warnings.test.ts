@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { type BaselineRule, type Definition, regexEngine } from './policy.ts';
+import { testWarnings } from './test-warnings.ts';
+
+function rule(id: string): BaselineRule {
+  const regex = { engine: regexEngine, pattern: id, caseSensitive: true } as const;
+  return { id, kind: 'regex', timeoutMs: 20, action: { type: 'deny' }, regex };
+}
+
+function definitionOf(request: readonly string[], response: readonly string[]): Definition {
+  const section = (ids: readonly string[]) => ({ deadlineMs: 250, baseline: ids.map(rule), additional: [] });
+  return { request: section(request), response: section(response), providers: [] };
+}
+
+test('a policy without tests is warned of once', () => {
+  expect(testWarnings(definitionOf(['a'], ['b']), [])).toEqual([
+    'the policy has no tests: nothing shows that its rules fire',
+  ]);
+});
+
+test('rules that no test fires are named by section, at most five of each', () => {
+  const definition = definitionOf(['a', 'b', 'c', 'd', 'e', 'f', 'g'], ['x', 'y']);
+  expect(
+    testWarnings(definition, [
+      { stage: 'request', rules: ['a'] },
+      { stage: 'response', rules: ['x'] },
+    ]),
+  ).toEqual([
+    'request section, rules b, c, d, e, f and 1 more: no test fires them',
+    'response section, rule y: no test fires it',
+  ]);
+});
+
+test('a rule that stands in both sections is shown by a test of either', () => {
+  expect(testWarnings(definitionOf(['a'], ['a']), [{ stage: 'response', rules: ['a'] }])).toEqual([]);
+});

@@ -1,0 +1,43 @@
+import type { Definition, Rule, Stage } from './policy.ts';
+import { rulesInOrder } from './policy.ts';
+
+/** A test that was run, with the rules that decided it. */
+type RunTest = { readonly stage: Stage; readonly rules: readonly string[] };
+
+/** Limit of names in one warning. */
+const maxNames = 5;
+const stages = ['request', 'response'] as const satisfies readonly Stage[];
+
+/**
+ * Warns of local rules that decide no test: nothing shows that they fire. Rules that call a provider are not run in
+ * tests of a policy alone. A rule that stands in both sections is shown by a test of either.
+ */
+export function testWarnings(definition: Definition, tests: readonly RunTest[]): readonly string[] {
+  if (tests.length === 0) return ['the policy has no tests: nothing shows that its rules fire'];
+  const shown = new Set(
+    stages.flatMap((stage) => {
+      const fired = new Set(tests.filter((one) => one.stage === stage).flatMap(({ rules }) => rules));
+      return localRules(definition, stage)
+        .filter(({ id }) => fired.has(id))
+        .map(contentOf);
+    }),
+  );
+  return stages.flatMap((stage) => {
+    const silent = localRules(definition, stage).filter((rule) => !shown.has(contentOf(rule)));
+    if (silent.length === 0) return [];
+    const names = silent.slice(0, maxNames).map(({ id }) => id);
+    const more = silent.length > maxNames ? ` and ${silent.length - maxNames} more` : '';
+    const what = silent.length === 1 ? 'rule' : 'rules';
+    return [
+      `${stage} section, ${what} ${names.join(', ')}${more}: no test fires ${silent.length === 1 ? 'it' : 'them'}`,
+    ];
+  });
+}
+
+function localRules(definition: Definition, stage: Stage): readonly Rule[] {
+  return rulesInOrder(definition[stage]).filter(({ kind }) => kind === 'stop_list' || kind === 'regex');
+}
+
+function contentOf(rule: Rule): string {
+  return JSON.stringify(rule);
+}
