@@ -173,6 +173,19 @@ describe('why', () => {
     expect(explain({ ...failed, operator: 'absent' }).cause?.reason).toBe('RuleTooCostly');
   });
 
+  test('the cause of a runtime that cannot start is the reason of its workload, with its remedy', () => {
+    const conditions = instead(condition('WorkloadReady', 'Unknown', 'Starting'), condition('Applied', 'Unknown'));
+    const workload = (reason: string) => ({
+      metadata: { name: 'g-1' },
+      spec: { replicas: 1, build: 'b' },
+      status: { conditions: [{ type: 'Ready', status: 'False', reason, message: 'the quota is exceeded' }] },
+    });
+    const found = explain({ conditions, workloads: [workload('PodsForbidden')] });
+    expect(found.cause).toMatchObject({ part: 'Workload g-1', reason: 'PodsForbidden' });
+    expect(found.whatToDo).toContain('Raise the quota');
+    expect(explain({ conditions, workloads: [workload('Starting')] }).cause?.part).toBe('Runtime');
+  });
+
   test('after an automatic rollback, why reports the rejection recorded in the route as the cause', () => {
     const refused = { token: 't', reason: 'replica_rejected', message: 'gateway-1 said no' };
     const spec = { token: 'before', contentProfile: 'p', guardrail, workload: 'g-1', refused };

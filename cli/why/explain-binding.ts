@@ -1,7 +1,7 @@
 import { applicationOutcome } from '#resources/binding-state';
 import { sentence } from '../output/sentence.ts';
 import { stateOf } from '../status/status-view.ts';
-import { adviceFor } from './advice.ts';
+import { adviceFor, isProgress } from './advice.ts';
 import type { BindingDependencies } from './gather-facts.ts';
 import {
   conditionLink,
@@ -85,9 +85,15 @@ function causeOf(facts: BindingDependencies, chain: readonly Link[]): Link | und
   const [operator, ...others] = chain;
   const first = others.find(({ state }) => state === 'fault' || state === 'open');
   if (first?.state === 'open' && operator?.state === 'fault') return operator;
+  if (first?.reason === 'Starting') return others.find(isFaultyWorkload) ?? first;
   if (first?.reason !== 'NotLookedAt') return first;
   // When there is a leader, the generation that it has not processed yet is the cause.
   return facts.surroundings.operator.state === 'absent' ? operator : first;
+}
+
+/** A workload that does not start by waiting: its reason selects the remedy. */
+function isFaultyWorkload({ part, state, reason = '' }: Link): boolean {
+  return part.startsWith('Workload') && (state === 'fault' || state === 'open') && !isProgress(reason);
 }
 
 function summaryOf({ binding }: BindingDependencies, state: Explanation['state'], cause: Link | undefined): string {

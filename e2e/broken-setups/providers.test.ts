@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '#kit/testing/loopback';
+import { kinds } from '#resources/kinds';
+import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
+import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
+import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+import { createFirstLines } from './first-lines.ts';
+
+const lines = createFirstLines();
+const now = new Date();
+/** The platform trusts it. */
+const root = createAuthority(now);
+const strange = createAuthority(now);
+const subject = { commonName: 'models' };
+const yearMs = 365 * 86_400_000;
+
+/** A provider that knows one key and one model. */
+const models: RequestListener = ({ headers }, response) => {
+  const isKnown = headers.authorization === 'Bearer right';
+  const code = isKnown ? 'model_not_found' : 'invalid_api_key';
+  response.writeHead(isKnown ? 404 : 401, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { message: 'no', type: 'invalid_request_error', param: null, code } }));
+};
+
+const servers: Server[] = [];
+async function listen(server: Server): Promise<number> {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+const secure = ({ certificate, key }: { readonly certificate: string; readonly key: string }) =>
+  listen(createTlsServer({ cert: certificate, key }, models));
+
+let folder: Folder;
+let platform: Platform;
+
+beforeAll(async () => {
+  folder = folderWithFiles();
+  const plain = `http://127.0.0.1:${await listen(createServer(models))}/v1`;
+  const expired = openAuthority(root, new Date(now.getTime() - 2 * yearMs)).issueServer(subject, ['127.0.0.1']);
+  const provider = (name: string, endpoint: string, credential?: string) =>
+    ({ name, kind: 'model', endpoint, enabled: true, ...(credential === undefined ? {} : { credential }) }) as const;
+  const providers = [
+    provider('no-key', plain, 'absent'),
+    provider('empty-key', plain, 'empty'),
+    provider('unknown-host', 'http://no-such-host.invalid/v1'),
+    provider('down', `http://127.0.0.1:${await freePort()}/v1`),
+    provider('unknown-authority', `https://127.0.0.1:${await secure(strange.issueServer(subject, ['127.0.0.1']))}/v1`),
+    provider('expired-certificate', `https://127.0.0.1:${await secure(expired)}/v1`),
+    provider('wrong-model', plain, 'right'),
+    provider('wrong-key', plain, 'wrong'),
+  ];
+  platform = await startPlatform({
+    providers,
+    secrets: { empty: '', right: 'right\n', wrong: 'wrong\n' },
+    data: `${folder.path}/data`,
+    environment: { NODE_EXTRA_CA_CERTS: folder.write('ca.pem', root.certificate) },
+  });
+  await platform.client.create(kinds.guardrailPolicy, policyObject('guard'));
+});
+afterAll(async () => {
+  console.log(lines.table());
+  await platform?.[Symbol.asyncDispose]();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  folder?.[Symbol.dispose]();
+});
+
+test.each([
+  ['key missing', 'no-key', /its credential does not exist/, /Add the credential to the secrets/],
+  ['key empty', 'empty-key', /its credential is empty/, /Write one key into the file/],
+  ['name of the provider unknown (DNS)', 'unknown-host', /the name of its host cannot be resolved/, /or the DNS/],
+  ['connection refused', 'down', /no program accepts connections at its endpoint/, /Start the provider/],
+  ['TLS: unknown authority', 'unknown-authority', /the authority of its certificate is unknown/, /NODE_EXTRA_CA_CERTS/],
+  ['TLS: certificate expired', 'expired-certificate', /its certificate has expired/, /Renew the certificate/],
+  ['model unknown to the provider', 'wrong-model', /it does not know the model/, /spec\.model\.upstreamModel/],
+  ['provider answers 401', 'wrong-key', /it refuses the credential/, /Replace the key/],
+] as const)('status and why name the cause first: %s', async (setup, provider, cause, remedy) => {
+  const model = { alias: provider, provider, upstreamModel: 'large', state: 'Enabled' } as const;
+  await platform.client.create(kinds.modelBinding, bindingObject(provider, { model }));
+  const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+  await until('the binding is applied', async () => (await run('why', provider)).stdout.includes('is applied'));
+  // A request is what shows a refused key and an unknown model.
+  expect((await run('chat', provider, '-m', 'Hello')).code).not.toBe(0);
+  await lines.expect(setup, `portcullis why ${provider}`, () => run('why', provider), cause, remedy);
+  await lines.expect(setup, 'portcullis status', () => run('status'), cause, remedy);
+  expect((await run('delete', 'modelbinding', provider, '--yes')).code).toBe(0);
+  await until('the binding is deleted', async () => (await run('why', provider)).code === 3);
+});
