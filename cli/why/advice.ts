@@ -98,6 +98,7 @@ const advice: Readonly<Record<string, Advice>> = {
   ServerUnreachable: () => 'See the log of the operator, or stop "portcullis up" and start it again.',
   StorageFull: () => 'Free space or raise the quota. The operator retries.',
   StorageDenied: () => 'Give the operator write permission there. It retries.',
+  JudgeTimeout: () => 'Give the operator more CPU. The validation is repeated and continues where it stopped.',
   JudgeUnavailable: platform,
   CredentialMissing: () => 'Add the credential to the secrets of providers. It is read again without a restart.',
   ...providerAdvice(),

@@ -241,7 +241,7 @@ describe('advice', () => {
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
     const reasons = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));
     expect(reasons.length).toBeGreaterThan(20);
-    const noReasons = ['Disabled', 'Unguarded', 'RuntimeWorkload'];
+    const noReasons = ['Disabled', 'Unguarded', 'RuntimeWorkload', 'ProviderReachable'];
     expect(
       reasons.filter((reason) => !knownReasons.includes(reason ?? '') && !noReasons.includes(reason ?? '')),
     ).toEqual([]);
