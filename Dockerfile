@@ -5,7 +5,8 @@
 FROM node:24-bookworm AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-COPY hack/bootstrap hack/install hack/install-lock hack/prerequisites hack/
+COPY hack/bootstrap hack/install hack/install-lock hack/prerequisites hack/download-engine.mjs hack/compile-sources.mjs hack/
+COPY hack/engine-package/checksums hack/engine-package/
 RUN root=/src sh -euc '. hack/bootstrap'
 COPY . .
 RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres /stage-standalone

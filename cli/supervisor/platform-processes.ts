@@ -24,6 +24,14 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   management: 'operator/management/main.ts',
 };
 
+/**
+ * A small young generation saves about 10 MiB of each process. The gateway handles every request and keeps the default:
+ * it would collect garbage more often.
+ */
+export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
+  return kind === 'gateway' ? [] : ['--max-semi-space-size=1'];
+}
+
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
 export function lastingPortNames(gateways: number, management: boolean): readonly string[] {
   const replicas = Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`);

@@ -10,7 +10,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import { keepRunNote } from './keep-run-note.ts';
-import { type ChildSpec, entries } from './platform-processes.ts';
+import { type ChildSpec, entries, nodeOptionsOf } from './platform-processes.ts';
 import { supervisedIn } from './wait-for-orphans.ts';
 
 /**
@@ -157,6 +157,7 @@ async function start({ name, kind, env }: ChildSpec, { data, say }: SuperviseOpt
   const service = startService({
     file: join(checkout, entries[kind]),
     args: [data.root],
+    nodeOptions: nodeOptionsOf(kind),
     cwd: checkout,
     ownGroup: true,
     stderr: log.descriptor,

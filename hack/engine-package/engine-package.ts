@@ -8,6 +8,13 @@ export type EngineSystem = {
   readonly libc: 'glibc' | 'musl' | undefined;
 };
 
+/** The members of the package.json of re2 that name its prebuilt engines. */
+export type OfferingPackage = {
+  readonly version: string;
+  /** SHA-256 of each engine, as sha256:HEX. */
+  readonly artifactHashes: Readonly<Record<string, string>>;
+};
+
 /** The name of the engine of a system, as the releases of re2 have it. */
 export function slotOf({ platform, arch, abi, libc }: EngineSystem): string {
   return `${platform}${libc === 'musl' ? '-musl' : ''}-${arch}-${abi}`;
@@ -32,10 +39,23 @@ export function checksumLine(version: string, system: EngineSystem, engine: Uint
   return `${createHash('sha256').update(engine).digest('hex')}  ${version}/${slotOf(system)}`;
 }
 
-/** The recorded lines with one more, which replaces that of the same engine; sorted by name. */
-export function withChecksum(recorded: string, line: string): string {
+/** ABI of the Node of this repository. */
+const nodeAbi = '137';
+
+/** The lines of the engines that a release of re2 offers for the Node of this repository, by its own package.json. */
+export function offeredChecksums({ version, artifactHashes }: OfferingPackage): readonly string[] {
+  const own = Object.entries(artifactHashes).filter(
+    ([slot]) => slot.endsWith(`-${nodeAbi}`) && !slot.startsWith('win32'),
+  );
+  return own.map(([slot, hash]) => `${hash.replace(/^sha256:/, '')}  ${version}/${slot}`);
+}
+
+/** The recorded lines and further ones of the same version, sorted by name. An engine may have several builds. */
+export function withChecksums(recorded: string, added: readonly string[]): string {
   const nameOf = (text: string): string => text.split('  ')[1] ?? '';
-  const others = recorded.split('\n').filter((text) => text !== '' && nameOf(text) !== nameOf(line));
-  const lines = [...others, line].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const versionOf = (text: string): string => nameOf(text).split('/')[0] ?? '';
+  const versions = new Set(added.map(versionOf));
+  const kept = recorded.split('\n').filter((text) => versions.has(versionOf(text)));
+  const lines = [...new Set([...kept, ...added])].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
   return `${lines.join('\n')}\n`;
 }

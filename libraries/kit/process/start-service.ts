@@ -10,12 +10,14 @@ type ServiceOptions = Omit<ChildOptions, 'stdin' | 'stdout'> & {
   /** A file that calls `runMain`. */
   readonly file: string;
   readonly args?: readonly string[];
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
 };
 
 /** Starts a service of this repository on this Node. It shuts down when this process exits, however that ends. */
-export function startService({ file, args = [], env, ...options }: ServiceOptions): ServiceProcess {
+export function startService({ file, args = [], nodeOptions = [], env, ...options }: ServiceOptions): ServiceProcess {
   const ready = Promise.withResolvers<ReadyLine | undefined>();
-  const child = startChild([process.execPath, file, ...args], {
+  const child = startChild([process.execPath, ...nodeOptions, file, ...args], {
     ...options,
     env: { ...env, PORTCULLIS_EXIT_WITH_STDIN: '1' },
     stdin: 'open',
