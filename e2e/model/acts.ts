@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { uncompilable } from './operator-process.ts';
+import { asking, uncompilable } from './operator-process.ts';
 
 /** Actions of users, networks and machines on an installation, in any order and without waiting for each other. */
 export type Act =
@@ -25,6 +25,8 @@ export type Act =
   | { readonly do: 'restart_gateway'; readonly gateway: number; readonly backAfterMs: number }
   | { readonly do: 'contradict'; readonly gateway: number; readonly forMs: number }
   | { readonly do: 'crash_pods'; readonly forMs: number }
+  /** The detector of policies that ask one does not answer. */
+  | { readonly do: 'lose_provider'; readonly forMs: number }
   | { readonly do: 'slow_pods'; readonly withinMs: number }
   | { readonly do: 'outage'; readonly forMs: number }
   | { readonly do: 'storm'; readonly loss: number; readonly refusals: number; readonly slow: number }
@@ -62,7 +64,7 @@ const someMs = fc.oneof(
 const revision = fc.integer({ min: 1, max: 4 });
 
 export const anyAct: fc.Arbitrary<Act> = fc.oneof(
-  act('save_policy', { policy, term: fc.constantFrom('one', 'two', 'three', uncompilable) }, 4),
+  act('save_policy', { policy, term: fc.constantFrom('one', 'two', 'three', asking, uncompilable) }, 4),
   act('archive_policy', { policy, archived: fc.boolean() }),
   act('delete_policy', { policy }),
   act('apply', { binding, policy, revision }, 6),
@@ -82,6 +84,7 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   act('restart_gateway', { gateway, backAfterMs: someMs }, 2),
   act('contradict', { gateway, forMs: someMs }, 2),
   act('crash_pods', { forMs: someMs }),
+  act('lose_provider', { forMs: someMs }, 2),
   act('slow_pods', { withinMs: fc.constantFrom(500, 1_500, 20_000) }),
   act('outage', { forMs: someMs }, 2),
   act('storm', { loss: share, refusals: share, slow: share }, 2),

@@ -6,13 +6,19 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { ApiRefusal } from '../../operator/folder-api/api-refusal.ts';
 import type { Death } from '../../operator/testing/mortal-client.ts';
-import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import {
+  askingDefinitionOf,
+  bindingObject,
+  definitionOf,
+  guardedBy,
+  policyObject,
+} from '../../operator/testing/objects.ts';
 import { type Act, aliases } from './acts.ts';
 import { type Contradictions, type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import { createWatchman, type Watchman } from './invariants.ts';
 import { createMemoryApi, type MemoryApi } from './memory-api.ts';
 import { createNodes, type Nodes } from './nodes.ts';
-import { type OperatorProcess, type Sabotage, startOperatorProcess } from './operator-process.ts';
+import { asking, type OperatorProcess, type Sabotage, startOperatorProcess } from './operator-process.ts';
 import { fineWeather, type Network } from './unreliable-client.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -145,7 +151,9 @@ class Simulation implements ModelInstallation {
     const { weather, cuts } = this.network;
     switch (act.do) {
       case 'save_policy':
-        return this.#savePolicy(act.policy, { definition: definitionOf(act.term) });
+        return this.#savePolicy(act.policy, {
+          definition: act.term === asking ? askingDefinitionOf(asking) : definitionOf(act.term),
+        });
       case 'archive_policy':
         return this.#savePolicy(act.policy, { lifecycle: act.archived ? 'Archived' : 'Draft' });
       case 'delete_policy':
@@ -197,6 +205,12 @@ class Simulation implements ModelInstallation {
         return void this.#contradictions.set(`gateway-${act.gateway}`, { until: this.#time.clock.now() + act.forMs });
       case 'crash_pods':
         return this.nodes.crashPods(act.forMs);
+      case 'lose_provider':
+        weather.providerAway = true;
+        this.#time.schedule(act.forMs, () => {
+          weather.providerAway = false;
+        });
+        return;
       case 'slow_pods':
         this.nodes.startWithinMs = act.withinMs;
         return;

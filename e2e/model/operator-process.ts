@@ -23,6 +23,8 @@ import { createUnreliableClient, type Network, type UnreliableClient } from './u
 import type { Life } from './virtual-time.ts';
 
 const build = 'portcullis:1';
+/** A policy with this term asks a detector. */
+export const asking = 'asking';
 /** A policy with this term does not compile. */
 export const uncompilable = 'uncompilable';
 export const maxStreamMs = 60_000;
@@ -33,6 +35,7 @@ const { providers } = providersFileSchema.parse({
   providers: [
     { name: 'echo', kind: 'model', endpoint: 'http://127.0.0.1:9/v1', enabled: true },
     { name: 'off', kind: 'model', endpoint: 'http://127.0.0.1:9/v1', enabled: false },
+    { name: 'spam', kind: 'detector', endpoint: 'http://127.0.0.1:9/check', credential: 'spam-key' },
   ],
 });
 export const quietLogger = createLogger({ service: 'model', level: 'error', destination: { write: () => undefined } });
@@ -60,15 +63,23 @@ function meterOf(onSurprise: (controller: string) => void): ReconcileMeter {
   };
 }
 
-function judgeOf({ time }: Network): Judge {
+function judgeOf({ time, weather }: Network): Judge {
   return {
     async judge({ bytes }) {
       await time.delay(200 * time.random());
       if (!bytes.includes(uncompilable)) return { kind: 'accepted', streaming: { allowed: true }, warnings: [] };
       return { kind: 'refused', reason: 'bundle_invalid', message: 'the rule forbidden does not compile' };
     },
-    check: async (_bundle, checks) =>
-      checks.map(({ name }) => ({ name, decision: 'Pass', code: undefined, rules: [] })),
+    async check(_bundle, checks, { providers: remote }) {
+      await time.delay(100 * time.random());
+      const isAway = remote === 'called' && weather.providerAway;
+      return checks.map(({ name }) => ({
+        name,
+        decision: isAway ? 'Failed' : 'Pass',
+        code: isAway ? 'provider_unavailable' : undefined,
+        rules: [],
+      }));
+    },
   };
 }
 

@@ -45,6 +45,10 @@ export function unsettled(installation: Seen): readonly string[] {
     );
     const isOpen = accepted?.status === 'True' && applied?.status === 'Unknown';
     expect(!isOpen, `binding ${name} is still in progress: ${applied?.message}`);
+    expect(
+      applied?.reason !== 'ProviderUnavailable',
+      `binding ${name} does not notice that its provider answers again`,
+    );
     const route = routes.find((one) => one.metadata.name === name);
     expect(
       binding.status?.pinned?.generationId === route?.spec.generationId,

@@ -24,9 +24,20 @@ type Weather = {
   readonly slowMs: number;
   /** Probability that a watch stays silent until its client times out. */
   silence: number;
+  /** The detector does not answer. */
+  providerAway: boolean;
 };
 
-export const fineWeather = { outageUntil: 0, loss: 0, refusals: 0, usualMs: 8, slow: 0, slowMs: 30_000, silence: 0 };
+export const fineWeather: Weather = {
+  outageUntil: 0,
+  loss: 0,
+  refusals: 0,
+  usualMs: 8,
+  slow: 0,
+  slowMs: 30_000,
+  silence: 0,
+  providerAway: false,
+};
 
 export type UnreliableClient = KubeClient & {
   /** Number of requested writes, without events and leases. */

@@ -6,7 +6,7 @@ import { currentProfile } from '#contracts/profiles';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
 import { sectionOf } from '../testing/objects.ts';
-import { askProviders } from './ask-providers.ts';
+import { askProviders, providerQuestions } from './ask-providers.ts';
 import { judgeTest } from './judge-test.ts';
 import { runPolicyTests } from './run-policy-tests.ts';
 
@@ -163,11 +163,17 @@ describe('a run of policy tests', () => {
 });
 
 describe('calls to providers before an application', () => {
+  /** The messages about providers that do not answer. */
+  async function ask(judge: Parameters<typeof askProviders>[0], bundle: Bundle): Promise<readonly string[]> {
+    const silences = await askProviders(judge, bundle, providerQuestions(bundle), signal);
+    return silences.flatMap((silence) => silence?.message ?? []);
+  }
+
   test('each enforced rule calls its provider separately, with its own timeout, and no other rule does', async () => {
     const silent = judgeThatSays((names) =>
       names.map((name) => ({ name, decision: 'Pass', code: undefined, rules: [] })),
     );
-    expect(await askProviders(silent, bundleOf(sectionOf('x')), signal)).toEqual([]);
+    expect(await ask(silent, bundleOf(sectionOf('x')))).toEqual([]);
     expect(silent.asked).toEqual([]);
     const request: Section = {
       ...sectionOf('x'),
@@ -176,7 +182,7 @@ describe('calls to providers before an application', () => {
         { ...remote, id: 'watches', mode: 'observe' },
       ],
     };
-    expect(await askProviders(silent, bundleOf(request), signal)).toEqual([]);
+    expect(await ask(silent, bundleOf(request))).toEqual([]);
     expect(silent.asked).toMatchObject([{ providers: 'called' }]);
     const [{ bundle } = { bundle: undefined }] = silent.asked;
     expect(bundle?.policies).toMatchObject([{ request: { baseline: [remote], additional: [], deadlineMs: 80 } }]);
@@ -188,7 +194,7 @@ describe('calls to providers before an application', () => {
       { name: names[0] ?? '', decision: 'Reject', code: undefined, rules: [] },
       { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable', rules: [] },
     ]);
-    expect(await askProviders(judge, bundleOf(request), signal)).toEqual([
+    expect(await ask(judge, bundleOf(request))).toEqual([
       'the provider spam of the rule asks-too does not answer: provider_unavailable',
     ]);
   });

@@ -9,25 +9,38 @@ import {
   type Stage,
 } from '#contracts/policy';
 import type { BundleCheck, Judge } from '../bundles/ports.ts';
+import type { ProviderQuestion, Silence } from './provider-answers.ts';
 
 /** The text of the check that is sent to providers. It states its purpose. */
 const question = 'This is a test of the connection. Please answer it.';
 
 const stages: readonly Stage[] = ['request', 'response'];
 
+/** An enforced rule and the provider that it names. */
+type RuleQuestion = ProviderQuestion & { readonly rule: Rule };
+
+/** One question for every enforced rule that names a provider. */
+export function providerQuestions(bundle: Bundle): readonly RuleQuestion[] {
+  const asked = bundle.policies.flatMap((policy) => stages.flatMap((stage) => remoteRules(policy[stage])));
+  return asked.map((rule) => {
+    const provider = JSON.stringify(bundle.providers.find(({ name }) => name === providerOf(rule)));
+    const { id: _id, action: _action, ...question } = withoutMode(rule);
+    return { rule, provider, key: JSON.stringify([provider, question]) };
+  });
+}
+
 /**
- * Sends one check to every provider that an enforced rule names, each rule separately so that no other rule is evaluated
- * first, within the rule's timeout. Only the presence of a verdict matters (docs/design/applications-and-routes.md).
- * @returns a sentence for every provider that does not answer
+ * Sends one check to the provider of each question, each rule separately so that no other rule is evaluated first,
+ * within the rule's timeout. Only the presence of a verdict matters (docs/design/applications-and-routes.md).
  */
 export async function askProviders(
   judge: Pick<Judge, 'check'>,
   bundle: Bundle,
+  questions: readonly RuleQuestion[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const asked = bundle.policies.flatMap((policy) => stages.flatMap((stage) => remoteRules(policy[stage])));
-  if (asked.length === 0) return [];
-  const policies = asked.map((rule, index) => policyOf(rule, index));
+): Promise<readonly (Silence | undefined)[]> {
+  if (questions.length === 0) return [];
+  const policies = questions.map(({ rule }, index) => policyOf(rule, index));
   const checks = policies.map(
     ({ id }): BundleCheck => ({
       name: id,
@@ -37,11 +50,14 @@ export async function askProviders(
     }),
   );
   const results = await judge.check({ ...bundle, policies }, checks, { providers: 'called', signal });
-  return asked.flatMap((rule, index) => {
+  return questions.map(({ rule }, index) => {
     const result = results[index];
-    if (result !== undefined && result.decision !== 'Failed') return [];
+    if (result !== undefined && result.decision !== 'Failed') return undefined;
     const code = result?.code ?? 'no answer';
-    return [`the provider ${providerOf(rule)} of the rule ${rule.id} does not answer: ${code}`];
+    return {
+      message: `the provider ${providerOf(rule)} of the rule ${rule.id} does not answer: ${code}`,
+      isOfProvider: code === 'provider_unavailable',
+    };
   });
 }
 

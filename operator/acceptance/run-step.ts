@@ -12,10 +12,10 @@ import type { RecentRevisions } from '../revisions/recent-revisions.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import { prepareWorkload } from '../workloads/prepare-workload.ts';
 import { workloadName } from '../workloads/workload-name.ts';
-import type { AnsweredProviders } from './answered-providers.ts';
-import { askProviders } from './ask-providers.ts';
+import { askProviders, providerQuestions } from './ask-providers.ts';
 import type { AwaitedWorkloads } from './awaited-workloads.ts';
 import { type BindingWorld, workloadView } from './gather-views.ts';
+import type { ProviderAnswers } from './provider-answers.ts';
 import { deadlinesOf } from './resources/guard.ts';
 import { runPolicyTests } from './run-policy-tests.ts';
 import type { AcceptanceStep, ApplicationRole, TargetFacts } from './snapshot.ts';
@@ -30,7 +30,7 @@ export type AcceptancePorts = {
   readonly workloads: Pick<Workloads, 'render'>;
   readonly checks: Pick<CheckClient, 'check'>;
   readonly awaited: Pick<AwaitedWorkloads, 'expect'>;
-  readonly answered: Pick<AnsweredProviders, 'note' | 'has'>;
+  readonly answers: Pick<ProviderAnswers, 'gather'>;
   readonly revisions: RecentRevisions;
   readonly logger: Logger;
 };
@@ -83,13 +83,15 @@ export async function runStep(
       return runTests(ports, world, acceptance, step, signal);
     case 'ask_providers': {
       const { name, uid, token } = acceptance.subject;
-      const { digest } = builtOf(acceptance, target);
-      const application = JSON.stringify([uid, token, digest]);
-      if (ports.answered.has(name, application)) return learn(acceptance, target, { providers: { kind: 'passed' } });
-      const silent = await askProviders(ports.judge, builtOf(acceptance, target).bundle, signal);
+      const { bundle, digest } = builtOf(acceptance, target);
+      const silent = await ports.answers.gather({
+        subject: name,
+        application: JSON.stringify([uid, token, digest]),
+        questions: providerQuestions(bundle),
+        ask: (questions) => askProviders(ports.judge, bundle, questions, signal),
+      });
       const providers =
         silent.length === 0 ? ({ kind: 'passed' } as const) : ({ kind: 'failed', message: silent.join('; ') } as const);
-      if (silent.length === 0) ports.answered.note(name, application);
       return learn(acceptance, target, { providers });
     }
   }

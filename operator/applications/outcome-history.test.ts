@@ -36,7 +36,12 @@ test('an outcome matches an application by token and content', () => {
 test('only a failure because of a missing dependency is retried', () => {
   const { generationId: _none, ...early } = record('');
   const open = failureReasons.filter((reason) => !isFinal({ ...early, reason }));
-  expect(open).toEqual(['policy_revision_unknown', 'provider_unknown', 'progress_deadline_exceeded']);
+  expect(open.toSorted()).toEqual([
+    'policy_revision_unknown',
+    'progress_deadline_exceeded',
+    'provider_unavailable',
+    'provider_unknown',
+  ]);
   expect(isFinal({ ...record('a'), reason: 'progress_deadline_exceeded' })).toBe(true);
   expect(isFinal(record('a', 'Applied'))).toBe(true);
 });

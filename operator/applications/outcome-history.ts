@@ -21,12 +21,13 @@ export function hasOutcome(history: OutcomeHistory, generationId: string): boole
 
 /**
  * Whether the application of a failed record is retried only with another token or content. An application that failed
- * before its route was written because a dependency is missing is retried when that appears (decision 0014).
+ * before its route was written because a dependency is missing is retried when that appears (decisions 0014 and 0029).
  */
 export function isFinal({ reason, generationId }: Pick<ApplicationRecord, 'reason' | 'generationId'>): boolean {
   switch (reason) {
     case 'provider_unknown':
     case 'policy_revision_unknown':
+    case 'provider_unavailable':
       return false;
     case 'progress_deadline_exceeded':
       return generationId !== undefined;

@@ -50,6 +50,10 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     onJudged(policy) {
       if (!parts.disposed) queues.policies.add(policy);
     },
+    onAnswers: (queue, names) => {
+      if (parts.disposed) return;
+      for (const name of names) queues[queue].add(name, { priority: 'low' });
+    },
   });
   const { bindings, addresses, needs } = controllers;
 
@@ -116,12 +120,17 @@ export function startResync(everything: () => Promise<void>): Disposable {
   return { [Symbol.dispose]: () => clearInterval(resync) };
 }
 
+type ControllerHooks = {
+  /** Workloads that nothing waits for any more. */
+  readonly onReleased: (workloads: readonly string[]) => void;
+  readonly onJudged: (policy: string) => void;
+  /** Objects whose providers should be asked again, or answer again. */
+  readonly onAnswers: (queue: 'bindings' | 'served', names: readonly string[]) => void;
+};
+
 function createControllers(
   { config, backend, caches, clock, logger }: ControllersOptions,
-  {
-    onReleased,
-    onJudged,
-  }: { readonly onReleased: (workloads: readonly string[]) => void; readonly onJudged: (policy: string) => void },
+  { onReleased, onAnswers, onJudged }: ControllerHooks,
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
   const { approved, limits } = backend.environment;
@@ -131,7 +140,16 @@ function createControllers(
   const claims = createWorkloadClaims();
   const revisions = createRecentRevisions(client, clock);
   const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
-  const addresses = createServedController({ ports, world, served, claims, clock, maxStreamMs, onReleased });
+  const addresses = createServedController({
+    ports,
+    world,
+    served,
+    claims,
+    clock,
+    maxStreamMs,
+    onReleased,
+    onAnswers: (names) => onAnswers('served', names),
+  });
   const bindings = createBindingController({
     ports,
     world,
@@ -140,6 +158,7 @@ function createControllers(
     progressDeadlineMs,
     maxStreamMs,
     onReleased,
+    onAnswers: (names) => onAnswers('bindings', names),
   });
   const needs = createNeeds({
     stores,

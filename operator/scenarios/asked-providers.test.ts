@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Definition, detectorContract } from '#contracts/policy';
 import { kinds } from '#resources/kinds';
 import { until } from '../../e2e/support/until.ts';
 import type { Judge } from '../bundles/ports.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { createInstantWorkloads } from '../testing/instant-workloads.ts';
-import { bindingObject, sectionOf } from '../testing/objects.ts';
+import { askingDefinitionOf, bindingObject } from '../testing/objects.ts';
 import {
   createTestPolicy,
   editBinding,
@@ -16,24 +15,7 @@ import {
 } from '../testing/start-test-operator.ts';
 
 const providers = `${testProviders}  - { name: spam, kind: detector, endpoint: "http://127.0.0.1:9/check", credential: spam-key }\n`;
-const section = sectionOf('portal');
-const definition: Definition = {
-  request: {
-    ...section,
-    additional: [
-      {
-        id: 'asks',
-        kind: 'external_pipeline',
-        mode: 'enforce',
-        timeoutMs: 100,
-        action: { type: 'deny' },
-        externalPipeline: { provider: 'spam', contract: detectorContract },
-      },
-    ],
-  },
-  response: section,
-  providers: [{ name: 'spam', credentialRef: { name: 'spam-key' } }],
-};
+const definition = askingDefinitionOf('portal');
 
 test.concurrent.each([
   { however: 'however long its processes take to start', progressDeadlineMs: 600_000, until: 'Unknown' },

@@ -1,4 +1,4 @@
-import type { Definition, Section } from '#contracts/policy';
+import { type Definition, detectorContract, type Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { apiVersion } from '#resources/kinds';
@@ -23,6 +23,24 @@ export function sectionOf(term: string): Section {
 
 export function definitionOf(term: string): Definition {
   return { request: sectionOf(term), response: sectionOf(term), providers: [] };
+}
+
+/** Denies one word, and asks the detector `spam` with the credential `spam-key`. */
+export function askingDefinitionOf(term: string): Definition {
+  const section = sectionOf(term);
+  const asks: Section['additional'][number] = {
+    id: 'asks',
+    kind: 'external_pipeline',
+    mode: 'enforce',
+    timeoutMs: 100,
+    action: { type: 'deny' },
+    externalPipeline: { provider: 'spam', contract: detectorContract },
+  };
+  return {
+    request: { ...section, additional: [asks] },
+    response: section,
+    providers: [{ name: 'spam', credentialRef: { name: 'spam-key' } }],
+  };
 }
 
 /** A policy that denies one word, with the given changes. */

@@ -7,9 +7,9 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { createAnsweredProviders } from '../../acceptance/answered-providers.ts';
 import { createAwaitedWorkloads } from '../../acceptance/awaited-workloads.ts';
 import type { BindingWorld } from '../../acceptance/gather-views.ts';
+import { createProviderAnswers } from '../../acceptance/provider-answers.ts';
 import { type AcceptancePorts, runStep } from '../../acceptance/run-step.ts';
 import type { AcceptanceStep } from '../../acceptance/snapshot.ts';
 import { contentDigest } from '../../applications/application.ts';
@@ -34,7 +34,7 @@ const maxSteps = 32;
 const confirmationGraceMs = 5_000;
 
 type BindingControllerOptions = {
-  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
+  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -42,6 +42,8 @@ type BindingControllerOptions = {
   readonly maxStreamMs: number;
   /** Called with workloads that a binding has stopped waiting for. */
   readonly onReleased: (workloads: readonly string[]) => void;
+  /** Called with bindings that should ask a provider again, or whose provider answers again. */
+  readonly onAnswers: (bindings: readonly string[]) => void;
 };
 
 type Progress =
@@ -57,13 +59,13 @@ export function createBindingController(options: BindingControllerOptions) {
   /** For each generation, how long it has waited for confirmation by the replicas. */
   const confirmations = createStopwatches(clock);
   const awaited = createAwaitedWorkloads(options.onReleased);
-  const answered = createAnsweredProviders();
+  const answers = createProviderAnswers(clock, options.onAnswers);
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const binding = world.stores.bindings.get(name);
     if (binding === undefined) {
       awaited.forget(name);
-      answered.forget(name);
+      answers.forget(name);
       return { kind: 'settled' };
     }
     let pass: Pass = {
@@ -142,7 +144,7 @@ export function createBindingController(options: BindingControllerOptions) {
     const { facts, workloads } = pass;
     const subject = { name: metadata.name, uid: metadata.uid, token: spec.apply ?? '', replicas: spec.replicas };
     const acceptance = { subject, facts, workloads };
-    const found = await runStep({ ...ports, awaited, answered }, world, acceptance, step, signal);
+    const found = await runStep({ ...ports, awaited, answers }, world, acceptance, step, signal);
     return { facts: found.facts, workloads: found.workloads };
   }
 
@@ -208,7 +210,12 @@ export function createBindingController(options: BindingControllerOptions) {
       watches.forget(uid);
       confirmations.forget(uid);
     }
-    if (isOver(result) && !mayGoOn(result)) answered.forget(name);
+    if (isOver(result) && !mayGoOn(result)) answers.forget(name);
+    if (result.kind === 'failed' && result.reason === 'provider_unavailable') {
+      const afterMs = answers.retryAfterMs(name);
+      return afterMs === undefined ? { kind: 'settled' } : { kind: 'waiting', afterMs };
+    }
+    answers.stopWaiting(name);
     if (settlement.deadline !== true) return { kind: 'settled' };
     const limit = s.binding.deleting ? options.maxStreamMs : options.progressDeadlineMs;
     return { kind: 'waiting', afterMs: Math.max(1, limit - watches.current(uid)) };

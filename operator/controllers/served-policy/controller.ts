@@ -3,9 +3,9 @@ import { KubeError } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { createAnsweredProviders } from '../../acceptance/answered-providers.ts';
 import { createAwaitedWorkloads } from '../../acceptance/awaited-workloads.ts';
 import { type BindingWorld, policyNamed, workloadView } from '../../acceptance/gather-views.ts';
+import { createProviderAnswers } from '../../acceptance/provider-answers.ts';
 import { type AcceptancePorts, type AcceptanceState, runStep } from '../../acceptance/run-step.ts';
 import { contentDigest } from '../../applications/application.ts';
 import type { ServedPolicy } from '../../environment/served-policies.ts';
@@ -19,7 +19,7 @@ import { decideServed, type ServedResult, type ServedSnapshot, servedApplication
 const maxSteps = 16;
 
 type ServedControllerOptions = {
-  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answered'> & { readonly events: Pick<EventRecorder, 'record'> };
+  readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
   readonly world: BindingWorld;
   readonly served: ServedPolicies;
   readonly claims: WorkloadClaims;
@@ -27,6 +27,8 @@ type ServedControllerOptions = {
   readonly maxStreamMs: number;
   /** Called with workloads that an entry has stopped waiting for. */
   readonly onReleased: (workloads: readonly string[]) => void;
+  /** Called with entries that should ask a provider again, or whose provider answers again. */
+  readonly onAnswers: (entries: readonly string[]) => void;
 };
 
 /** A served policy has no upstream. */
@@ -37,8 +39,10 @@ export function createServedController(options: ServedControllerOptions) {
   const { ports, world, served, claims, clock, maxStreamMs } = options;
   const { client, logger } = ports;
   const awaited = createAwaitedWorkloads(options.onReleased);
-  const answered = createAnsweredProviders();
+  const answers = createProviderAnswers(clock, options.onAnswers);
   const watches = createStopwatches(clock);
+  /** For each entry, the message about a provider that does not answer; it is written once. */
+  const retried = new Map<string, string>();
   /** For each entry of the served policy, the application that failed, and why. */
   const failures = new Map<string, { readonly application: string; readonly message: string }>();
 
@@ -57,7 +61,7 @@ export function createServedController(options: ServedControllerOptions) {
           await withdraw(name);
           return { kind: 'settled' };
         case 'try':
-          acceptance = await runStep({ ...ports, awaited, answered }, world, acceptance, decided.step, signal);
+          acceptance = await runStep({ ...ports, awaited, answers }, world, acceptance, decided.step, signal);
           break;
         case 'move':
           await move(name, decided.pin, s.pin, acceptance.subject.replicas);
@@ -109,23 +113,28 @@ export function createServedController(options: ServedControllerOptions) {
 
   async function withdraw(name: string): Promise<void> {
     awaited.forget(name);
+    answers.forget(name);
     failures.delete(name);
     await served.withdraw(name);
   }
 
   function settle(name: string, s: ServedSnapshot, pin: ServedPin | undefined, result: ServedResult): PassOutcome {
     const { entry } = s;
-    if (result.kind !== 'waiting') {
-      awaited.forget(name);
-      answered.forget(name);
-    }
-    if (result.kind === 'failed' && s.failure === undefined && entry !== undefined) {
-      failures.set(name, { application: applicationKey(entry, s), message: result.message });
+    const isRetried = result.kind === 'failed' && result.isRetried === true;
+    if (result.kind !== 'waiting') awaited.forget(name);
+    if (result.kind !== 'waiting' && !isRetried) answers.forget(name);
+    if (!isRetried) answers.stopWaiting(name);
+    const isNew = result.kind === 'failed' && s.failure === undefined && retried.get(name) !== result.message;
+    if (isRetried) retried.set(name, result.message);
+    else retried.delete(name);
+    if (result.kind === 'failed' && isNew && entry !== undefined) {
+      if (!isRetried) failures.set(name, { application: applicationKey(entry, s), message: result.message });
       logger.warn('served_policy_failed', { served: name, reason: result.message });
       tell(name, 'Warning', 'ServedPolicyFailed', `The served policy ${name}: ${result.message}`);
     }
     for (const one of s.pin?.previous ?? []) if (pin?.previous.includes(one) !== true) watches.forget(`${name} ${one}`);
-    const left = (pin?.previous ?? []).map((one) => maxStreamMs - watches.elapsed(`${name} ${one}`, 'previous'));
+    const drains = (pin?.previous ?? []).map((one) => maxStreamMs - watches.elapsed(`${name} ${one}`, 'previous'));
+    const left = [...drains, (isRetried ? answers.retryAfterMs(name) : undefined) ?? []].flat();
     return left.length === 0 ? { kind: 'settled' } : { kind: 'waiting', afterMs: Math.max(1, Math.min(...left)) };
   }
 

@@ -23,7 +23,8 @@ export type ServedSnapshot = ProgressSnapshot & {
 export type ServedResult =
   | { readonly kind: 'served' }
   | { readonly kind: 'waiting'; readonly message: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** `isRetried`: a provider does not answer yet. */
+  | { readonly kind: 'failed'; readonly message: string; readonly isRetried?: boolean };
 
 type ServedStep =
   | { readonly kind: 'withdraw' }
@@ -72,7 +73,11 @@ function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole
     case 'waiting':
       return settle(s, { kind: 'waiting', message: progress.message });
     case 'failed':
-      return settle(s, { kind: 'failed', message: progress.message });
+      return settle(s, {
+        kind: 'failed',
+        message: progress.message,
+        isRetried: progress.reason === 'provider_unavailable',
+      });
     case 'ready': {
       const { guardrail, workload } = progress;
       if (guardrail.mode === 'None' || workload === undefined)
