@@ -47,7 +47,8 @@ describe('the command line', () => {
     [['create', '-f', 'x'], 2, 'There is no command "create". Use "portcullis apply -f FILE".'],
     [['constructor'], 2, 'There is no command "constructor". "portcullis --help" lists the commands.'],
     [['get'], 2, 'portcullis: "get" needs the argument <kind> ('],
-    [['get', 'gp', 'a', 'b'], 2, '"get" takes at most 2 arguments, and "b" is one too many.'],
+    [['history', 'a', 'b'], 2, '"history" takes one argument, and "b" is one too many.'],
+    [['get', 'gp/a', 'b'], 2, 'portcullis: "b" is not KIND/NAME'],
     [['get', 'gp', '--nonsense'], 2, 'portcullis: "get" has no option --nonsense. "portcullis get --help" lists'],
     [['get', 'gp', '--outptu', 'json'], 2, '"get" has no option --outptu. Did you mean --output?'],
     [['--stage', 'request', 'check'], 2, 'Write it after the command: portcullis COMMAND --stage.'],
@@ -183,7 +184,13 @@ describe('completion', () => {
   test('shell completion offers commands, subcommands, kinds, options and their values', async () => {
     expect(complete('portcullis', 'st')).toEqual(['status']);
     expect(complete('portcullis', 'bundle', 'build', '--pol')).toEqual(['--policy', '--policy-id']);
-    expect(complete('portcullis', 'get', 'modelbindings', '--output', '')).toEqual(['json', 'yaml', 'wide']);
+    expect(complete('portcullis', 'get', 'modelbindings', '--output', '')).toEqual([
+      'json',
+      'yaml',
+      'wide',
+      'name',
+      'jsonpath=',
+    ]);
     expect(await offered('help', 'rollb')).toEqual(['rollback']);
     expect(await offered('bundle', 'b')).toEqual(['build']);
     expect(await offered('get', 'model')).toEqual(['modelbindings']);

@@ -4,8 +4,8 @@ import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions } from '../output/format.ts';
-import { writeJson, writeText, writeYaml } from '../output/write.ts';
+import { formatOf, isForPeople, type OutputOptions, writeValue } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import type { DesiredGuardrail } from '../resources/resource-writer.ts';
 import { waitApplied } from './wait-applied.ts';
@@ -43,8 +43,7 @@ export async function applyToBindings(
   }
   if (failures.length > 0) throw together(failures);
   const value = wanted.length === 1 ? written[0] : written;
-  if (format === 'json') writeJson(value);
-  if (format === 'yaml') writeYaml(value);
+  if (!isForPeople(format)) writeValue(format, value);
 }
 
 async function attempt(failures: unknown[], act: () => Promise<void>): Promise<void> {

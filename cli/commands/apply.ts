@@ -13,8 +13,8 @@ import { readSources } from '../manifests/read-sources.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
-import { writeJson, writeText, writeYaml } from '../output/write.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 
 type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & ConfirmOption & { readonly filename: string };
@@ -60,8 +60,7 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
     await waitApplied(client, object, options.wait);
     say(`${object.kind} ${object.metadata.name} is applied`);
   }
-  if (format === 'json') writeJson(results);
-  if (format === 'yaml') writeYaml(results);
+  if (!isForPeople(format)) writeValue(format, results);
 }
 
 function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifest[] {

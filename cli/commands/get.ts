@@ -1,40 +1,84 @@
 import type { Command } from 'commander';
-import { listAll } from '#kube/client/list-all';
+import { allNamespaces } from '#kube/client/resource-path';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
+import { CliError } from '../errors/cli-error.ts';
+import { type ListCommandOptions, withListOptions } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
-import { resourceTable } from '../output/resource-table.ts';
+import { type Format, formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { resourceRows, type TableView } from '../output/resource-table.ts';
+import { tableOf, writeText } from '../output/write.ts';
 import { deletionOf } from '../resources/policy-references.ts';
-import { readResource } from '../resources/read-resource.ts';
-import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
+import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
+import { readSelection, type Selection } from '../selection/select.ts';
+import { sortResources } from '../selection/sort-resources.ts';
+import { showChanges } from '../watching/show-changes.ts';
 
-type GetOptions = ResourceCommandOptions & OutputOptions;
+type GetOptions = ResourceCommandOptions & OutputOptions & ListCommandOptions & { readonly watch?: boolean };
 
 export function addGet(program: Command, source: ResourceSource): void {
   const command = program
     .command('get')
-    .description('list the resources of a kind, or show one')
-    .argument('<kind>', 'such as guardrailpolicies, modelbindings, gp or mb')
-    .argument('[name]', 'name of one resource');
-  withOutput(withResourceOptions(command, source)).action(
-    (word: string, name: string | undefined, options: GetOptions) => get(source, word, name, options),
-  );
+    .description('list the resources of a kind, or show some by name')
+    .argument('<kind>', 'such as policies, bindings, gp or mb; KIND/NAME, or all')
+    .argument('[names...]', 'names of resources');
+  withListOptions(withOutput(withResourceOptions(command, source)))
+    .option('-w, --watch', 'show the resources, then every change until Ctrl-C')
+    .action((word: string, names: readonly string[], options: GetOptions) => get(source, [word, ...names], options));
 }
 
-async function get(source: ResourceSource, word: string, name: string | undefined, options: GetOptions): Promise<void> {
-  const kind = resourceKind(word);
-  await using resources = await source.open(options);
-  const { client } = resources;
-  const found = name === undefined ? (await listAll(client, kind)).items : [await readResource(client, kind, name)];
-  const whole = name === undefined ? { apiVersion: 'v1', kind: 'List', items: found } : found[0];
-  writeResult(formatOf(options), whole, (isWide) =>
-    found.length === 0
-      ? `No ${kind.plural} in the namespace ${client.namespace}.`
-      : [resourceTable(kind, found, isWide, new Date()), ...deletionLines(found)].join('\n'),
-  );
+async function get(source: ResourceSource, words: readonly string[], options: GetOptions): Promise<void> {
+  const selection = readSelection(words);
+  const { allNamespaces: isEverywhere = false } = options;
+  if (isEverywhere && selection.by === 'name') {
+    throw new CliError('usage', 'A resource is named in one namespace: give -n instead of --all-namespaces.');
+  }
+  await using resources = await source.open(isEverywhere ? { ...options, namespace: allNamespaces } : options);
+  const format = formatOf(options);
+  if (options.watch === true) {
+    // Awaited here, because the resources are closed at the end of this function.
+    return await showChanges(resources, selection, { ...options, format });
+  }
+  const selected = (await readSelected(resources, selection, options)).map(({ kind, found }) => ({
+    kind,
+    found: sortResources(found, options.sortBy),
+  }));
+  const found = selected.flatMap((one) => one.found);
+  const whole = isOne(selection) ? found[0] : { apiVersion: 'v1', kind: 'List', items: found };
+  if (found.length === 0 && isForPeople(format)) {
+    const what = selection.by === 'kind' && selection.kinds.length === 1 ? selection.kinds[0]?.plural : 'resources';
+    const { namespace } = resources.client;
+    return writeText(`No ${what} in ${namespace === allNamespaces ? 'any namespace' : `the namespace ${namespace}`}.`);
+  }
+  writeResult(format, whole, () => tablesOf(selected, selection, { ...options, format }));
+}
+
+function isOne(selection: Selection): boolean {
+  return selection.by === 'name' && selection.targets.length === 1;
+}
+
+/** A table for each kind that has resources, and why a policy under deletion still exists. */
+function tablesOf(
+  selected: readonly SelectedKind[],
+  selection: Selection,
+  options: GetOptions & { readonly format: Format },
+): string {
+  const view: TableView = {
+    isWide: options.format === 'wide',
+    showsLabels: options.showLabels === true,
+    showsNamespaces: options.allNamespaces === true,
+    namesKinds: selection.by === 'kind' ? selection.kinds.length > 1 : selected.length > 1,
+    now: new Date(),
+  };
+  return selected
+    .filter(({ found }) => found.length > 0)
+    .map(({ kind, found }) => {
+      const { header, rows } = resourceRows(kind, found, view);
+      return [tableOf(options.headers ? [header, ...rows] : rows), ...deletionLines(found)].join('\n');
+    })
+    .join('\n\n');
 }
 
 /** Why a policy under deletion still exists. */

@@ -1,5 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { kinds } from '#resources/kinds';
+import { formatWords } from '../output/format.ts';
+import { everyKind } from '../selection/select.ts';
 import { type PartialLine, readLine } from './read-line.ts';
 
 /** Candidates for the last word. */
@@ -31,7 +33,8 @@ async function wordsAt(program: Command, line: PartialLine, lookUp: LookUp): Pro
     if (operands.length > 0) return only([]);
     return only(command === program ? [...commands, helpWord] : commands);
   }
-  const argument = command.registeredArguments[operands.length];
+  const final = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[operands.length] ?? (final?.variadic === true ? final : undefined);
   return argument === undefined ? only([]) : valuesOf(argument, argument.name(), line, lookUp);
 }
 
@@ -48,17 +51,25 @@ async function valuesOf(
       return { words: [], files: 'any' };
     case 'dir':
       return { words: [], files: 'folders' };
+    case 'format':
+      return only(formatWords);
     case 'kind':
-      return only(kindsOf(line.command));
+      // KIND/NAME: the names are those of the kind before the slash.
+      return only(line.last.includes('/') ? await lookUp('kind/name', line) : kindsOf(line.command));
     default:
       return only(await lookUp(placeholder, line));
   }
 }
 
-/** Internal kinds can be shown and not deleted. */
+/** Commands that change resources. */
+const writers: ReadonlySet<string> = new Set(['delete', 'edit']);
+
+/** Internal kinds can be shown and not changed. */
 function kindsOf(command: Command): readonly string[] {
   const all = Object.values(kinds);
-  return all.filter(({ internal }) => !(internal && command.name() === 'delete')).map(({ plural }) => plural);
+  const isWriter = writers.has(command.name());
+  const words = all.filter(({ internal }) => !(internal && isWriter)).map(({ plural }) => plural);
+  return command.name() === 'get' ? [...words, everyKind] : words;
 }
 
 function flagsOf(command: Command, { options }: PartialLine): readonly string[] {

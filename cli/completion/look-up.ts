@@ -21,6 +21,12 @@ const finders: Readonly<Record<string, Find>> = {
   policy: (client) => namesOf(client, kinds.guardrailPolicy),
   name: (client, { open, operands }) =>
     namesOf(client, open?.long === '--policy' ? kinds.guardrailPolicy : resourceKind(operands[0] ?? '')),
+  names: async (client, { operands, last }) => {
+    if (operands[0]?.includes('/') === true) return slashedNames(client, last);
+    const given = new Set(operands.slice(1));
+    return (await namesOf(client, resourceKind(operands[0] ?? ''))).filter((name) => !given.has(name));
+  },
+  'kind/name': (client, { last }) => slashedNames(client, last),
   model: async (client) => {
     const { items } = await listAll<ModelBinding>(client, kinds.modelBinding);
     return items.map(({ spec }) => spec.model.alias);
@@ -46,6 +52,12 @@ export function createLookUp(source: ResourceSource): LookUp {
       return [];
     }
   };
+}
+
+/** KIND/NAME for a word that ends after the slash or within the name. */
+async function slashedNames(client: KubeClient, word: string): Promise<readonly string[]> {
+  const [kind = ''] = word.split('/');
+  return (await namesOf(client, resourceKind(kind))).map((name) => `${kind}/${name}`);
 }
 
 async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {

@@ -16,6 +16,7 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
   };
   return {
     client: reader,
+    shows: reader.shows,
     writer: createCommandWriter({ api, reader, ...sent }),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
     surroundings: async () => {

@@ -26,7 +26,9 @@ const discoverySchema = z.looseObject({ namespace: z.string(), kinds: z.array(z.
  * the API does not show are refused with a sentence.
  * @throws CliError failed if the API is of a version without these reads
  */
-export async function openResourceReader(connection: ManagementConnection): Promise<KubeClient> {
+export async function openResourceReader(
+  connection: ManagementConnection,
+): Promise<KubeClient & { readonly shows: (kind: Kind) => boolean }> {
   const { namespace, kinds: plurals } = await discover(connection);
 
   function pathOf({ kind, plural }: Kind, ...name: readonly string[]): string {
@@ -43,6 +45,7 @@ export async function openResourceReader(connection: ManagementConnection): Prom
 
   return {
     namespace,
+    shows: ({ plural }) => plurals.includes(plural),
     async get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined> {
       try {
         const { value } = await sendRequest(connection, { method: 'GET', path: pathOf(kind, name) }, objectSchema);

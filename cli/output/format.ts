@@ -1,21 +1,40 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { group } from '#resources/kinds';
+import { CliError } from '../errors/cli-error.ts';
 import { paintAlarms } from './colour.ts';
+import { formatJsonPath, type JsonPathTemplate, parseJsonPath } from './json-path.ts';
 import { writeJson, writeText, writeYaml } from './write.ts';
 
-/** Output format; `text` and `wide` are tables and sentences. */
-type Format = 'text' | 'wide' | 'json' | 'yaml';
+/** Output format; `text` and `wide` are tables and sentences, an object is a JSONPath template. */
+export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name' | JsonPathTemplate;
 
 export type OutputOptions = { readonly json?: boolean; readonly output?: Exclude<Format, 'text'> };
 
-/** Adds `-o json|yaml|wide` and `--json`, the short form of `-o json`. */
+const formats = ['json', 'yaml', 'wide', 'name'] as const;
+const jsonPathPrefix = 'jsonpath=';
+
+/** Adds `-o json|yaml|wide|name|jsonpath=TEMPLATE` and `--json`, the short form of `-o json`. */
 export function withOutput(command: Command): Command {
-  return withJson(command).addOption(
-    new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'wide']),
+  const option = new Option(
+    '-o, --output <format>',
+    `output format: ${formats.join(', ')} or ${jsonPathPrefix}TEMPLATE`,
   );
+  option.argParser(readFormat);
+  return withJson(command).addOption(option);
 }
+
+/** Words that complete `-o`. */
+export const formatWords: readonly string[] = [...formats, jsonPathPrefix];
 
 export function withJson(command: Command): Command {
   return command.option('--json', 'write the result, or the error, as JSON');
+}
+
+function readFormat(text: string): Format {
+  if (text.startsWith(jsonPathPrefix)) return parseJsonPath(text.slice(jsonPathPrefix.length));
+  const found = formats.find((format) => format === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`It must be one of ${formats.join(', ')} or ${jsonPathPrefix}TEMPLATE.`);
 }
 
 export function formatOf({ json, output }: OutputOptions): Format {
@@ -23,15 +42,55 @@ export function formatOf({ json, output }: OutputOptions): Format {
 }
 
 /** Whether progress is written as well as the result. */
-export function isForPeople(format: Format): boolean {
+export function isForPeople(format: Format): format is 'text' | 'wide' {
   return format === 'text' || format === 'wide';
 }
 
-/** Writes the value as JSON or YAML, or its text. */
+/** Writes the value as JSON or YAML, its names, the values of a template, or its text. */
 export function writeResult(format: Format, value: unknown, text: (isWide: boolean) => string): void {
+  if (isForPeople(format)) writeText(paintAlarms(text(format === 'wide')));
+  else writeValue(format, value);
+}
+
+/** Writes a value for a program. */
+export function writeValue(format: Exclude<Format, 'text' | 'wide'>, value: unknown): void {
   if (format === 'json') writeJson(value);
   else if (format === 'yaml') writeYaml(value);
-  else writeText(paintAlarms(text(format === 'wide')));
+  else if (format === 'name') writeLines(namesOf(value));
+  else writeRaw(formatJsonPath(format, value));
+}
+
+function writeLines(lines: readonly string[]): void {
+  if (lines.length > 0) writeText(lines.join('\n'));
+}
+
+/** A template decides about line feeds at its end, as in kubectl. */
+function writeRaw(text: string): void {
+  process.stdout.write(text);
+}
+
+type Named = {
+  readonly items?: unknown;
+  readonly object?: unknown;
+  readonly kind?: unknown;
+  readonly name?: unknown;
+  readonly metadata?: { readonly name?: unknown };
+};
+
+/** `kind.group/name` of each resource in a result. @throws CliError usage if the result is no resource */
+function namesOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(namesOf);
+  const { items, object, kind, name, metadata } = (value ?? {}) as Named;
+  if (Array.isArray(items)) return items.flatMap(namesOf);
+  if (object !== undefined) return namesOf(object);
+  const own = metadata?.name ?? name;
+  if (typeof kind === 'string' && typeof own === 'string') return [resourceName(kind, own)];
+  throw new CliError('usage', '-o name is for resources, and this result is none: choose -o json or -o jsonpath=….');
+}
+
+/** The name of a resource as kubectl writes it: `guardrailpolicy.portcullis.dev/guarded-chat`. */
+export function resourceName(kind: string, name: string): string {
+  return `${kind.toLowerCase()}.${group}/${name}`;
 }
 
 const jsonWords = new Set(['--json', '-ojson', '-o=json', '--output=json']);

@@ -6,7 +6,7 @@ import type { Condition, Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { tableOf } from './write.ts';
+import { resourceName } from './format.ts';
 
 type Column<R extends Resource> = {
   readonly header: string;
@@ -94,17 +94,45 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GatewayReport: reportColumns,
 };
 
-/** Resources of one kind as a table. */
-export function resourceTable(kind: Kind, resources: readonly Stored<Resource>[], wide: boolean, now: Date): string {
-  const shown = (columns[kind.kind] ?? []).filter((column) => wide || column.wide === undefined);
-  const header = ['NAME', ...shown.map((column) => column.header), 'AGE'];
+/** What a table shows beside the columns of its kind. */
+export type TableView = {
+  readonly isWide: boolean;
+  readonly showsLabels?: boolean;
+  readonly showsNamespaces?: boolean;
+  /** Names have their kind before them, because several kinds are shown. */
+  readonly namesKinds?: boolean;
+  readonly now: Date;
+};
+
+/** The header of a table and a row for each resource, in cells. */
+type ResourceRows = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] };
+
+export function resourceRows(kind: Kind, resources: readonly Stored<Resource>[], view: TableView): ResourceRows {
+  const { isWide, showsLabels = false, showsNamespaces = false, namesKinds = false, now } = view;
+  const shown = (columns[kind.kind] ?? []).filter((column) => isWide || column.wide === undefined);
+  const only = <T>(isShown: boolean, value: T): readonly T[] => (isShown ? [value] : []);
+  const header = [
+    ...only(showsNamespaces, 'NAMESPACE'),
+    'NAME',
+    ...shown.map((column) => column.header),
+    'AGE',
+    ...only(showsLabels, 'LABELS'),
+  ];
   // The kind of a resource decides its columns.
   const rows = resources.map((resource) => [
-    resource.metadata.name,
+    ...only(showsNamespaces, resource.metadata.namespace ?? '-'),
+    namesKinds ? resourceName(kind.kind, resource.metadata.name) : resource.metadata.name,
     ...shown.map(({ cell }) => String(cell(resource as never) ?? '-')),
     ageOf(resource.metadata.creationTimestamp, now),
+    ...only(showsLabels, labelText(resource.metadata.labels)),
   ]);
-  return tableOf([header, ...rows]);
+  return { header, rows };
+}
+
+/** Labels as `key=value`, separated by commas as kubectl writes them. */
+function labelText(labels: Readonly<Record<string, string>> = {}): string {
+  const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return all.length === 0 ? '<none>' : all.join(',');
 }
 
 function isDeleting({ deletionTimestamp }: Stored<Resource>['metadata']): boolean {

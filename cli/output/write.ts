@@ -20,8 +20,16 @@ export function yamlOf(value: unknown): string {
 
 /** Rows in columns as wide as their widest cell; the last column is not padded. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), []);
-  return rows
-    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('   '))
-    .join('\n');
+  const widths = widthsOf(rows);
+  return rows.map((row) => alignedRow(row, widths)).join('\n');
+}
+
+/** The width of the widest cell of each column. */
+export function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
+  return rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), []);
+}
+
+/** One row of a table with columns of these widths. */
+export function alignedRow(row: readonly string[], widths: readonly number[]): string {
+  return row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join('   ');
 }

@@ -7,7 +7,7 @@ import { retrying } from '#kube/client/retrying-client';
 import type { Kind } from '#resources/kinds';
 
 /**
- * A client with a timeout for each request, a whole list included. A server that is not ready and sends Retry-After is
+ * A client with a timeout for each request, a whole list and the beginning of a watch included. A server that is not ready and sends Retry-After is
  * called again within that time.
  */
 export function createBoundedClient(options: ClientOptions, seconds: number): KubeClient & AsyncDisposable {
@@ -28,5 +28,7 @@ export function createBoundedClient(options: ClientOptions, seconds: number): Ku
       );
     }
   }
-  return retrying({ ...client, list }, requestTimeoutMs);
+  const watch: KubeClient['watch'] = (kind, watched) =>
+    client.watch(kind, { ...watched, connectTimeoutMs: requestTimeoutMs });
+  return retrying({ ...client, list, watch }, requestTimeoutMs);
 }

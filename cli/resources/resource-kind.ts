@@ -1,17 +1,26 @@
-import { type Kind, kinds } from '#resources/kinds';
+import { group, type Kind, kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
- * The kind with this name, plural or short name, in any letter case.
+ * The kind with this name, plural, short name or last word, as in `policy`, in any letter case and with or without its
+ * API group.
  * @throws CliError usage that lists the kinds
  */
 export function resourceKind(word: string): Kind {
-  const wanted = word.toLowerCase();
-  const found = Object.values(kinds).find((kind) => {
-    const names: readonly string[] = [kind.kind.toLowerCase(), kind.plural, ...kind.shortNames];
-    return names.includes(wanted);
-  });
+  const wanted = word.toLowerCase().replace(new RegExp(`\\.${group.replace('.', '\\.')}$`), '');
+  const found = Object.values(kinds).find((kind) => namesOfKind(kind).includes(wanted));
   if (found !== undefined) return found;
   const known = Object.values(kinds).map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
   throw new CliError('usage', `There is no kind ${JSON.stringify(word)}; there are ${known.join(', ')}.`);
+}
+
+/** Every word for a kind: singular, plural, short names, and the last word of its name in singular and plural. */
+export function namesOfKind({ kind, plural, shortNames }: Kind): readonly string[] {
+  const singular = kind.toLowerCase();
+  const last =
+    kind
+      .split(/(?=[A-Z])/)
+      .at(-1)
+      ?.toLowerCase() ?? singular;
+  return [singular, plural, ...shortNames, last, plural.slice(singular.length - last.length)];
 }

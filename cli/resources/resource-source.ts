@@ -3,6 +3,7 @@ import type { BundleLimits } from '#contracts/bundle';
 import type { BindingRead } from '#contracts/management';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
+import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { CliError } from '../errors/cli-error.ts';
@@ -13,6 +14,7 @@ export type SourceOptions = {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Empty for all namespaces, which can be listed only. */
   readonly namespace?: string;
   /** `resources` if absent, unless a server is named. */
   readonly via?: 'resources' | 'api';
@@ -76,6 +78,8 @@ export type OpenedResources = AsyncDisposable & {
   /** Reads; over the management API its writing methods are refused. */
   readonly client: KubeClient;
   readonly writer: ResourceWriter;
+  /** Whether the transport shows a kind; it shows every kind if this is absent. */
+  readonly shows?: (kind: Kind) => boolean;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   surroundings(): Promise<Surroundings>;

@@ -13,6 +13,7 @@ export const slowFiles: readonly string[] = [
   'cli/frozen-processes.test.ts',
   'cli/management-commands.test.ts',
   'cli/up.test.ts',
+  'cli/verbs.test.ts',
   'dataplane/gateway/service.test.ts',
   'dataplane/postgres/cluster.test.ts',
   'dataplane/postgres/container.test.ts',

@@ -29,6 +29,8 @@ type KubeRequest = {
   readonly accept?: string;
   /** Timeout of the whole request and response, milliseconds. */
   readonly timeoutMs: number;
+  /** Longest wait for the headers of a stream, milliseconds; `timeoutMs` when absent. */
+  readonly connectTimeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -131,13 +133,25 @@ export function openConnection(options: KubeConnectionOptions): KubeConnection {
     if (streams >= maxStreams) throw new KubeError('unavailable', `more than ${maxStreams} watches at the same time`);
     streams += 1;
     using deadline = withTimeout(request.signal, request.timeoutMs);
+    const connectMs = request.connectTimeoutMs ?? request.timeoutMs;
+    using connecting = withTimeout(deadline.signal, connectMs);
+    // The body ends with the deadline, not with the time to connect.
+    const ended = new AbortController();
+    const end = (): void => ended.abort(connecting.signal.reason);
+    connecting.signal.addEventListener('abort', end, { once: true });
     try {
-      const answer = await open(request, deadline.signal);
+      const answer = await open(request, AbortSignal.any([deadline.signal, ended.signal]));
+      connecting.signal.removeEventListener('abort', end);
       if (answer.statusCode >= 300) throw await errorOf(answer);
       yield* answer.body;
     } catch (error) {
-      if (deadline.timedOut()) replacePool();
-      throw networkError(error, request, deadline.timedOut());
+      const isLate = deadline.timedOut() || (ended.signal.aborted && connecting.timedOut());
+      if (isLate) replacePool();
+      throw networkError(
+        error,
+        { ...request, timeoutMs: ended.signal.aborted ? connectMs : request.timeoutMs },
+        isLate,
+      );
     } finally {
       streams -= 1;
     }

@@ -11,9 +11,13 @@ export function isOwnKind(kind: Kind): boolean {
   return kind.group === undefined;
 }
 
+/** Stands for every namespace: objects of all of them can be listed and watched, and nothing else. */
+export const allNamespaces = '';
+
 /** Path of the objects of a kind in a namespace, of one object, or of a subresource such as `status`. */
 export function resourcePath(kind: Kind, namespace: string, ...segments: readonly string[]): string {
   const { group = ownGroup, version = ownVersion } = kind;
   const root = group === '' ? ['api', version] : ['apis', group, version];
-  return ['', ...root, 'namespaces', namespace, kind.plural, ...segments].map(encodeURIComponent).join('/');
+  const within = namespace === allNamespaces ? [] : ['namespaces', namespace];
+  return ['', ...root, ...within, kind.plural, ...segments].map(encodeURIComponent).join('/');
 }

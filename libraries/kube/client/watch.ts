@@ -27,6 +27,8 @@ export type WatchOptions = {
   readonly fieldSelector?: string;
   /** Seconds after which the server ends the watch; 20 when absent. */
   readonly timeoutSeconds?: number;
+  /** Longest wait for the beginning of the response, milliseconds; that of the whole watch when absent. */
+  readonly connectTimeoutMs?: number;
 };
 
 /** Yields events until the server ends the watch. @throws KubeError for an ERROR event, a cut line or a dead connection */
@@ -51,6 +53,7 @@ export async function* watchOnce<R extends KubeObject>(
     },
     timeoutMs: seconds * 1000 + graceMs,
     signal: options.signal,
+    ...(options.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: options.connectTimeoutMs }),
   });
   for await (const line of decodeLines(chunks, maxEventBytes)) yield readEvent<R>(line, kind);
 }

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { createPathReader } from '../output/json-path.ts';
+
+/** Options of lists, as kubectl has them. */
+export type ListCommandOptions = {
+  readonly selector?: string;
+  /** Reads the value that resources are sorted by. */
+  readonly sortBy?: (value: unknown) => readonly unknown[];
+  readonly headers: boolean;
+  readonly showLabels?: boolean;
+  readonly allNamespaces?: boolean;
+};
+
+export function withListOptions(command: Command): Command {
+  return withSelector(command)
+    .option(
+      '--sort-by <path>',
+      'sort by the value at a JSONPath, such as .metadata.creationTimestamp',
+      createPathReader,
+    )
+    .option('--no-headers', 'write no header line')
+    .option('--show-labels', 'add a column with the labels')
+    .option('-A, --all-namespaces', 'list the resources of all namespaces');
+}
+
+function withSelector(command: Command): Command {
+  return command.option('-l, --selector <labels>', 'only resources with these labels, such as team=chat,tier!=test');
+}

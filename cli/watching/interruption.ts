@@ -1,0 +1,20 @@
+/** Aborted by Ctrl-C, by SIGTERM, and when nobody reads the output any more. */
+type Interruption = Disposable & { readonly signal: AbortSignal };
+
+/** Until disposal, the first SIGINT or SIGTERM ends what uses the signal, instead of the process. */
+export function untilInterrupted(): Interruption {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const name of signals) process.once(name, stop);
+  process.stdout.once('error', stop);
+  process.stdout.once('close', stop);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      for (const name of signals) process.off(name, stop);
+      process.stdout.off('error', stop);
+      process.stdout.off('close', stop);
+    },
+  };
+}
