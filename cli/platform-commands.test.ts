@@ -175,6 +175,29 @@ describe('apply', () => {
     expect((await json('get', 'mb', 'filled')).spec.guardrail.policyRef).toEqual({ name: 'filling', revision: 2 });
   });
 
+  test('portcullis apply warns of refused and doubtful rules at once, --wait ends with the refusal, and why and describe show it', async () => {
+    const broken = policyManifest({ name: 'doubtful', request: patternRule('culprit', '(?=a)') });
+    const stored = await apply(broken);
+    expect(stored).toMatchObject({ code: 0, stdout: 'GuardrailPolicy doubtful created\n' });
+    expect(stored.stderr).toMatch(/warning: .*policy doubtful, request section, rule culprit: .*\(bundle_invalid\)/);
+    expect(stored.stderr).toContain('It is stored, and it is refused when it is applied to a model');
+    const waited = await apply(broken, '--wait');
+    expect(waited).toMatchObject({ code: 9 });
+    expect(waited.stderr).toContain(
+      'The GuardrailPolicy doubtful is refused (BundleInvalid): request section, rule culprit',
+    );
+    const anchored = await apply(
+      policyManifest({ name: 'doubtful', response: patternRule('culprit', '^begins') }),
+      '--wait',
+    );
+    expect(anchored).toMatchObject({ code: 0, stdout: 'GuardrailPolicy doubtful configured\n' });
+    expect(anchored.stderr).toContain('warning: policy doubtful, response section, rule culprit: it is anchored');
+    const { stdout } = await run(['describe', 'gp', 'doubtful']);
+    expect(stdout).toMatch(/Warnings +True +RulesHaveWarnings +response section, rule culprit: it is anchored/);
+    await apply(bindingText('doubts', 'doubtful', undefined), '--wait');
+    expect((await run(['why', 'doubts'])).stdout).toMatch(/- +Policy doubtful +RulesHaveWarnings +.*it is anchored/);
+  });
+
   test('portcullis apply reads a folder with YAML and JSON files', async () => {
     using folder = folderWithFiles();
     folder.write('a.yaml', policyManifest({ name: 'from-folder' }));

@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 import { v7 as uuidv7 } from 'uuid';
 import type { ApplyResult } from '#kube/apply/apply-manifest';
 import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readSources } from '../manifests/read-sources.ts';
@@ -15,7 +17,10 @@ import { type ResourceCommandOptions, withResourceOptions } from '../options/res
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
+import { policyWarnings } from '../policy/policy-warnings.ts';
+import { policyIdOf } from '../policy/read-policy.ts';
+import { waitJudged } from '../policy/wait-judged.ts';
+import type { JudgedEnvironment, OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 
 type ApplyOptions = ResourceCommandOptions & OutputOptions & WaitOption & ConfirmOption & { readonly filename: string };
 
@@ -44,6 +49,8 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
   const unguarded = await lostGuardrails(client, manifests);
   await confirm(unguarded.map(unguardedEffect), options);
   const confirmed = new Set(unguarded.map(({ metadata }) => metadata.name));
+  const warnings = await warningsOf(manifests, resources);
+  warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
     const filled = await filler.fill(resource, client);
@@ -60,7 +67,58 @@ async function apply(source: ResourceSource, options: ApplyOptions): Promise<voi
     await waitApplied(client, object, options.wait);
     say(`${object.kind} ${object.metadata.name} is applied`);
   }
+  if (options.wait !== undefined && !results.some(({ object }) => isBinding(object))) {
+    const found = await judgedByOperator(client, results, options.wait);
+    if (warnings === undefined) found.forEach(writeWarning);
+  }
   if (!isForPeople(format)) writeValue(format, results);
+}
+
+/** Without a binding that is awaited, the judgement of each policy is. Returns its warnings. */
+async function judgedByOperator(
+  client: KubeClient,
+  results: readonly ApplyResult[],
+  seconds: number,
+): Promise<readonly string[]> {
+  const warnings: (string | undefined)[] = [];
+  for (const { object } of results) {
+    if (isPolicy(object)) warnings.push(await waitJudged(client, object, seconds));
+  }
+  return warnings.filter((warning) => warning !== undefined);
+}
+
+/**
+ * What the policies would be refused for or warned of, judged on this machine with the settings of the platform;
+ * undefined where these cannot be read, for example over the management API.
+ */
+async function warningsOf(
+  manifests: readonly ReadManifest[],
+  resources: OpenedResources,
+): Promise<readonly string[] | undefined> {
+  const policies = manifests.flatMap(({ resource, source }) =>
+    isPolicy(resource) ? [{ policy: resource, source }] : [],
+  );
+  if (policies.length === 0) return [];
+  const settings = await settingsOf(resources);
+  if (settings === undefined) return undefined;
+  const warnings: string[] = [];
+  for (const { policy, source } of policies) {
+    warnings.push(...(await policyWarnings({ source, policy, id: policyIdOf(policy) }, settings)));
+  }
+  return warnings;
+}
+
+async function settingsOf(resources: OpenedResources): Promise<JudgedEnvironment | undefined> {
+  try {
+    return await resources.environment();
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
+}
+
+function writeWarning(warning: string): void {
+  process.stderr.write(`portcullis: warning: ${warning}\n`);
 }
 
 function policiesFirst(manifests: readonly ReadManifest[]): readonly ReadManifest[] {
@@ -87,6 +145,10 @@ function confirming(binding: ModelBinding): ModelBinding {
   const { metadata } = binding;
   const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: uuidv7() };
   return { ...binding, metadata: { ...metadata, annotations } };
+}
+
+function isPolicy<R extends Resource>(object: R): object is R & GuardrailPolicy {
+  return object.kind === kinds.guardrailPolicy.kind;
 }
 
 /** The schema of the resource's kind has already validated the spec. */

@@ -17,7 +17,7 @@ type JudgeOptions = {
   readonly checks?: readonly Omit<JudgeJob['checks'][number], 'policyId'>[];
 };
 
-type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
+export type JudgedPolicy = { readonly bytes: Buffer; readonly digest: string; readonly verdict: JudgeVerdict };
 
 /**
  * Builds and validates the bundle of one policy.

@@ -1,10 +1,10 @@
-import { describeProblem } from '#contracts/describe-problem';
 import type { JudgeVerdict } from '#contracts/judge';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
 import type { JudgedEnvironment } from '../resources/resource-source.ts';
 import { judgePolicy } from './judge-policy.ts';
+import { ruleWarnings, silentRules } from './policy-warnings.ts';
 import type { PolicyInFile } from './read-policy.ts';
 
 type TestPoliciesOptions = OutputOptions & {
@@ -72,11 +72,13 @@ function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly T
   });
 }
 
-function warningsOf({ policy }: PolicyInFile, { warnings, streaming, results }: JudgeVerdict): readonly string[] {
-  const { name } = policy.metadata;
+function warningsOf(policy: PolicyInFile, verdict: JudgeVerdict): readonly string[] {
+  const { name } = policy.policy.metadata;
+  const { streaming, results } = verdict;
   const skipped = new Set(results.flatMap((result) => result.skipped));
   return [
-    ...warnings.map((warning) => `warning: ${describeProblem(warning, name)}`),
+    ...ruleWarnings(name, { verdict }).map((warning) => `warning: ${warning}`),
+    ...silentRules(policy, { verdict }).map((warning) => `warning: ${warning}`),
     ...streaming
       .filter(({ allowed }) => !allowed)
       .map(({ rule }) => `warning: policy ${name}: answers cannot be streamed because of the rule ${rule ?? '?'}`),

@@ -6,6 +6,7 @@ export function policyManifest(changes: {
   readonly name?: string;
   readonly labels?: string;
   readonly request?: string;
+  readonly response?: string;
   readonly providers?: string;
   readonly tests?: string;
 }): string {
@@ -13,6 +14,7 @@ export function policyManifest(changes: {
     name = 'small',
     labels = '{}',
     request = denyRule('term', 'forbidden'),
+    response = denyRule('leak', 'internal'),
     providers = '[]',
     tests = '[]',
   } = changes;
@@ -25,7 +27,7 @@ spec:
   lifecycle: Draft
   definition:
     request: { deadlineMs: 250, baseline: [${request}], additional: [] }
-    response: { deadlineMs: 250, baseline: [${denyRule('leak', 'internal')}], additional: [] }
+    response: { deadlineMs: 250, baseline: [${response}], additional: [] }
     providers: ${providers}
   tests: ${tests}
 `;

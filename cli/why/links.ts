@@ -69,6 +69,21 @@ export function referencesLink(facts: BindingDependencies): Link {
   return { ...link, message: `${link.message} The newest one is ${newest}.` };
 }
 
+/** What the operator knows about the current rules of the policy: it blocks nothing that was applied before. */
+export function policyLinks({ policy }: BindingDependencies): readonly Link[] {
+  if (policy === undefined) return [];
+  const part = `Policy ${policy.metadata.name}`;
+  return ['Valid', 'Warnings'].flatMap((type): readonly Link[] => {
+    const condition = conditionOf(policy.status?.conditions, type);
+    const isBad = condition?.status === (type === 'Valid' ? 'False' : 'True');
+    if (!isBad || condition.observedGeneration !== policy.metadata.generation) return [];
+    const message = sentence(
+      type === 'Valid' ? `its newest state is refused: ${condition.message}` : condition.message,
+    );
+    return [{ part, state: 'aside', reason: condition.reason, message }];
+  });
+}
+
 export function workloadLinks({ route, workloads }: BindingDependencies): readonly Link[] {
   const pinned = route?.spec.workload;
   const isGone = pinned !== undefined && !workloads.some(({ metadata }) => metadata.name === pinned);

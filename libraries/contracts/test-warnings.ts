@@ -1,19 +1,22 @@
 import type { Definition, Rule, Stage } from './policy.ts';
-import { rulesInOrder } from './policy.ts';
+import { isEnforced, rulesInOrder } from './policy.ts';
 
 /** A test that was run, with the rules that decided it. */
 type RunTest = { readonly stage: Stage; readonly rules: readonly string[] };
+
+type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 
 /** Limit of names in one warning. */
 const maxNames = 5;
 const stages = ['request', 'response'] as const satisfies readonly Stage[];
 
 /**
- * Warns of local rules that decide no test: nothing shows that they fire. Rules that call a provider are not run in
- * tests of a policy alone. A rule that stands in both sections is shown by a test of either.
+ * Warns of enforced local rules that decide no test: nothing shows that they fire. Rules that call a provider are not
+ * run in tests of a policy alone, and observe rules never decide. Rules of both sections that look for the same are shown
+ * by a test of either.
  */
 export function testWarnings(definition: Definition, tests: readonly RunTest[]): readonly string[] {
-  if (tests.length === 0) return ['the policy has no tests: nothing shows that its rules fire'];
+  if (tests.length === 0) return ['it has no tests: nothing shows that its rules fire'];
   const shown = new Set(
     stages.flatMap((stage) => {
       const fired = new Set(tests.filter((one) => one.stage === stage).flatMap(({ rules }) => rules));
@@ -34,10 +37,12 @@ export function testWarnings(definition: Definition, tests: readonly RunTest[]):
   });
 }
 
-function localRules(definition: Definition, stage: Stage): readonly Rule[] {
-  return rulesInOrder(definition[stage]).filter(({ kind }) => kind === 'stop_list' || kind === 'regex');
+function localRules(definition: Definition, stage: Stage): readonly LocalRule[] {
+  return rulesInOrder(definition[stage]).filter(
+    (rule): rule is LocalRule => isEnforced(rule) && (rule.kind === 'stop_list' || rule.kind === 'regex'),
+  );
 }
 
-function contentOf(rule: Rule): string {
-  return JSON.stringify(rule);
+function contentOf(rule: LocalRule): string {
+  return JSON.stringify(rule.kind === 'regex' ? rule.regex : rule.stopList);
 }
