@@ -61,9 +61,17 @@ function sideOf(revision: Stored<PolicyRevision>): { readonly label: string; rea
 
 /** A revision as YAML, with its members in the order of the documentation. */
 function revisionText(spec: PolicyRevisionSpec): string {
-  const { displayName, description, lifecycle, tests } = spec;
+  const { displayName, description, lifecycle, refusalText, tests } = spec;
   const definition = inWrittenOrder(JSON.parse(spec.definition));
-  return yamlOf({ displayName, description, lifecycle, definition, ...(tests.length === 0 ? {} : { tests }) });
+  const refusal = refusalText === undefined ? {} : { refusalText };
+  return yamlOf({
+    displayName,
+    description,
+    lifecycle,
+    definition,
+    ...refusal,
+    ...(tests.length === 0 ? {} : { tests }),
+  });
 }
 
 /** Canonical JSON sorts members by name; the order of the documentation comes from the schema. */

@@ -55,13 +55,20 @@ async function readPolicyOf(
     return { source: `GuardrailPolicy ${name}`, policy, id: policyIdOf(policy) };
   }
   const { spec } = await readRevision(client, name, revision);
-  const { displayName, description, lifecycle, tests } = spec;
+  const { displayName, description, lifecycle, refusalText, tests } = spec;
   const definition = JSON.parse(spec.definition) as GuardrailPolicy['spec']['definition'];
   const policy: GuardrailPolicy = {
     apiVersion: 'portcullis.dev/v1alpha1',
     kind: 'GuardrailPolicy',
     metadata: { name },
-    spec: { displayName, description, lifecycle, definition, tests },
+    spec: {
+      displayName,
+      description,
+      lifecycle,
+      definition,
+      ...(refusalText === undefined ? {} : { refusalText }),
+      tests,
+    },
   };
   return { source: `GuardrailPolicy ${name}, revision ${revision}`, policy, id: spec.policyId };
 }

@@ -79,7 +79,7 @@ export function createCommandWriter({ api, reader, idempotencyKey, message }: Co
 
   async function applyPolicy({ metadata, spec }: GuardrailPolicy): Promise<ApplyResult> {
     const current = await findPolicy(metadata.name, spec.displayName);
-    refuseTests(metadata.name, spec, current);
+    refuseUncarried(metadata.name, spec, current);
     const { displayName: name, description, definition } = spec;
     if (current === undefined) {
       if (spec.lifecycle === 'Archived') {
@@ -175,17 +175,19 @@ function isSame(latest: PolicyDetail, wanted: Pick<PolicyDetail, 'name' | 'descr
   return sameJson({ name, description, definition, status }, wanted);
 }
 
-/** Tests are not part of the API: a manifest must not seem to change them. */
-function refuseTests(
+/** Tests and refusal text are not part of the API: a manifest must not seem to change them. */
+function refuseUncarried(
   name: string,
-  { tests }: GuardrailPolicy['spec'],
+  spec: GuardrailPolicy['spec'],
   current: Stored<GuardrailPolicy> | undefined,
 ): void {
-  if (tests === undefined || sameJson(tests, current?.spec.tests)) return;
-  throw new CliError(
-    'usage',
-    `GuardrailPolicy ${name}: spec.tests cannot be changed over the management API: remove them, or use --via resources.`,
-  );
+  for (const member of ['tests', 'refusalText'] as const) {
+    if (spec[member] === undefined || sameJson(spec[member], current?.spec[member])) continue;
+    throw new CliError(
+      'usage',
+      `GuardrailPolicy ${name}: spec.${member} cannot be changed over the management API: remove it, or use --via resources.`,
+    );
+  }
 }
 
 /** A manifest that was written from an older generation is refused, so that no concurrent change is lost. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
-import { openTokenFile } from '#kit/http/token-file';
+import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { isKubeError } from '#kube/client/kube-error';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
@@ -24,7 +24,7 @@ export const defaultNamespace = 'default';
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
   const { namespace = defaultNamespace, requestTimeout } = options;
-  const tokenFile = openTokenFile(data.apiToken);
+  const tokenFile = openApiToken(data);
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
   return {
     client,
@@ -37,6 +37,17 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
     }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
+}
+
+/** @throws CliError failed, with the remedy */
+function openApiToken({ apiToken }: DataDirectory): TokenFile {
+  try {
+    return openTokenFile(apiToken);
+  } catch (cause) {
+    if (!(cause instanceof TokenFileError)) throw cause;
+    const remedy = 'delete it, stop "portcullis up" and start it again, which makes another one';
+    throw new CliError('failed', `The ${cause.message}: ${remedy}.`, { cause });
+  }
 }
 
 /** An operator that does not answer is explained by the process or the disk that is at fault. */

@@ -304,7 +304,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
       [
         'API server: unknown authority',
         run('status', user, { 'certificate-authority-data': base64(createAuthority().certificate) }),
-        /certificate of the API server .* is not trusted/,
+        /certificate of the API server .* is not signed by the authority of the kubeconfig/,
         /certificate-authority-data/,
       ],
     ];

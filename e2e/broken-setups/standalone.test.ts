@@ -119,12 +119,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
     await isWell();
   });
 
-  test('status and why name a token of the platform that was changed', async () => {
+  test('status and why name a token file of the platform that is empty', async () => {
     const token = readFileSync(files.apiToken, 'utf8');
-    writeFileSync(files.apiToken, 'another\n');
-    const cause = /refuses the token in .*api\.token/;
-    await lines.expect('token of the platform wrong', `portcullis why ${binding}`, why, cause, /start it again/);
-    await lines.expect('token of the platform wrong', 'portcullis status', status, cause, /start it again/);
+    writeFileSync(files.apiToken, '');
+    const cause = /token file .*api\.token: contains no token/;
+    await lines.expect('token of the platform lost', `portcullis why ${binding}`, why, cause, /start it again/);
+    await lines.expect('token of the platform lost', 'portcullis status', status, cause, /start it again/);
     writeFileSync(files.apiToken, token);
     await isWell();
   });

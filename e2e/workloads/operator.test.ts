@@ -42,7 +42,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
 
   async function apply(): Promise<Stored<GatewayRoute>> {
     const replica = await startGatewayPod(world.namespace, world.folder, 'gateway-1');
-    await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard'));
+    await world.namespace.client.create(kinds.guardrailPolicy, policyObject('guard', { refusalText: 'Ask a person.' }));
     await world.namespace.client.create(kinds.modelBinding, bindingObject('chat'));
     const route = await routeOf('chat');
     await replica.report('take');
@@ -56,6 +56,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     const workload = route.spec.workload ?? '';
     expect(route.spec.guardrail).toMatchObject({
       mode: 'Policy',
+      refusalText: 'Ask a person.',
       addresses: [`http://${workload}.${world.namespace.client.namespace}.svc:8000`],
     });
     const generation = await world.namespace.client.get<RuntimeWorkload>(kinds.runtimeWorkload, workload);

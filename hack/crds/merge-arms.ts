@@ -135,18 +135,37 @@ function presenceRules(
   place: string,
 ): readonly ValidationRule[] {
   const groups = new Map<string, { readonly values: readonly Value[]; readonly members: string[] }>();
+  const optional: ValidationRule[] = [];
   for (const name of names) {
     const holders = tagged.filter(({ schema }) => membersOf(schema)[name] !== undefined);
     if (holders.length === tagged.length) continue;
-    if (!holders.every(({ schema }) => schema.required?.includes(name))) {
-      throw new TypeError(`${place}.${name}: a member of some alternatives is required in them`);
-    }
     const values = holders.map(({ value }) => value);
+    const demanding = holders.filter(({ schema }) => schema.required?.includes(name)).length;
+    if (demanding === 0) {
+      optional.push(absenceRule(discriminator, values, name));
+      continue;
+    }
+    if (demanding < holders.length) {
+      throw new TypeError(`${place}.${name}: a member of some alternatives is required in all of them or in none`);
+    }
     const group = groups.get(values.join(' ')) ?? { values, members: [] };
     group.members.push(name);
     groups.set(values.join(' '), group);
   }
-  return [...groups.values()].map(({ values, members }) => presenceRule(discriminator, values, members));
+  return [
+    ...[...groups.values()].map(({ values, members }) => presenceRule(discriminator, values, members)),
+    ...optional,
+  ];
+}
+
+/** An optional member of some alternatives. */
+function absenceRule(discriminator: string, values: readonly Value[], name: string): ValidationRule {
+  return {
+    rule: `!has(self.${name}) || ${isOneOf(discriminator, values)}`,
+    message: `${name} is allowed only where ${discriminator} is ${values.join(' or ')}`,
+    reason: 'FieldValueInvalid',
+    fieldPath: `.${name}`,
+  };
 }
 
 function presenceRule(discriminator: string, values: readonly Value[], members: readonly string[]): ValidationRule {

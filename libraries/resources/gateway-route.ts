@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { refusalTextSchema } from './guardrail-policy.ts';
 import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
 
@@ -31,6 +32,9 @@ const guardedSchema = z.strictObject({
       response: z.int().min(1).max(60_000).describe('response is the budget of the response section.'),
     })
     .describe('deadlineMs holds the budgets of both sections in milliseconds.'),
+  refusalText: refusalTextSchema
+    .optional()
+    .describe('refusalText is the message that clients get for a denied text; the standard one when absent.'),
   streaming: z
     .discriminatedUnion('allowed', [
       z.strictObject({ allowed: z.literal(true).describe('allowed says whether responses may be streamed.') }),

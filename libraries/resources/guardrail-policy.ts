@@ -23,6 +23,9 @@ export const policyTestSchema = z.strictObject({
   expect: z.enum(['Pass', 'Reject', 'Mask']).describe('expect is the expected decision.'),
 });
 
+/** The message of clients whose text the policy denies; status, type and code of the answer do not change. */
+export const refusalTextSchema = codePoints(1, 512);
+
 export const guardrailPolicySpecSchema = z.strictObject({
   // The same rules as in the management API, so that this API can save every policy that it returns.
   displayName: codePoints(policyName.min, policyName.max)
@@ -35,6 +38,9 @@ export const guardrailPolicySpecSchema = z.strictObject({
     .enum(['Draft', 'Archived'])
     .describe('lifecycle Archived forbids new applications; existing ones keep serving.'),
   definition: definitionSchema.describe('definition holds the rules of both stages and the providers they name.'),
+  refusalText: refusalTextSchema
+    .optional()
+    .describe('refusalText is the message that clients get for a denied text instead of the standard one.'),
   tests: z.array(policyTestSchema).max(256).optional().describe('tests must pass before a revision is applied.'),
   change: z.string().max(128).optional().describe('change is a free token; a new value records a new revision.'),
 });

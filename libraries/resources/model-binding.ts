@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
+import { refusalTextSchema } from './guardrail-policy.ts';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
 
 const guardrailSchema = z
@@ -88,6 +89,9 @@ const pinnedChecksSchema = z.strictObject({
   maxMessages: z.int().min(1).max(1_024).describe('maxMessages is the limit of the bundle.'),
   requestDeadlineMs: z.int().min(1).max(60_000).describe('requestDeadlineMs is the budget of the request section.'),
   responseDeadlineMs: z.int().min(1).max(60_000).describe('responseDeadlineMs is the budget of the response section.'),
+  refusalText: refusalTextSchema
+    .optional()
+    .describe('refusalText is the message for a denied text; absent where it is the standard one.'),
   streamingRefusedBy: z
     .string()
     .max(1_024)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
-import { policyTestSchema } from './guardrail-policy.ts';
+import { policyTestSchema, refusalTextSchema } from './guardrail-policy.ts';
 import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
 
 /** The number of a revision; numbers start at 1 and have no gaps. */
@@ -31,6 +31,7 @@ const policyRevisionSpecSchema = z.strictObject({
     .array(z.string().min(1).max(64))
     .max(4)
     .describe('ruleKinds are the kinds of the rules, each once, sorted.'),
+  refusalText: refusalTextSchema.optional().describe('refusalText is the message for a denied text at that time.'),
   tests: z.array(policyTestSchema).max(256).describe('tests are the tests of the policy at that time.'),
 });
 export const policyRevisionSchema = resourceSchema('PolicyRevision', policyRevisionSpecSchema, z.strictObject({}));

@@ -62,6 +62,7 @@ describe('recording a generation', () => {
       { displayName: 'Other', description: 'x' },
       { displayName: 'Other', lifecycle: 'Archived' as const },
       { displayName: 'Other', definitionDigest: 'e' },
+      { displayName: 'Other', refusalText: 'Ask somebody.' },
       {
         displayName: 'Other',
         tests: [{ name: 't', stage: 'request' as const, messages: [], expect: 'Pass' as const }],

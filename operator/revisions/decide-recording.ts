@@ -64,13 +64,14 @@ export function decideNextNumber(
 
 /** Compares content and token; the object and its generation are ignored. */
 function saysTheSame(head: RevisionHead, content: RevisionContent): boolean {
-  const { token, displayName, description, lifecycle, definitionDigest, tests } = head;
+  const { token, displayName, description, lifecycle, definitionDigest, refusalText, tests } = head;
   return (
     token === content.token &&
     displayName === content.displayName &&
     description === content.description &&
     lifecycle === content.lifecycle &&
     definitionDigest === content.definitionDigest &&
+    refusalText === content.refusalText &&
     digestOf(tests) === digestOf(content.tests)
   );
 }

@@ -28,15 +28,19 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
-/** The response to an error. In a stream, its body becomes the data of the last frame (docs/decisions/0003). */
-export function errorAnswer(error: ClientError): ErrorAnswer {
+/**
+ * The response to an error. `refusalText` is the message of the route's policy for a denied text. In a stream, its body
+ * becomes the data of the last frame (docs/decisions/0003).
+ */
+export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnswer {
   if (error.kind === 'check_failed') {
     const final = !transientFailures.has(error.code);
     return answer(503, final, { message: checkFailedMessage, type: 'guardrail_error', param: null, code: error.code });
   }
   const { status, type, message } = clientErrors[error.code];
-  return answer(status, error.code === 'policy_denied', {
-    message,
+  const isDenied = error.code === 'policy_denied';
+  return answer(status, isDenied, {
+    message: isDenied ? (refusalText ?? message) : message,
     type,
     param: error.param ?? null,
     code: error.code,

@@ -83,3 +83,9 @@ export function errorResponse(
 ): ClientResponse & { readonly kind: 'error' } {
   return { kind: 'error', error, stage };
 }
+
+/** The message of the pinned application for a denied text; undefined for the standard one. */
+export function refusalTextOf(pin: RequestContext['pin']): string | undefined {
+  const guardrail = pin?.route.spec.guardrail;
+  return guardrail?.mode === 'Policy' ? guardrail.refusalText : undefined;
+}

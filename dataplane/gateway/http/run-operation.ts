@@ -8,7 +8,13 @@ import type { GatewayOperationName, OutcomeName } from '../metrics/gateway-metri
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
 import { errorAnswer } from './errors.ts';
-import { type ClientResponse, errorResponse, type Gateway, type RequestContext } from './request-context.ts';
+import {
+  type ClientResponse,
+  errorResponse,
+  type Gateway,
+  type RequestContext,
+  refusalTextOf,
+} from './request-context.ts';
 
 export type GatewayOperation = {
   readonly name: GatewayOperationName;
@@ -37,7 +43,7 @@ export async function runOperation(
   outgoing.once('close', onClose);
   const result = await answerTo(context, operation);
   outgoing.off('close', onClose);
-  if (result !== undefined) send(outgoing, result);
+  if (result !== undefined) send(context, result);
   if (outgoing.destroyed) unsent.dispose();
   else outgoing.once('close', () => unsent.dispose());
   boundUnread(outgoing, gateway.clientIdleMs);
@@ -73,15 +79,20 @@ async function answerTo(context: RequestContext, operation: GatewayOperation): P
   }
 }
 
-function send(outgoing: ServerResponse, result: ClientResponse): void {
+function send({ outgoing, pin }: RequestContext, result: ClientResponse): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (result.kind === 'json') sendBytes(outgoing, 200, 'application/json', result.bytes);
-  else if (result.kind === 'error') sendClientError(outgoing, result.error, result.retryAfter);
+  else if (result.kind === 'error')
+    sendError(outgoing, errorAnswer(result.error, refusalTextOf(pin)), result.retryAfter);
 }
 
 /** Sends an error in the shape of the OpenAI API. */
-export function sendClientError(outgoing: ServerResponse, error: ClientError, retryAfter?: string): void {
-  const { status, final, body } = errorAnswer(error);
+export function sendClientError(outgoing: ServerResponse, error: ClientError): void {
+  sendError(outgoing, errorAnswer(error));
+}
+
+function sendError(outgoing: ServerResponse, answer: ReturnType<typeof errorAnswer>, retryAfter?: string): void {
+  const { status, final, body } = answer;
   sendBytes(outgoing, status, 'application/json', body, {
     ...(final ? { 'x-should-retry': 'false' } : {}),
     ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),

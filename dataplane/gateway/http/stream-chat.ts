@@ -12,7 +12,7 @@ import { StreamGuard } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { callProvider } from './call-provider.ts';
 import { errorAnswer } from './errors.ts';
-import type { ClientResponse, RequestContext } from './request-context.ts';
+import { type ClientResponse, type RequestContext, refusalTextOf } from './request-context.ts';
 
 type StreamedCall = {
   readonly path: string;
@@ -36,7 +36,7 @@ export async function streamChat(
   const { body, masked, path, target } = call;
   const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
-  const frames = beginFrames(outgoing);
+  const frames = beginFrames(outgoing, refusalTextOf(context.pin));
   try {
     const end = await relayStream({
       body: answer.body,
@@ -74,7 +74,10 @@ async function judgeWindow(
  * Begins a streamed answer with status 200; later errors appear only inside the stream
  * (`gateway:stream:http-200-then-blocked`).
  */
-function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientError | undefined): void } {
+function beginFrames(
+  outgoing: ServerResponse,
+  refusalText: string | undefined,
+): FrameSink & { end(error: ClientError | undefined): void } {
   outgoing.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
@@ -94,7 +97,7 @@ function beginFrames(outgoing: ServerResponse): FrameSink & { end(error: ClientE
     /** The error object in a stream equals the one of a whole answer. */
     end(error) {
       if (error === undefined) outgoing.end();
-      else outgoing.end(writeFrame(errorAnswer(error).body));
+      else outgoing.end(writeFrame(errorAnswer(error, refusalText).body));
     },
   };
 }

@@ -34,6 +34,7 @@ export function makeGuard(input: {
     maxBodyBytes: limits.maxBodyBytes,
     maxMessages: limits.maxMessages,
     deadlineMs: deadlinesOf(input.definition),
+    ...(revision.refusalText === undefined ? {} : { refusalText: revision.refusalText }),
     streaming: streamingOf(input.streaming, limits.maxBodyBytes),
   };
 }

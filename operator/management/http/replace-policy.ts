@@ -48,7 +48,11 @@ async function plan(
   if (record.kind === 'pending') return failure('revision_pending');
   const tests = await testsOf(service, policyId, policy);
   if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
-  const spec = nextPolicySpec(body.value, tests, changeToken(operationId, generation + 1));
+  const spec = nextPolicySpec(
+    body.value,
+    { tests, refusalText: policy.spec.refusalText },
+    changeToken(operationId, generation + 1),
+  );
   return {
     kind: 'planned',
     command: {

@@ -27,18 +27,18 @@ export function newPolicySpec(body: PolicyCreate, operationId: string): Guardrai
   return { displayName: name, description, lifecycle: 'Draft', definition, change: changeToken(operationId, 1) };
 }
 
-/** The next version. The tests are kept, because this API does not carry them. */
-export function nextPolicySpec(
-  body: PolicyReplace,
-  tests: readonly PolicyTest[] | undefined,
-  token: string,
-): GuardrailPolicySpec {
+/** The members of a policy that the bodies of this API do not have. */
+type Kept = { readonly tests?: readonly PolicyTest[] | undefined; readonly refusalText?: string | undefined };
+
+/** The next version. Tests and refusal text are kept, because this API does not carry them. */
+export function nextPolicySpec(body: PolicyReplace, { tests, refusalText }: Kept, token: string): GuardrailPolicySpec {
   const { name, description, definition, status } = body;
   return {
     displayName: name,
     description,
     lifecycle: status === 'archived' ? 'Archived' : 'Draft',
     definition,
+    ...(refusalText === undefined ? {} : { refusalText }),
     ...(tests === undefined ? {} : { tests: [...tests] }),
     change: token,
   };

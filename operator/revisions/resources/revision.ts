@@ -29,6 +29,7 @@ export function makeRevisionContent(
     definitionDigest: sha256Hex(definition),
     ruleCount: rules.length,
     ruleKinds: [...new Set(rules.map((rule) => rule.kind))].toSorted(),
+    ...(spec.refusalText === undefined ? {} : { refusalText: spec.refusalText }),
     tests: [...(spec.tests ?? [])],
   };
 }

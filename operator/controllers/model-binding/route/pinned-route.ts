@@ -23,7 +23,7 @@ export function pinnedRecord({
 }: GatewayRouteSpec): PinnedRecord {
   const application = { generationId, token, contentProfile };
   if (guardrail.mode === 'None') return application;
-  const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs, streaming } = guardrail;
+  const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs, streaming, refusalText } = guardrail;
   return {
     ...application,
     policyId,
@@ -35,6 +35,7 @@ export function pinnedRecord({
       maxMessages,
       requestDeadlineMs: deadlineMs.request,
       responseDeadlineMs: deadlineMs.response,
+      ...(refusalText === undefined ? {} : { refusalText }),
       ...(streaming.allowed ? {} : { streamingRefusedBy: streaming.rule }),
     },
   };
@@ -55,7 +56,7 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
   const { policyId, policyRevision, contentProfile, digest, checks } = record;
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
   if (digest === undefined || checks === undefined || addresses.length === 0) return undefined;
-  const { streamingRefusedBy } = checks;
+  const { streamingRefusedBy, refusalText } = checks;
   return {
     mode: 'Policy',
     policyId,
@@ -71,6 +72,7 @@ export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]):
     maxBodyBytes: checks.maxBodyBytes,
     maxMessages: checks.maxMessages,
     deadlineMs: { request: checks.requestDeadlineMs, response: checks.responseDeadlineMs },
+    ...(refusalText === undefined ? {} : { refusalText }),
     streaming: streamingRefusedBy === undefined ? { allowed: true } : { allowed: false, rule: streamingRefusedBy },
   };
 }
