@@ -5,7 +5,7 @@ import { runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await startPlatform({ gateways: 2 });
+  platform = await startPlatform({ gateways: 2, management: true });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 
@@ -51,6 +51,46 @@ test('portcullis activity names the rule that denied a request at any gateway', 
   expect(stdout).not.toContain('bomb');
 });
 
+test('portcullis activity selects decisions by outcome, client, rule, stage and age, over both transports', async () => {
+  const [gateway] = platform.status().addresses.gateways;
+  const refused = await ask(gateway, denied);
+  const passed = await ask(gateway, 'hello');
+  for (const via of [[], ['--via', 'api']]) {
+    const ids = async (...args: readonly string[]) =>
+      (await decisions(...via, '--since', '1h', ...args)).items.map(({ requestId }) => requestId);
+    expect(await ids('--outcome', 'passed')).toContain(passed);
+    expect(await ids('--outcome', 'passed')).not.toContain(refused);
+    expect(await ids('--rule', 'forbidden-subjects', '--stage', 'request')).toContain(refused);
+    expect(await ids('--rule', 'another-rule')).toEqual([]);
+    expect(await ids('--client', 'another-client')).toEqual([]);
+    expect((await decisions(...via, '--request', refused)).items).toMatchObject([{ policy: 'guarded-chat' }]);
+  }
+  for (const args of [
+    ['--since', '10'],
+    ['--outcome', 'blocked'],
+    ['--limit', '1001'],
+  ]) {
+    expect((await run('activity', ...args)).code).toBe(2);
+  }
+});
+
+test('the management API lists decisions for administrators and refuses unknown filters', async () => {
+  const url = `${platform.status().addresses.management}/api/v1/activity`;
+  const get = async (query: string, token: string) => {
+    const response = await fetch(`${url}${query}`, { headers: { authorization: `Bearer ${token}` } });
+    return { status: response.status, body: await response.json() };
+  };
+  const token = (await run('token')).stdout.trim();
+  const other = (await run('token', '--subject', 'somebody')).stdout.trim();
+  expect(await get('', other)).toMatchObject({ status: 403 });
+  expect(await get('', 'wrong')).toMatchObject({ status: 401 });
+  const { body } = await get('?limit=1&outcome=denied', token);
+  expect(body).toMatchObject({ items: [{ outcome: 'denied' }], missing: [] });
+  for (const query of ['?limit=0', '?limit=1001', '?since=yesterday', '?text=bomb', '?stage=both']) {
+    expect([query, (await get(query, token)).status]).toEqual([query, 400]);
+  }
+});
+
 test('portcullis chat --explain names the rule that denied the message, and without the option no rule', async () => {
   const explained = await run('chat', 'guarded-echo', '--explain', '--message', denied);
   expect(explained.code).toBe(6);
@@ -71,6 +111,9 @@ test('portcullis activity still shows the other gateways, and names one that doe
     const { items, missing } = await decisions('--request', id);
     expect(items).toHaveLength(1);
     expect(missing).toEqual(['gateway-2 does not answer.']);
+    const overApi = await decisions('--request', id, '--via', 'api');
+    expect(overApi.items).toHaveLength(1);
+    expect(overApi.missing).toEqual(['gateway-2 does not answer.']);
   } finally {
     process.kill(platform.pidOf('gateway-2'), 'SIGCONT');
   }

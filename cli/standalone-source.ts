@@ -27,7 +27,7 @@ export const standaloneSource: ResourceSource = {
 };
 
 /** @throws CliError usage for options that need the API */
-function isOverApi({ via, server, tokenFile, idempotencyKey }: SourceOptions): boolean {
+export function isOverApi({ via, server, tokenFile, idempotencyKey }: SourceOptions): boolean {
   if ((via ?? (server === undefined ? 'resources' : 'api')) === 'api') return true;
   const [option] = [
     server === undefined ? [] : ['--server'],

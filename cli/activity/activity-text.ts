@@ -1,9 +1,9 @@
+import type { ReplicaDecision } from '#contracts/activity';
 import { tableOf } from '../output/write.ts';
-import type { Activity } from './read-activity.ts';
 
 /** Decisions as a table; `nameOf` gives the name of a policy by its id. */
 export function activityTable(
-  items: readonly Activity[],
+  items: readonly ReplicaDecision[],
   nameOf: (policyId: string) => string,
   isWide: boolean,
 ): string {
@@ -24,7 +24,7 @@ export function activityTable(
 }
 
 /** One sentence that says which rule decided a request. */
-export function decisionSentence(one: Activity, policy: string): string {
+export function decisionSentence(one: ReplicaDecision, policy: string): string {
   const place = `policy ${policy}, revision ${one.revision}, request ${one.requestId}`;
   const rule = one.rule === undefined ? 'no single rule decided' : `rule ${one.rule}`;
   switch (one.outcome) {

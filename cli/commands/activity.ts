@@ -1,44 +1,116 @@
-import type { Command } from 'commander';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CollectedActivity, ReplicaDecision } from '#contracts/activity';
+import { selectDecisions } from '#contracts/select-decisions';
 import { activityTable } from '../activity/activity-text.ts';
-import { readPolicyNames } from '../activity/policy-names.ts';
-import { readActivity } from '../activity/read-activity.ts';
+import { openActivity } from '../activity/open-activity.ts';
+import { missingSentences } from '../activity/read-activity.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 
-type ActivityOptions = OutputOptions & {
-  readonly data?: string;
-  readonly model?: string;
-  readonly request?: string;
-  readonly limit: number;
-};
+type ActivityOptions = ResourceCommandOptions &
+  OutputOptions & {
+    readonly model?: string;
+    readonly client?: string;
+    readonly stage?: string;
+    readonly outcome?: string;
+    readonly rule?: string;
+    readonly request?: string;
+    readonly since?: number;
+    readonly limit: number;
+    readonly follow?: boolean;
+  };
 
-export function addActivity(program: Command): void {
+const followMs = 1_000;
+
+export function addActivity(program: Command, source: ResourceSource): void {
   const command = program
     .command('activity')
     .description('show the newest decisions of the gateways, with the rule that decided; no text is kept')
     .option('--model <alias>', 'only requests to this alias')
+    .option('--client <name>', 'only requests with the client key of this name')
+    .addOption(new Option('--stage <stage>', 'only decisions of this stage').choices(['none', 'request', 'response']))
+    .addOption(
+      new Option('--outcome <outcome>', 'only decisions with this outcome').choices([
+        'passed',
+        'masked',
+        'denied',
+        'check_failed',
+      ]),
+    )
+    .option('--rule <id>', 'only decisions of this rule')
     .option('--request <id>', 'only the request with this x-request-id')
-    .option('--limit <number>', 'how many decisions at most', wholeNumber(1, 10_000), 20)
-    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withOutput(command).action(activity);
+    .option('--since <duration>', 'only decisions of the last seconds, minutes or hours: 30s, 10m, 2h', readDuration)
+    .option('--limit <number>', 'how many decisions at most', wholeNumber(1, 1_000), 20)
+    .option('-f, --follow', 'keep running and print new decisions as they are made');
+  withOutput(withResourceOptions(command, source)).action(activity);
 }
 
 async function activity(options: ActivityOptions): Promise<void> {
-  const { model, request, limit } = options;
-  const platform = runningPlatform(options.data);
-  const { items, missing } = await readActivity(platform);
-  const shown = items
-    .filter(
-      (one) => (model === undefined || one.model === model) && (request === undefined || one.requestId === request),
-    )
-    .slice(0, limit);
-  for (const reason of missing) process.stderr.write(`portcullis: warning: decisions are missing: ${reason}\n`);
-  const nameOf = await readPolicyNames(platform);
+  const { read, policyNames } = openActivity(options);
+  const nameOf = await policyNames();
+  const first = await read();
+  warn(first);
+  const shown = selected(first, options);
+  if (options.follow === true) return follow(read, first, nameOf, options);
   const named = shown.map((one) => ({ ...one, policy: nameOf(one.policyId) }));
+  const missing = missingSentences(first);
   writeResult(formatOf(options), { items: named, missing }, (isWide) =>
     shown.length === 0
       ? 'There is no such decision: a gateway forgets them when it restarts.'
       : activityTable(shown, nameOf, isWide),
   );
+}
+
+/** Prints the newest decisions, oldest first, and then each new one, until the process is stopped. */
+async function follow(
+  read: () => Promise<CollectedActivity>,
+  first: CollectedActivity,
+  nameOf: (policyId: string) => string,
+  options: ActivityOptions,
+): Promise<void> {
+  const print = (items: readonly ReplicaDecision[]): void => {
+    const ordered = items.toReversed();
+    if (ordered.length === 0) return;
+    if (isForPeople(formatOf(options))) writeText(activityTable(ordered, nameOf, true));
+    else for (const one of ordered) writeText(JSON.stringify({ ...one, policy: nameOf(one.policyId) }));
+  };
+  print(selected(first, options));
+  for (let last = first; ; ) {
+    const known = new Set(last.items.map(keyOf));
+    const warned = missingSentences(last).join(' ');
+    await pause(followMs);
+    last = await read();
+    if (missingSentences(last).join(' ') !== warned) warn(last);
+    const fresh = last.items.filter((one) => !known.has(keyOf(one)));
+    print(selected({ ...last, items: fresh }, { ...options, limit: fresh.length }));
+  }
+}
+
+function keyOf({ replica, requestId, time }: ReplicaDecision): string {
+  return `${replica} ${requestId} ${time}`;
+}
+
+function selected(activity: CollectedActivity, options: ActivityOptions): readonly ReplicaDecision[] {
+  const { model, client, stage, outcome, rule, request: requestId, since, limit } = options;
+  const after = since === undefined ? {} : { since: new Date(Date.now() - since).toISOString() };
+  return selectDecisions(activity.items, { model, client, stage, outcome, rule, requestId, ...after }, limit);
+}
+
+function warn(activity: CollectedActivity): void {
+  for (const sentence of missingSentences(activity)) {
+    process.stderr.write(`portcullis: warning: decisions are missing: ${sentence}\n`);
+  }
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** @returns milliseconds */
+function readDuration(text: string): number {
+  const found = /^([1-9]\d{0,5})([smh])$/.exec(text);
+  if (found === null) throw new InvalidArgumentError('It must be a number with s, m or h, such as 30s, 10m or 2h.');
+  return Number(found[1]) * units[found[2] as keyof typeof units];
 }

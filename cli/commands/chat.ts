@@ -1,14 +1,15 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import type { ReplicaDecision } from '#contracts/activity';
 import { decisionSentence } from '../activity/activity-text.ts';
-import { readPolicyNames } from '../activity/policy-names.ts';
-import { type Activity, readActivity } from '../activity/read-activity.ts';
+import { openActivity } from '../activity/open-activity.ts';
 import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
-import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+import { runningPlatform } from '../platform/running-platform.ts';
+import type { SourceOptions } from '../resources/resource-source.ts';
 import { readClientKey } from './env.ts';
 
 type ChatOptions = {
@@ -41,7 +42,8 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
   const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
   const response = await post(status.addresses.gateway, readClientKey(status.clientKeyFile), body);
   const answer = await read(response, options);
-  const decision = options.explain === true ? await explain(platform, response) : undefined;
+  const decision =
+    options.explain === true ? await explain({ ...dataOf(options), requestTimeout: 5 }, response) : undefined;
   const decided = decision === undefined ? {} : { decision };
   if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer, ...decided });
   else if (answer.text !== '' && !answer.text.endsWith('\n')) process.stdout.write('\n');
@@ -50,16 +52,21 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
 }
 
 /** What `--explain` adds; the facts are absent for a request that no policy decided. */
-type Explanation = { readonly sentence: string; readonly policy?: string } & Partial<Activity>;
+type Explanation = { readonly sentence: string; readonly policy?: string } & Partial<ReplicaDecision>;
 
 /** The decision about a request, by the id that its answer carries. */
-async function explain(platform: RunningPlatform, response: Response): Promise<Explanation> {
+async function explain(options: SourceOptions, response: Response): Promise<Explanation> {
   const requestId = response.headers.get('x-request-id');
-  const { items } = await readActivity(platform);
+  const { read: readActivity, policyNames } = openActivity(options);
+  const { items } = await readActivity();
   const found = items.find((one) => one.requestId === requestId);
   if (found === undefined) return { sentence: `no policy decided about the request ${requestId ?? 'without an id'}.` };
-  const policy = (await readPolicyNames(platform))(found.policyId);
+  const policy = (await policyNames())(found.policyId);
   return { sentence: decisionSentence(found, policy), ...found, policy };
+}
+
+function dataOf({ data }: ChatOptions): Pick<SourceOptions, 'data'> {
+  return data === undefined ? {} : { data };
 }
 
 async function post(gateway: string, key: string, body: unknown): Promise<Response> {

@@ -159,6 +159,7 @@ export function managementProcess(
       PORTCULLIS_ADMINISTRATORS: at.administrators.join(','),
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
+      PORTCULLIS_ADMIN_TOKEN_FILE: data.apiToken,
     },
     health: adminHealth,
   };

@@ -164,7 +164,9 @@ async function start({ name, kind, env }: ChildSpec, { data, say }: SuperviseOpt
     env: { ...process.env, ...env, ...supervisedIn(data) },
   });
   const startedAt = new Date().toISOString();
-  const note = JSON.stringify({ name, kind, pid: service.pid, startedAt });
+  const listen = env['PORTCULLIS_ADMIN_LISTEN'];
+  const admin = listen === undefined ? {} : { admin: `http://${listen}` };
+  const note = JSON.stringify({ name, kind, pid: service.pid, startedAt, ...admin });
   await keepRunNote(join(data.run, `${name}.json`), note, service.ended, say);
   const isText = (line: string): boolean => !line.startsWith('{');
   const lastWords = (): string => log.lines().filter(isText).slice(-3).join(' ').slice(-600);

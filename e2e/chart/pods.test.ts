@@ -127,6 +127,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const given = new Set([
       'provider-credentials',
       'runtime-token',
+      'admin-token',
       'client-keys',
       'database-password',
       'openfga-token',

@@ -185,6 +185,7 @@ export const valuesSchema = z.strictObject({
   limits: bundleLimitsSchema.partial(),
   servedPolicies: servedPoliciesSchema.shape.policies,
   runtimeToken: existingSecret,
+  adminToken: existingSecret,
   operator,
   gateway,
   management,

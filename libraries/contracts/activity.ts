@@ -30,7 +30,47 @@ const decisionRecordSchema = z.strictObject({
 export type DecisionRecord = z.infer<typeof decisionRecordSchema>;
 
 /** The answer of GET /activity: newest first. */
-export const activitySchema = z.strictObject({ items: z.array(decisionRecordSchema) });
+const activitySchema = z.strictObject({ items: z.array(decisionRecordSchema) });
 
 /** Records that one replica keeps: requests that a rule changed or a check stopped, and apart from them those that passed. */
 export const activityLimits = { decided: 500, passed: 500 } as const;
+
+/** Timeout and size of one answer of GET /activity. */
+export const activityRequest = { timeoutMs: 5_000, maxBytes: 4_194_304 } as const;
+
+/** A decision with the name of the gateway replica that made it. */
+const replicaDecisionSchema = decisionRecordSchema.extend({ replica: z.string().max(253) });
+export type ReplicaDecision = z.infer<typeof replicaDecisionSchema>;
+
+/** A replica whose decisions are not included, and the reason as a sentence without its subject. */
+const missingReplicaSchema = z.strictObject({ replica: z.string().max(253), reason: z.string().max(256) });
+
+/** The decisions of all gateway replicas, newest first. Only decisions of the replicas in `missing` can be absent. */
+export const collectedActivitySchema = z.strictObject({
+  items: z.array(replicaDecisionSchema),
+  missing: z.array(missingReplicaSchema),
+});
+export type CollectedActivity = z.infer<typeof collectedActivitySchema>;
+
+/** What one replica answered to GET /activity; a status is absent where it did not answer. */
+export function readReplicaActivity(
+  replica: string,
+  answer: { readonly status?: number; readonly value?: unknown },
+): CollectedActivity {
+  const missing = (reason: string) => ({ items: [], missing: [{ replica, reason }] });
+  if (answer.status === undefined) return missing('does not answer');
+  if (answer.status === 404) return missing('serves no decisions: PORTCULLIS_ADMIN_TOKEN_FILE is not set there');
+  if (answer.status !== 200) return missing(`answered with status ${answer.status}`);
+  const read = activitySchema.safeParse(answer.value);
+  if (!read.success) return missing('sent decisions of another version');
+  return { items: read.data.items.map((record) => ({ ...record, replica })), missing: [] };
+}
+
+/** The decisions of several replicas, newest first. */
+export function joinActivity(parts: readonly CollectedActivity[]): CollectedActivity {
+  const items = parts.flatMap((part) => part.items);
+  return {
+    items: items.toSorted((a, b) => b.time.localeCompare(a.time)),
+    missing: parts.flatMap((part) => part.missing),
+  };
+}

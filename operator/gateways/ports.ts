@@ -1,3 +1,6 @@
+/** A running replica; the origin of its admin address is absent where it is not known yet. */
+export type ReplicaAdmin = { readonly replica: string; readonly origin: string | undefined };
+
 /** Which gateway replicas are running, independent of their reports. Disposing stops the notifications. */
 export type GatewayReplicas = AsyncDisposable & {
   /**
@@ -5,6 +8,8 @@ export type GatewayReplicas = AsyncDisposable & {
    * unknown name.
    */
   isAlive(replica: string): Promise<boolean>;
+  /** The running replicas, ordered by name, with the origins of their admin addresses. */
+  admins(): Promise<readonly ReplicaAdmin[]>;
   /**
    * Sets the listener, which is called when a replica stopped, and when it started unless `isAlive` returned true
    * before. Calls may be late or repeated.

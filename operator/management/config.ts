@@ -50,6 +50,11 @@ export const settings = {
       help: 'standalone: folder with one file per running process; when absent, gateway replicas are pods',
     }),
   ),
+  PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
+    setting.file({
+      help: 'token for the admin addresses of gateways, for GET /api/v1/activity; decisions are not read without it',
+    }),
+  ),
   PORTCULLIS_LOG_LEVEL: setting.choice({
     help: 'minimum level of log lines',
     choices: LOG_LEVELS,
@@ -81,6 +86,7 @@ export type ManagementConfig = {
 export type ManagementSecrets = {
   readonly databasePasswordFile: string;
   readonly openFgaTokenFile: string | undefined;
+  readonly adminTokenFile: string | undefined;
 };
 
 /** @throws ConfigError with every problem */
@@ -110,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const secrets = {
     databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
     openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    adminTokenFile: read.PORTCULLIS_ADMIN_TOKEN_FILE,
   };
   return { config, secrets };
 }

@@ -5,6 +5,7 @@ import type { ManagementErrorCode } from '#contracts/management-errors';
 import { classifierProfile, detectorContract } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
 import { listen } from '#kit/http/listen';
+import { openTokenFile, type TokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -19,6 +20,7 @@ import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-p
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import type { AdministratorAuthorizer } from './access/authorize-administrators.ts';
 import { openAccess } from './access/open-access.ts';
+import { createActivityCollector } from './activity/collect-activity.ts';
 import { awaitDatabase } from './await-database.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
@@ -116,6 +118,7 @@ export async function createManagementService(
     recorder,
     models,
     providers: providerList(approved),
+    activity: createActivityCollector({ gateways, token: openAdminToken(secrets) }),
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
   };
@@ -133,6 +136,10 @@ export async function createManagementService(
   logger.info('listening', { url: clients.url, admin: admin.url });
   const owned = parts.move();
   return { url: clients.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function openAdminToken({ adminTokenFile }: ManagementSecrets): TokenFile | undefined {
+  return adminTokenFile === undefined ? undefined : openTokenFile(adminTokenFile);
 }
 
 /** Ends the process: a database that lost its data has neither tables nor permissions, and the next start creates both. */

@@ -161,6 +161,10 @@ topologySpreadConstraints:
 {{- default (printf "%s-runtime-token" (include "portcullis.fullname" .)) .Values.runtimeToken.existingSecret -}}
 {{- end -}}
 
+{{- define "portcullis.adminTokenSecret" -}}
+{{- default (printf "%s-admin-token" (include "portcullis.fullname" .)) .Values.adminToken.existingSecret -}}
+{{- end -}}
+
 {{- define "portcullis.clientKeysSecret" -}}
 {{- default (printf "%s-client-keys" (include "portcullis.fullname" .)) .Values.gateway.clientKeys.existingSecret -}}
 {{- end -}}

@@ -35,6 +35,21 @@ export function describeGatewayReplicas(title: string, openPlace: () => Promise<
       expect(await replicas.isAlive('gateway-1')).toBe(false);
     });
 
+    test('the admin addresses of the running gateway replicas are listed by name', async () => {
+      const { replicas, start, end } = await open();
+      expect(await replicas.admins()).toEqual([]);
+      await start('gateway-2');
+      await start('gateway-1');
+      const origin = 'http://127.0.0.1:9090';
+      await until('both are listed', async () => (await replicas.admins()).length === 2);
+      expect(await replicas.admins()).toEqual([
+        { replica: 'gateway-1', origin },
+        { replica: 'gateway-2', origin },
+      ]);
+      await end('gateway-1');
+      await until('one is listed', async () => (await replicas.admins()).length === 1);
+    });
+
     test('the start of a gateway replica is reported if it was not queried before', async () => {
       const { start, told } = await open();
       await start('gateway-1');

@@ -1,14 +1,15 @@
 import type { ApiTable } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import { activityOperation } from './activity-operation.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
 
-export const servedOperationNames = [...operationNames, ...resourceOperationNames] as const;
-export type ServedOperation = ManagementOperation | ResourceOperation;
+export const servedOperationNames = [...operationNames, ...resourceOperationNames, activityOperation.name] as const;
+export type ServedOperation = ManagementOperation | ResourceOperation | typeof activityOperation.name;
 
-/** Every operation of the service: those of the contract, and the reads of resources beside it. */
+/** Every operation of the service: those of the contract, and beside it the reads of resources and of decisions. */
 export const servedTable: ApiTable<Management, string, ManagementErrorCode, ServedOperation> = {
   ...managementTable,
-  operations: [...managementTable.operations, ...resourceOperations],
+  operations: [...managementTable.operations, ...resourceOperations, activityOperation],
 };

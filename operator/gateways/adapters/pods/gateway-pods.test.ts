@@ -12,6 +12,7 @@ const logger = createLogger({ service: 'test', level: 'error', destination: { wr
 const labels = { 'app.kubernetes.io/component': 'gateway', 'portcullis.dev/gateway': 'default' };
 const running: Pod['status'] = {
   phase: 'Running',
+  podIP: '127.0.0.1',
   containerStatuses: [{ name: 'gateway', ready: true, restartCount: 0, state: { running: {} } }],
 };
 

@@ -6,6 +6,8 @@ import type { KubeClient } from '#kube/client/client';
 import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReplicas } from '../../ports.ts';
 
+/** Port of the admin address in every gateway pod of the chart. */
+const adminPort = 9_090;
 /** Selects the pods of all gateways. */
 const gatewaysSelector = 'app.kubernetes.io/component=gateway,portcullis.dev/gateway';
 
@@ -46,6 +48,13 @@ export function createGatewayPods(options: {
       const pod = await client.get<Pod>(builtinKinds.pod, replica);
       return pod !== undefined && isPodRunning(pod);
     },
+    async admins() {
+      await reflector.synced;
+      const pods = reflector.store.list().filter(isPodRunning);
+      return pods
+        .map(({ metadata, status }) => ({ replica: metadata.name, origin: originOf(status?.podIP) }))
+        .toSorted((a, b) => (a.replica < b.replica ? -1 : 1));
+    },
     onChange(next) {
       listener = next;
     },
@@ -53,6 +62,11 @@ export function createGatewayPods(options: {
     silenceMs: () => clock.now() - reflector.lastContact(),
     [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
   };
+}
+
+function originOf(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${adminPort}`;
 }
 
 /**

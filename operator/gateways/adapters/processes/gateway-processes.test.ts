@@ -11,7 +11,10 @@ describeGatewayReplicas('local processes', async () => {
   return {
     replicas,
     start: (replica) =>
-      writeFile(pathOf(replica), JSON.stringify({ name: replica, kind: 'gateway', pid: process.pid })),
+      writeFile(
+        pathOf(replica),
+        JSON.stringify({ name: replica, kind: 'gateway', pid: process.pid, admin: 'http://127.0.0.1:9090' }),
+      ),
     end: (replica) => rm(pathOf(replica)),
     async [Symbol.asyncDispose]() {
       await replicas[Symbol.asyncDispose]();

@@ -6,7 +6,12 @@ import type { GatewayReplicas } from '../../ports.ts';
 /** Interval between checks of the processes; the checks are local. */
 const lookMs = 1_000;
 
-const runFileSchema = z.looseObject({ name: z.string(), kind: z.string(), pid: z.int().min(1) });
+const runFileSchema = z.looseObject({
+  name: z.string(),
+  kind: z.string(),
+  pid: z.int().min(1),
+  admin: z.url().optional(),
+});
 
 /** Gateway replicas as local processes; a running process has a file in the run folder. */
 export function createGatewayProcesses(options: { readonly runDirectory: string }): GatewayReplicas {
@@ -18,7 +23,7 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
   async function look(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
-    const alive = await aliveReplicas(runDirectory);
+    const alive = new Set((await aliveReplicas(runDirectory)).keys());
     isLooking = false;
     const changed = alive.symmetricDifference(known);
     known = alive;
@@ -35,6 +40,10 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
       if (alive) known.add(replica);
       return alive;
     },
+    async admins() {
+      const alive = [...(await aliveReplicas(runDirectory))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return alive.map(([replica, origin]) => ({ replica, origin }));
+    },
     onChange(next) {
       listener = next;
     },
@@ -45,12 +54,15 @@ export function createGatewayProcesses(options: { readonly runDirectory: string 
   };
 }
 
-async function aliveReplicas(folder: string): Promise<Set<string>> {
+/** The running replicas by name, each with the origin of its admin address. */
+async function aliveReplicas(folder: string): Promise<Map<string, string | undefined>> {
   const names = await readdir(folder).catch(() => []);
-  const alive = new Set<string>();
+  const alive = new Map<string, string | undefined>();
   for (const name of names.filter((candidate) => candidate.endsWith('.json'))) {
     const entry = runFileSchema.safeParse(await readJson(join(folder, name)));
-    if (entry.success && entry.data.kind === 'gateway' && isRunning(entry.data.pid)) alive.add(entry.data.name);
+    if (entry.success && entry.data.kind === 'gateway' && isRunning(entry.data.pid)) {
+      alive.set(entry.data.name, entry.data.admin);
+    }
   }
   return alive;
 }

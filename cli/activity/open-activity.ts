@@ -1,0 +1,43 @@
+import { type CollectedActivity, collectedActivitySchema } from '#contracts/activity';
+import type { KubeClient } from '#kube/client/client';
+import { openManagement } from '../management/management-options.ts';
+import { openResourceReader } from '../management/resource-reader.ts';
+import { sendRequest } from '../management/send-request.ts';
+import { openPlatform } from '../platform/open-platform.ts';
+import { runningPlatform } from '../platform/running-platform.ts';
+import type { SourceOptions } from '../resources/resource-source.ts';
+import { isOverApi } from '../standalone-source.ts';
+import { namesFrom } from './policy-names.ts';
+import { readActivity } from './read-activity.ts';
+
+/** The decisions of an installation, and the names of its policies. */
+type OpenedActivity = {
+  /** @throws CliError, ManagementApiError, ManagementUnreachableError */
+  readonly read: () => Promise<CollectedActivity>;
+  readonly policyNames: () => Promise<(policyId: string) => string>;
+};
+
+/** Most decisions of one answer of the management API. */
+const apiLimit = 1_000;
+
+/** Reads the gateways of the platform of this machine, or the management API, which asks every gateway replica. */
+export function openActivity(options: SourceOptions): OpenedActivity {
+  if (!isOverApi(options)) {
+    const platform = runningPlatform(options.data);
+    return {
+      read: () => readActivity(platform),
+      policyNames: () =>
+        namesFrom(async (use) => {
+          await using resources = openPlatform(platform, options);
+          await use(resources.client);
+        }),
+    };
+  }
+  const { connection } = openManagement(options);
+  const path = `/api/v1/activity?limit=${apiLimit}`;
+  return {
+    read: async () => (await sendRequest(connection, { method: 'GET', path }, collectedActivitySchema)).value,
+    policyNames: () =>
+      namesFrom(async (use: (client: KubeClient) => Promise<void>) => use(await openResourceReader(connection))),
+  };
+}

@@ -1,0 +1,42 @@
+/** The result of a request for JSON. `silent`: no complete response within the timeout and size. */
+type FetchedJson =
+  | { readonly kind: 'response'; readonly status: number; readonly value: unknown }
+  | { readonly kind: 'silent' };
+
+type FetchJsonOptions = {
+  /** Sent as a bearer token. */
+  readonly token: string;
+  readonly timeoutMs: number;
+  /** A larger body ends the transfer. */
+  readonly maxBytes: number;
+};
+
+/** GET of a JSON document, without redirects; `value` is undefined for a body that is not JSON. Never throws. */
+export async function fetchJson(url: string, options: FetchJsonOptions): Promise<FetchedJson> {
+  const { token, timeoutMs, maxBytes } = options;
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length;
+      if (size > maxBytes) return { kind: 'silent' };
+      chunks.push(chunk);
+    }
+    return { kind: 'response', status: response.status, value: parsed(Buffer.concat(chunks).toString('utf8')) };
+  } catch {
+    return { kind: 'silent' };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { type ApiOperation, type Parameter, success } from '#api/operation';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import { selectDecisions } from '#contracts/select-decisions';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+
+type ActivityParameter = Parameter<ManagementErrorCode>;
+
+const limits = { min: 1, max: 1_000, default: 100 } as const;
+
+function text(name: string, description: string, maxLength: number): ActivityParameter {
+  return {
+    name,
+    in: 'query',
+    description,
+    required: false,
+    schema: { type: 'string', minLength: 1, maxLength },
+    read: (value) => (value.length > 0 && value.length <= maxLength ? value : undefined),
+  };
+}
+
+function word(name: string, description: string, values: readonly string[]): ActivityParameter {
+  return {
+    name,
+    in: 'query',
+    description,
+    required: false,
+    schema: { type: 'string', enum: values },
+    read: (value) => (values.includes(value) ? value : undefined),
+  };
+}
+
+const parameters: readonly ActivityParameter[] = [
+  text('model', 'Only requests to this alias.', 128),
+  text('client', 'Only requests with the client key of this name.', 64),
+  word('stage', 'Only decisions of this stage.', ['none', 'request', 'response']),
+  word('outcome', 'Only decisions with this outcome.', ['passed', 'masked', 'denied', 'check_failed']),
+  text('rule', 'Only decisions of the rule with this id.', 128),
+  text('requestId', 'Only the request whose response had this x-request-id.', 64),
+  {
+    name: 'since',
+    in: 'query',
+    description: 'Only decisions after this time.',
+    required: false,
+    schema: { type: 'string', format: 'date-time' },
+    read: (value) => (/^\d{4}-\d{2}-\d{2}T[\d:.]{5,15}Z$/.test(value) && Date.parse(value) > 0 ? value : undefined),
+  },
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'The most decisions of the answer.',
+    required: false,
+    schema: { type: 'integer', minimum: limits.min, maximum: limits.max, default: limits.default },
+    read: (value) => (/^[1-9]\d{0,3}$/.test(value) && Number(value) <= limits.max ? value : undefined),
+  },
+];
+
+/** A route beside the contract: the newest decisions of all gateway replicas. */
+export const activityOperation: ApiOperation<Management, string, ManagementErrorCode, 'listActivity'> = {
+  name: 'listActivity',
+  method: 'GET',
+  path: '/api/v1/activity',
+  tag: 'Activity',
+  summary: 'List the newest decisions',
+  description:
+    'The newest decisions of every gateway replica, newest first, with the rule that decided and without any text. ' +
+    'missing names the replicas whose decisions could not be read.',
+  gates: ['identity', 'query'],
+  parameters,
+  success: { status: 200, description: 'What was asked for.', schema: 'Activity', headers: [] },
+  errors: [],
+  obligations: [],
+  run: listActivity,
+};
+
+async function listActivity({ service, query }: ManagementRequest): Promise<ManagementResponse> {
+  const { items, missing } = await service.activity.collect();
+  const { limit, ...filter } = query;
+  return success({ items: selectDecisions(items, filter, Number(limit ?? limits.default)), missing });
+}
