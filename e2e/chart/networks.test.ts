@@ -156,13 +156,20 @@ describe('networks', () => {
       '--set=externalDatabase.password.existingSecret=p',
     ];
     const openfga = ['--set=management.relations=openfga', '--set=management.openfga.url=http://fga.example:8088'];
-    expect(await egressOf()).toEqual([443, 53, 6443, 'postgres']);
-    expect(await egressOf(...issuer('http://a.example/keys'))).toEqual([443, 53, 6443, 80, 'postgres']);
-    expect(await egressOf(...issuer('https://a.example:8443/keys'))).toEqual([443, 53, 6443, 8443, 'postgres']);
-    expect(await egressOf(...external(''))).toEqual([443, 53, 5432, 6443]);
-    expect(await egressOf(...external(':6432'), ...openfga)).toEqual([443, 53, 6432, 6443, 8088]);
+    expect(await egressOf()).toEqual([443, 53, 6443, 'admin', 'postgres']);
+    expect(await egressOf(...issuer('http://a.example/keys'))).toEqual([443, 53, 6443, 80, 'admin', 'postgres']);
+    expect(await egressOf(...issuer('https://a.example:8443/keys'))).toEqual([
+      443,
+      53,
+      6443,
+      8443,
+      'admin',
+      'postgres',
+    ]);
+    expect(await egressOf(...external(''))).toEqual([443, 53, 5432, 6443, 'admin']);
+    expect(await egressOf(...external(':6432'), ...openfga)).toEqual([443, 53, 6432, 6443, 8088, 'admin']);
     const rules = '--set-json=management.egress=[{"ports":[{"port":7777,"protocol":"TCP"}]}]';
-    expect(await egressOf(...external(''), ...openfga, rules)).toEqual([443, 53, 6443, 7777]);
+    expect(await egressOf(...external(''), ...openfga, rules)).toEqual([443, 53, 6443, 7777, 'admin']);
   });
 
   test('configured callers of the gateway exclude other pods but not the test pod', async () => {

@@ -21,6 +21,7 @@ const podContextOf = (user: number) => ({ ...restricted, runAsUser: user, runAsG
 const volumeKinds = ['configMap', 'secret', 'emptyDir'];
 /** Writable mounts: the database has its data folder and temporary folders. */
 const writable: Readonly<Record<string, readonly string[]>> = {
+  'operator/main.ts': ['/var/cache/portcullis'],
   'dataplane/postgres/main.ts': ['/var/lib/portcullis/postgres', '/tmp'],
 };
 const isDatabase = ({ labels }: RenderedPod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
