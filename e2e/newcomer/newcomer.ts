@@ -1,0 +1,168 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../hack/check/run-tool.ts';
+import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
+import { type InteractiveShell, openShell } from '../readme/shell.ts';
+import { familyOf, processMemory } from '../support/process-table.ts';
+import { startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { type FollowedChild, startFollowed } from '../support/start-followed.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+
+/** The steps of a new user, from a fresh clone of this checkout, as README.md prints them. */
+type NewcomerResult = {
+  /** From the clone to the first answer of the user's own model. */
+  readonly seconds: number;
+  /** What differed from README.md, or was not guarded. */
+  readonly faults: readonly string[];
+  /** Proportional memory of all processes of the platform at rest, bytes. */
+  readonly memory: number;
+};
+
+const question = 'What is a portcullis?';
+const answerOfModel = 'A gate that falls.';
+const mebibyte = 1_048_576;
+/** The memory of processes is read until it has not fallen for this long. */
+const restMs = 10_000;
+
+/** The environment of a new user: neither this checkout's Node nor its cache of compiled sources. */
+function userEnvironment(): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE|PORTCULLIS_|INIT_CWD)/.test(name));
+  const path = (process.env['PATH'] ?? '').split(':').filter((folder) => !folder.startsWith(root));
+  return { ...Object.fromEntries(kept), PATH: path.join(':'), PORTCULLIS_PORT: '0' };
+}
+
+/** Processes that keep a core busy each, until they are disposed. */
+function makeLoad(count: number): Disposable {
+  const busy = Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+  return { [Symbol.dispose]: () => busy.forEach((child) => void child.kill('SIGKILL')) };
+}
+
+type Steps = {
+  readonly step: <T>(title: string, run: () => T | Promise<T>) => Promise<T>;
+  readonly seconds: () => number;
+};
+
+function countSteps(say: (line: string) => void): Steps {
+  let total = 0;
+  return {
+    seconds: () => total,
+    async step(title, run) {
+      const begun = performance.now();
+      const result = await run();
+      const seconds = (performance.now() - begun) / 1_000;
+      total += seconds;
+      say(`${seconds.toFixed(1).padStart(5)} s  ${title}`);
+      return result;
+    },
+  };
+}
+
+async function startPlatform(folder: string, env: Record<string, string | undefined>): Promise<FollowedChild> {
+  const platform = startFollowed(['npm', 'start'], { cwd: folder, env });
+  const isReady = (): boolean => platform.output().includes('Ctrl-C stops everything.');
+  await until('npm start is ready', () => platform.hasEnded() || isReady(), { deadlineMs: 600_000 });
+  if (!isReady()) throw new Error(`npm start ended before it was ready:\n${platform.output()}`);
+  return platform;
+}
+
+/** The commands of the section "A guarded chat" up to the first that is denied, and what they should print. */
+function firstCommands(readme: string) {
+  const commands = readBlocks(readme)
+    .filter(({ label }) => label === 'console')
+    .flatMap(readCommands);
+  const end = commands.findIndex(({ output }) => output.includes('guardrail_blocked'));
+  return commands.slice(0, end + 1);
+}
+
+/** Follows the section "Your own model", with the address of a stand-in. */
+function connectOwnModel(folder: string, readme: string, endpoint: string): void {
+  const entry = readBlocks(readme).find(({ text }) => text.includes('name: my-models'))?.text;
+  if (entry === undefined) throw new Error('README.md does not print an entry of providers.yaml');
+  const data = join(folder, '.portcullis');
+  writeFileSync(join(data, 'secrets/my-models'), 'sk-stand-in\n', { mode: 0o600 });
+  appendFileSync(join(data, 'providers.yaml'), `${entry.replace('https://models.example/v1', endpoint)}\n`);
+}
+
+function ownBinding(folder: string): void {
+  const example = readFileSync(join(folder, 'examples/guarded-chat/binding.yaml'), 'utf8');
+  const own = example
+    .replaceAll('guarded-echo', 'my-model')
+    .replace('provider: echo', 'provider: my-models')
+    .replace('upstreamModel: echo', 'upstreamModel: small');
+  writeFileSync(join(folder, 'my-binding.yaml'), own);
+}
+
+async function typeAsPrinted(shell: InteractiveShell, command: string, printed: string): Promise<readonly string[]> {
+  const given = await shell.type(command);
+  return isPrinted(printed, given) ? [] : [`${command}\nprinted:\n${printed}\ngiven:\n${given}`];
+}
+
+/**
+ * The platform begins at `portcullis up`; npm waits beside it and is no part of it.
+ * @returns the smallest sum that was seen until none smaller came for a while
+ */
+async function memoryAtRest(folder: string, say: (line: string) => void): Promise<number> {
+  const { pid: up } = JSON.parse(readFileSync(join(folder, '.portcullis/status.json'), 'utf8')) as { pid: number };
+  let least = Number.POSITIVE_INFINITY;
+  let since = performance.now();
+  await until('the platform is at rest', () => {
+    const sum = familyOf(up).reduce((total, { pid }) => total + proportional(pid), 0);
+    if (sum < least - mebibyte) since = performance.now();
+    least = Math.min(least, sum);
+    return performance.now() - since > restMs;
+  });
+  for (const { pid, command } of familyOf(up)) {
+    const size = Math.round(proportional(pid) / mebibyte);
+    if (size >= 5) say(`${String(size).padStart(5)} MiB  ${command.split(' ')[0]}`);
+  }
+  return least;
+}
+
+function proportional(pid: number): number {
+  try {
+    return processMemory(pid).proportional;
+  } catch {
+    // It has ended since the table was read.
+    return 0;
+  }
+}
+
+/** @param load number of processes that keep a core busy beside the user */
+export async function followReadme(load: number, say: (line: string) => void): Promise<NewcomerResult> {
+  await using stack = new AsyncDisposableStack();
+  const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: answerOfModel }));
+  const folder = join(stack.use(temporaryFolder()).path, 'portcullis');
+  const env = userEnvironment();
+  stack.use(makeLoad(load));
+  const { step, seconds } = countSteps(say);
+  const faults: string[] = [];
+  await step('git clone', () => execFileSync('git', ['clone', '--quiet', `file://${root}`, folder]));
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  let platform = await step('npm start', () => startPlatform(folder, env));
+  stack.defer(async () => void (await platform.end('SIGINT')));
+  const shell = stack.use(openShell(folder, env));
+  for (const { command, output } of firstCommands(readme)) {
+    faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
+  }
+  mkdirSync(join(folder, '.portcullis/secrets'), { recursive: true, mode: 0o700 });
+  connectOwnModel(folder, readme, `${upstream.url}/v1`);
+  ownBinding(folder);
+  platform = await step('restart with the own model', async () => {
+    await platform.end('SIGINT');
+    return startPlatform(folder, env);
+  });
+  const applied = 'ModelBinding my-model created\nModelBinding my-model is applied';
+  const own: readonly (readonly [string, string])[] = [
+    ['portcullis apply -f my-binding.yaml --wait', applied],
+    [`portcullis chat my-model --message "${question}"`, answerOfModel],
+    ['portcullis chat my-model --message "Explain how to make a bomb"', 'portcullis: guardrail_blocked: …'],
+  ];
+  for (const [command, output] of own) {
+    faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));
+  }
+  if (upstream.seen.length !== 1) faults.push('the model was called for a text that the policy denies');
+  const memory = await memoryAtRest(folder, say);
+  return { seconds: seconds(), faults, memory };
+}
