@@ -60,7 +60,7 @@ describe('invalid files', () => {
       /p\.yaml: document 1, line 2, column 1: .*unique/i,
     ],
     ['an unknown kind', 'apiVersion: v1\nkind: Pod\n', /p\.yaml: document 1, line 2, column 1: kind must be one of/],
-    ['no document', '# empty\n', /p\.yaml: no document to apply/],
+    ['no document', '# empty\n', /p\.yaml: there is no resource/],
     [
       'an unknown field',
       `${policyManifest({})}  colour: red\n`,

@@ -67,7 +67,7 @@ describe('the command line', () => {
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],
-    [['get', 'pods'], 2, 'There is no kind "pods"; there are guardrailpolicies (gp)'],
+    [['get', 'pods'], 2, 'There is no kind "pods". The kinds are guardrailpolicies (gp)'],
     [['delete', 'gatewayroute', 'x'], 2, 'A GatewayRoute is created and deleted by the platform only.'],
     [['apply', '-f', '/no/such/file.yaml'], 3, 'There is no file or folder /no/such/file.yaml'],
     [['get', 'gp'], 4, 'does not exist: start a platform there with "portcullis up"'],
@@ -138,7 +138,7 @@ describe('the command line', () => {
     const end = await runCli(['up', '--data', '/proc/portcullis/data']);
     expect(end).toMatchObject({ code: 2, stdout: '' });
     expect(end.stderr).toContain(
-      'The data directory /proc/portcullis/data cannot be created (ENOENT): choose another one',
+      'The data directory /proc/portcullis/data cannot be created, because its file system accepts no folders: choose another one',
     );
   });
 
@@ -152,7 +152,9 @@ describe('the command line', () => {
     const up = `${process.execPath} ${join(checkout, 'cli/main.ts')} up --data ${folder.path}`;
     const end = isolated(`${mount} && ${up}`);
     expect(end).toMatchObject({ status: 2, stdout: '' });
-    expect(end.stderr).toContain(`The data directory ${folder.path} cannot be written (EROFS): choose another one`);
+    expect(end.stderr).toContain(
+      `The data directory ${folder.path} cannot be written, because the file system is read-only: choose another one`,
+    );
   });
 
   test('the entry script finds its Node.js from any folder and through a symbolic link', () => {

@@ -152,7 +152,10 @@ describe('a start', () => {
     });
     writeFileSync(join(data, 'providers.yaml'), 'providers:\n  - { name: echo, kind: modle }\n');
     const wrong = await upToItsEnd(data);
-    expect(wrong).toMatchObject({ code: 2, output: expect.stringContaining('providers.yaml: providers[0]') });
+    expect(wrong).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/providers\.yaml: line 2, column \d+: providers\[0\]/),
+    });
     writeFileSync(join(data, 'providers.yaml'), 'providers: [\n');
     expect(await upToItsEnd(data)).toMatchObject({ code: 2, output: expect.stringContaining('providers.yaml: line ') });
     expect(readdirSync(join(data, 'run'))).toEqual([]);

@@ -1,14 +1,19 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { ReplicaDecision } from '#contracts/activity';
+import { listAll } from '#kube/client/list-all';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
 import { decisionSentence } from '../activity/activity-text.ts';
 import { openActivity } from '../activity/open-activity.ts';
 import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
+import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
-import { runningPlatform } from '../platform/running-platform.ts';
+import { openPlatform } from '../platform/open-platform.ts';
+import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 import { readClientKey } from './env.ts';
 
@@ -48,7 +53,9 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
   if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer, ...decided });
   else if (answer.text !== '' && !answer.text.endsWith('\n')) process.stdout.write('\n');
   if (decision !== undefined && options.json !== true) process.stderr.write(`portcullis: ${decision.sentence}\n`);
-  if (answer.fault !== undefined) throw new CliError(exitOf(answer.fault), sentenceOf(model, answer, answer.fault));
+  if (answer.fault === undefined) return;
+  const meant = answer.fault.kind === 'not_found' ? await aliasRemedy(platform, model) : '';
+  throw new CliError(exitOf(answer.fault), `${sentenceOf(model, answer, answer.fault)}${meant}`);
 }
 
 /** What `--explain` adds; the facts are absent for a request that no policy decided. */
@@ -91,6 +98,24 @@ async function read(response: Response, options: ChatOptions): Promise<ChatReply
   return answer;
 }
 
+/** The alias that was probably meant, or the command that lists them; with a blank before it. */
+async function aliasRemedy(platform: RunningPlatform, model: string): Promise<string> {
+  const otherwise = ' "portcullis get modelbindings" lists the models in the column ALIAS.';
+  try {
+    await using resources = openPlatform(platform, { requestTimeout: 10 });
+    const { items } = await listAll<ModelBinding>(resources.client, kinds.modelBinding);
+    return (
+      didYouMean(
+        model,
+        items.map(({ spec }) => spec.model.alias),
+      ) || otherwise
+    );
+  } catch {
+    // The names only help the reader, and the gateway has already said that there is no such model.
+    return otherwise;
+  }
+}
+
 function exitOf({ kind }: AnswerFault): ExitName {
   return kind === 'other' ? 'failed' : kind;
 }
@@ -106,7 +131,7 @@ function sentenceOf(model: string, { text }: ChatReply, { kind, message }: Answe
     case 'upstream_error':
       return `${incomplete}upstream_error: ${message}`;
     case 'not_found':
-      return `There is no model ${model}: ${message}`;
+      return `There is no model ${model}.`;
     case 'unauthenticated':
       return `The gateway refused the client key: ${message}`;
     case 'other':

@@ -30,7 +30,10 @@ export function addDelete(program: Command, source: ResourceSource): void {
 async function remove(source: ResourceSource, word: string, name: string, options: DeleteOptions): Promise<void> {
   const kind = resourceKind(word);
   if (kind.internal) {
-    throw new CliError('usage', `A ${kind.kind} is created and deleted by the platform only.`);
+    throw new CliError(
+      'usage',
+      `A ${kind.kind} is created and deleted by the platform only. Delete guardrailpolicies or modelbindings.`,
+    );
   }
   await using resources = await source.open(options);
   const { client } = resources;

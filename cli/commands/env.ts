@@ -43,12 +43,15 @@ function warnOfOtherKey(key: string): void {
   );
 }
 
+const remedy = 'stop the platform, delete the file if it exists, and start it again, which writes a new key';
+
 /**
  * The client key: the first word of the first line of the file.
  * @throws CliError not_found, failed
  */
 export function readClientKey(path: string): string {
-  const word = readSource(path).bytes.toString('utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
-  if (word === undefined || word === '') throw new CliError('failed', `The client key file ${path} holds no key.`);
+  const word = readSource(path, remedy).bytes.toString('utf8').split('\n', 1)[0]?.trim().split(/\s+/)[0];
+  if (word === undefined || word === '')
+    throw new CliError('failed', `The client key file ${path} holds no key: ${remedy}.`);
   return word;
 }

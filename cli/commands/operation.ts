@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
+import type { OperationResource } from '#contracts/management';
 import { CliError } from '../errors/cli-error.ts';
+import type { ManagementClient } from '../management/client.ts';
 import { finishOperation } from '../management/finish-operation.ts';
+import { ManagementApiError } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
@@ -34,21 +37,31 @@ export function addOperation(program: Command): void {
 
 async function get(operationId: string, options: GetOptions): Promise<void> {
   const id = checkId(operationId);
-  const operation = await openManagement(options).client.getOperation(id);
+  const operation = await findOperation(openManagement(options).client, id);
   writeResult(formatOf(options), operation, () => operationText(operation));
 }
 
 async function wait(operationId: string, options: WaitOptions): Promise<void> {
   const id = checkId(operationId);
   const { client } = openManagement(options);
-  const operation = await client.getOperation(id);
+  const operation = await findOperation(client, id);
   await finishOperation(client, operation, { ...options, wait: options.timeout });
+}
+
+async function findOperation(client: ManagementClient, id: string): Promise<OperationResource> {
+  try {
+    return await client.getOperation(id);
+  } catch (cause) {
+    if (!(cause instanceof ManagementApiError) || cause.status !== 404) throw cause;
+    const sentence = `There is no operation ${id}, or it ended longer ago than operations are kept: check the id.`;
+    throw new CliError('not_found', sentence, { cause });
+  }
 }
 
 function checkId(word: string): string {
   if (isId(word)) return word;
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} is not the id of an operation: copy it from the output of the command.`,
+    `${JSON.stringify(word)} is not the id of an operation: it is a UUID that apply, rollback and other commands print with --via api.`,
   );
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ApprovedProvider } from '#contracts/providers';
 import { testProvider } from '#providers/test-provider';
+import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { readProviders } from '../manifests/read-environment-files.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -45,5 +46,12 @@ function findProvider(approved: readonly ApprovedProvider[], name: string, file:
   const found = approved.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = approved.map((one) => one.name).join(', ');
-  throw new CliError('not_found', `${file} lists no provider ${name}. It lists: ${names === '' ? 'none' : names}.`);
+  const meant = didYouMean(
+    name,
+    approved.map((one) => one.name),
+  );
+  throw new CliError(
+    'not_found',
+    `${file} lists no provider ${name}.${meant} It lists: ${names === '' ? 'none' : names}.`,
+  );
 }

@@ -73,6 +73,6 @@ async function appliedBefore(
   }
   throw new CliError(
     'usage',
-    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to.`,
+    `No other revision was applied to the ModelBinding ${metadata.name} before: name one with --to; "history POLICY" lists the revisions of a policy.`,
   );
 }

@@ -157,7 +157,10 @@ function portFromEnvironment(): number {
   try {
     return wholeNumber(0, 65_535)(text);
   } catch {
-    throw new CliError('usage', 'PORTCULLIS_PORT must be a whole number from 0 to 65535.');
+    throw new CliError(
+      'usage',
+      `PORTCULLIS_PORT is ${JSON.stringify(text)}: it must be a whole number from 0 to 65535.`,
+    );
   }
 }
 
@@ -168,7 +171,10 @@ function hungAfterFromEnvironment(): number {
   try {
     return wholeNumber(1, 86_400)(text) * 1_000;
   } catch {
-    throw new CliError('usage', 'PORTCULLIS_HUNG_AFTER_SECONDS must be a whole number from 1 to 86400.');
+    throw new CliError(
+      'usage',
+      `PORTCULLIS_HUNG_AFTER_SECONDS is ${JSON.stringify(text)}: it must be a whole number from 1 to 86400.`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { KubeconfigError } from '#kube/client/credentials';
 import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { CliError } from './cli-error.ts';
 import type { ExitName } from './exit-codes.ts';
-import { fileReason } from './file-fault.ts';
+import { fileFault, fileReason } from './file-fault.ts';
 
 const kubeExits: Readonly<Record<KubeErrorCode, ExitName>> = {
   not_found: 'not_found',
@@ -30,21 +30,24 @@ export function describeError(error: unknown): { exit: ExitName; message: string
   if (error instanceof FileWriteError || error instanceof TokenFileError) {
     return { exit: 'failed', message: error.message };
   }
-  return { exit: 'failed', message: fileSentence(error) ?? `Unexpected failure: ${unexpected(error)}` };
+  return { exit: 'failed', message: fileSentence(error) ?? unexpectedSentence(error) };
 }
 
 /** Undefined for an error that does not concern a file. */
 function fileSentence(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || !('path' in error)) return undefined;
-  const reason = fileReason(String(error.code));
-  return reason === undefined ? undefined : `${String(error.path)} cannot be used: ${reason}.`;
+  if (!(error instanceof Error) || !('path' in error) || fileFault(error) === undefined) return undefined;
+  return `${String(error.path)} cannot be used: ${fileReason(error)}.`;
 }
 
-/** The error message, or the stack trace when PORTCULLIS_DEBUG is set. */
-function unexpected(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const stack = process.env['PORTCULLIS_DEBUG'] === undefined ? undefined : error.stack;
-  return stack ?? `${error.name}: ${error.message}`;
+/** An error that no sentence exists for: its own text may come from a library, and helps only who looks for its cause. */
+function unexpectedSentence(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (process.env['PORTCULLIS_DEBUG'] !== undefined) return `An error that has no message of its own: ${stack}`;
+  const name = error instanceof Error ? error.name : typeof error;
+  return (
+    `The command failed with an error that has no message of its own (${name}). ` +
+    'Repeat it with PORTCULLIS_DEBUG=1 to see where, and report that text.'
+  );
 }
 
 function kubeSentence({ code, message, details }: KubeError): string {

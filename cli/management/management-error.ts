@@ -12,8 +12,10 @@ export class ManagementApiError extends CliError {
   readonly traceId: string;
   readonly details: ErrorDetails;
 
-  constructor(status: number, { code, message, traceId, details }: ManagementErrorBody['error']) {
-    super(exitOf(status, code), [message, ...details.map(detailText)].join(' '));
+  /** @param remedy what the caller can do beyond what the API says; may be empty */
+  constructor(status: number, { code, message, traceId, details }: ManagementErrorBody['error'], remedy: string) {
+    const problems = details.length === 0 ? '' : `${details.map(detailText).join('; ')}.`;
+    super(exitOf(status, code), [message, problems, remedy].filter((part) => part !== '').join(' '));
     this.name = 'ManagementApiError';
     this.code = code;
     this.status = status;
@@ -48,7 +50,7 @@ export class ManagementAnswerError extends CliError {
 }
 
 function detailText({ path, message }: ErrorDetails[number]): string {
-  return `${path === '' ? 'the body' : path} ${message};`;
+  return `${path === '' ? 'The body' : path} ${message}`;
 }
 
 const exits: Readonly<Partial<Record<ManagementErrorCode, ExitName>>> = {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { openTokenFile } from '#kit/http/token-file';
+import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { CliError } from '../errors/cli-error.ts';
+import { fileReason, isAbsent } from '../errors/file-fault.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
@@ -49,7 +50,7 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
   if (options.server !== undefined) {
     const { tokenFile } = options;
     if (tokenFile === undefined) throw new CliError('usage', '--server needs a token: give --token-file.');
-    const connection = { origin: originOf(options.server), token: tokenOf(tokenFile), timeoutMs };
+    const connection = { origin: originOf(options.server), token: tokenOf(tokenFile), tokenFile, timeoutMs };
     return { client: createManagementClient(connection), connection, platform: undefined };
   }
   const platform = runningPlatform(options.data);
@@ -58,8 +59,11 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
     const sentence = `The management API of ${platform.data.root} is off: ${managementOff ?? 'it is not ready.'}`;
     throw new CliError('not_running', sentence);
   }
-  const token = options.tokenFile === undefined ? administratorToken(platform) : tokenOf(options.tokenFile);
-  const connection = { origin: addresses.management, token, timeoutMs };
+  const credentials =
+    options.tokenFile === undefined
+      ? { token: administratorToken(platform) }
+      : { token: tokenOf(options.tokenFile), tokenFile: options.tokenFile };
+  const connection = { origin: addresses.management, ...credentials, timeoutMs };
   return { client: createManagementClient(connection), connection, platform };
 }
 
@@ -76,8 +80,21 @@ function originOf(server: string): string {
   );
 }
 
+function openUserTokenFile(path: string): TokenFile {
+  try {
+    return openTokenFile(path);
+  } catch (cause) {
+    if (!(cause instanceof TokenFileError)) throw cause;
+    if (isAbsent(cause.cause)) {
+      throw new CliError('not_found', `There is no token file ${path}: check the path of --token-file.`, { cause });
+    }
+    const reason = cause.code === 'unreadable' ? fileReason(cause.cause) : 'it must hold one token on one line';
+    throw new CliError('usage', `The token file ${path} cannot be used: ${reason}.`, { cause });
+  }
+}
+
 function tokenOf(path: string): () => Promise<string> {
-  const file = openTokenFile(path);
+  const file = openUserTokenFile(path);
   return async () => file.first();
 }
 

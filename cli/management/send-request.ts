@@ -8,6 +8,8 @@ export type ManagementConnection = {
   readonly origin: string;
   /** Returns a platform token. It is called for every request, so that a long wait never uses an expired one. */
   readonly token: () => Promise<string>;
+  /** The file of the token; absent when the command line signs it. */
+  readonly tokenFile?: string;
   /** Timeout of one call with its retries, in milliseconds. */
   readonly timeoutMs: number;
 };
@@ -52,11 +54,12 @@ function isRetryable(error: unknown): boolean {
 }
 
 async function sendOnce<T>(
-  { origin, token }: ManagementConnection,
+  connection: ManagementConnection,
   { method, path, headers = {}, body }: Call,
   schema: z.ZodType<T>,
   ms: number,
 ): Promise<ReceivedResponse<T>> {
+  const { origin, token } = connection;
   const bearer = await token();
   const authorization = `Bearer ${bearer}`;
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -78,7 +81,13 @@ async function sendOnce<T>(
   const json = parse(bytes);
   if (answer.ok) return answered(origin, answer, schema.safeParse(json));
   const failure = managementErrorSchema.safeParse(json);
-  if (failure.success) throw new ManagementApiError(answer.status, withCause(answer, failure.data.error, bearer));
+  if (failure.success) {
+    throw new ManagementApiError(
+      answer.status,
+      withCause(answer, failure.data.error, bearer),
+      remedyOf(answer.status, connection),
+    );
+  }
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
 }
 
@@ -88,6 +97,21 @@ function withCause({ status, headers }: Response, error: ManagementErrorBody['er
   const fault = tokenFault(token, new Date(), headers.get('date') ?? undefined);
   const remedy = fault ?? 'The token is not one that this API accepts: check issuer and audience, or get a new one.';
   return { ...error, message: `${remedy} (${error.message})` };
+}
+
+/** What to do about a token that was refused: the API does not know where it comes from. */
+function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
+  if (status === 401) {
+    return tokenFile === undefined
+      ? 'The command line signed it itself: restart the platform, and check the clock of this machine.'
+      : `Write a valid token into ${tokenFile}; "portcullis token" signs one for a platform on this machine.`;
+  }
+  if (status === 403) {
+    return tokenFile === undefined
+      ? 'Ask an administrator for this right.'
+      : `Write the token of an administrator into ${tokenFile}, or ask one for this right.`;
+  }
+  return '';
 }
 
 function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {

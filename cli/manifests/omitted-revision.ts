@@ -3,6 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
+import { absentResource } from '../resources/absent-resource.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -42,12 +43,7 @@ export async function newestRevision(client: KubeClient, name: string): Promise<
   const end = performance.now() + recordingMs;
   for (;;) {
     const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
-    if (policy === undefined) {
-      throw new CliError(
-        'not_found',
-        `There is no GuardrailPolicy named ${name} in the namespace ${client.namespace}.`,
-      );
-    }
+    if (policy === undefined) throw await absentResource(client, kinds.guardrailPolicy, name);
     const { status, metadata } = policy;
     const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
     const isCurrent = accepted?.observedGeneration === metadata.generation;

@@ -34,7 +34,8 @@ export function readResources(
   const foreign = namespace === undefined ? [] : foreignNamespaces(resources, namespace);
   refuse([...problems, ...foreign, ...repeated(resources)]);
   if (resources.length === 0) {
-    throw new CliError('usage', `${sources.map(({ name }) => name).join(', ')}: no document to apply.`);
+    const names = sources.map(({ name }) => name).join(', ');
+    throw new CliError('usage', `${names}: there is no resource: write a GuardrailPolicy or a ModelBinding into it.`);
   }
   return resources;
 }
@@ -48,7 +49,9 @@ function foreignNamespaces(resources: readonly ReadManifest[], namespace: string
   return resources.flatMap(({ source, document, resource: { metadata } }) =>
     metadata.namespace === undefined || metadata.namespace === namespace
       ? []
-      : [`${source}: document ${document}: metadata.namespace is not ${namespace}, the namespace of --namespace`],
+      : [
+          `${source}: document ${document}: metadata.namespace is ${metadata.namespace}, and the command writes to ${namespace}: remove it from the file, or add --namespace ${metadata.namespace}`,
+        ],
   );
 }
 
@@ -67,6 +70,8 @@ function repeated(resources: readonly ReadManifest[]): readonly string[] {
     const other = first.get(key);
     if (other === undefined) first.set(key, source);
     if (other === undefined || other === source) return [];
-    return [`${source}: document ${document}: metadata.name is also the name of a ${kind.kind} in ${other}`];
+    return [
+      `${source}: document ${document}: metadata.name is also the name of a ${kind.kind} in ${other}: give one of the two another name`,
+    ];
   });
 }

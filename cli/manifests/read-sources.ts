@@ -5,10 +5,10 @@ import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { fieldPath, readShape } from '#contracts/read-shape';
 import { placeAt, placeOfPath } from '#kube/apply/place-in-yaml';
-import { shapeMessage } from '#kube/apply/shape-message';
+import { shapeMessages } from '#kube/apply/shape-message';
 import { yamlFaults } from '#kube/apply/yaml-fault';
 import { CliError } from '../errors/cli-error.ts';
-import { fileFault } from '../errors/file-fault.ts';
+import { fileReason, isAbsent } from '../errors/file-fault.ts';
 import { problemSentence } from './problem-sentence.ts';
 
 export type ManifestSource = { readonly name: string; readonly bytes: Buffer };
@@ -37,13 +37,13 @@ export async function readSources(path: string): Promise<readonly ManifestSource
   return names.sort().map((name) => readSource(join(path, name)));
 }
 
-export function readSource(path: string): ManifestSource {
+/** @param remedy what to do about a file that does not exist @throws CliError not_found, usage */
+export function readSource(path: string, remedy = 'check the path'): ManifestSource {
   try {
     return { name: path, bytes: readFileSync(path) };
   } catch (cause) {
-    const { isAbsent, reason } = fileFault(cause);
-    if (isAbsent) throw new CliError('not_found', `There is no file ${path}: check the path.`, { cause });
-    throw new CliError('usage', `The file ${path} cannot be read: ${reason}.`, { cause });
+    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}: ${remedy}.`, { cause });
+    throw new CliError('usage', `The file ${path} cannot be read: ${fileReason(cause)}.`, { cause });
   }
 }
 
@@ -62,10 +62,12 @@ export function readYaml<S extends z.ZodType>({ name, bytes }: ManifestSource, s
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const read = readShape(schema, value);
   if (read.ok) return read.value;
-  const sentences = read.problems.slice(0, maxProblems).map((problem) => {
-    const place = placeOfPath(document, problem.path, lines);
-    const field = fieldPath(problem.path) || 'the file';
-    return problemSentence(name, { document: 0, ...place, field, message: shapeMessage(problem) });
-  });
+  const sentences = shapeMessages(read.problems)
+    .slice(0, maxProblems)
+    .map(({ path, message }) => {
+      const place = placeOfPath(document, path, lines);
+      const field = fieldPath(path) || 'the file';
+      return problemSentence(name, { document: 0, ...place, field, message });
+    });
   throw new CliError('usage', sentences.join('\n'));
 }

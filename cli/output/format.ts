@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { group } from '#resources/kinds';
+import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { paintAlarms } from './colour.ts';
 import { formatJsonPath, type JsonPathTemplate, parseJsonPath } from './json-path.ts';
@@ -34,7 +35,9 @@ function readFormat(text: string): Format {
   if (text.startsWith(jsonPathPrefix)) return parseJsonPath(text.slice(jsonPathPrefix.length));
   const found = formats.find((format) => format === text);
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`It must be one of ${formats.join(', ')} or ${jsonPathPrefix}TEMPLATE.`);
+  throw new InvalidArgumentError(
+    `It must be one of ${formats.join(', ')} or ${jsonPathPrefix}TEMPLATE.${didYouMean(text, formats)}`,
+  );
 }
 
 export function formatOf({ json, output }: OutputOptions): Format {

@@ -24,6 +24,12 @@ export const defaultNamespace = 'default';
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
   const { namespace = defaultNamespace, requestTimeout } = options;
+  if (namespace !== defaultNamespace) {
+    throw new CliError(
+      'not_found',
+      `There is no namespace ${namespace}: this platform has the namespace ${defaultNamespace} only. Leave out --namespace.`,
+    );
+  }
   const tokenFile = openApiToken(data);
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
   return {

@@ -35,7 +35,9 @@ export async function judgePolicy({ source, policy, id }: PolicyInFile, options:
   });
   const name = policy.metadata.name;
   if (assembled.kind === 'refused') {
-    throw new CliError('refused', `${source}: policy ${name}: ${assembled.message} (${assembled.reason})`);
+    const isListAbsent = assembled.reason === 'provider_unknown' && options.approved.length === 0;
+    const remedy = isListAbsent ? '. No list of approved providers was given: add it with --providers' : '';
+    throw new CliError('refused', `${source}: policy ${name}: ${assembled.message}${remedy} (${assembled.reason})`);
   }
   const { bytes, digest } = assembled;
   const checks = (options.checks ?? []).map((check) => ({ ...check, policyId }));

@@ -18,7 +18,7 @@ const derivedIds = 'b1d1ff36-6a4f-4f0e-9b83-35c5e6d4f0a7';
 export function readPolicies(path: string): readonly PolicyInFile[] {
   const manifests = readResources([readSource(path)]);
   const policies = manifests.filter(({ kind }) => kind.kind === kinds.guardrailPolicy.kind);
-  if (policies.length === 0) throw new CliError('usage', `${path} holds no GuardrailPolicy.`);
+  if (policies.length === 0) throw new CliError('usage', `${path} holds no GuardrailPolicy: give a file with one.`);
   return policies.map(({ resource }) => {
     // The schema of the policy kind has already validated the spec.
     const policy = resource as GuardrailPolicy;

@@ -51,7 +51,10 @@ export async function testPolicies(
     [...rows.map(describe), ...warnings, count].join('\n'),
   );
   if (failed.length > 0)
-    throw new CliError('tests_failed', `${what}: ${failed.length} of ${rows.length} tests failed.`);
+    throw new CliError(
+      'tests_failed',
+      `${what}: ${failed.length} of ${rows.length} tests failed: the lines that begin with FAILED name them.`,
+    );
 }
 
 function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly TestRow[] {

@@ -3,6 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import type { Kind } from '#resources/kinds';
 import { nameSchema, type Resource, type Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
+import { absentResource } from './absent-resource.ts';
 
 /** @throws CliError usage for an invalid name, not_found */
 export async function readResource<R extends Resource>(
@@ -16,5 +17,5 @@ export async function readResource<R extends Resource>(
   }
   const found = await client.get<R>(kind, name);
   if (found !== undefined) return found;
-  throw new CliError('not_found', `There is no ${kind.kind} named ${name} in the namespace ${client.namespace}.`);
+  throw await absentResource(client, kind, name);
 }

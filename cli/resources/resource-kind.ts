@@ -1,4 +1,5 @@
 import { group, type Kind, kinds } from '#resources/kinds';
+import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 
 /**
@@ -11,7 +12,11 @@ export function resourceKind(word: string): Kind {
   const found = Object.values(kinds).find((kind) => namesOfKind(kind).includes(wanted));
   if (found !== undefined) return found;
   const known = Object.values(kinds).map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
-  throw new CliError('usage', `There is no kind ${JSON.stringify(word)}; there are ${known.join(', ')}.`);
+  const meant = didYouMean(
+    word,
+    Object.values(kinds).flatMap(({ kind, plural }) => [plural, kind.toLowerCase()]),
+  );
+  throw new CliError('usage', `There is no kind ${JSON.stringify(word)}.${meant} The kinds are ${known.join(', ')}.`);
 }
 
 /** Every word for a kind: singular, plural, short names, and the last word of its name in singular and plural. */

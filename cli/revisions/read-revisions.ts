@@ -6,6 +6,7 @@ import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import { CliError } from '../errors/cli-error.ts';
+import { nameRemedy } from '../resources/absent-resource.ts';
 
 /**
  * The revisions of a policy name, newest first. The policy itself may be deleted. @param transform returns the part of
@@ -26,7 +27,8 @@ export async function readRevisions(
   if (first !== undefined) return [first, ...others];
   throw new CliError(
     'not_found',
-    `There is no revision of a policy named ${policy} in the namespace ${client.namespace}.`,
+    `There is no revision of a policy named ${policy} in the namespace ${client.namespace}.` +
+      (await nameRemedy(client, kinds.guardrailPolicy, policy)),
   );
 }
 
@@ -47,7 +49,10 @@ export async function readRevision(
   const found = all.find(({ spec }) => spec.number === number);
   if (found !== undefined) return found;
   const newest = all[0].spec.number;
-  throw new CliError('not_found', `The policy ${policy} has no revision ${number}. The newest one is ${newest}.`);
+  throw new CliError(
+    'not_found',
+    `The policy ${policy} has no revision ${number}. The newest one is ${newest}; "history ${policy}" lists all.`,
+  );
 }
 
 /** A revision by the policy id that an application record holds. */

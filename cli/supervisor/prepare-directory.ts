@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 import { createSecret } from '#kit/files/create-secret';
 import { CliError } from '../errors/cli-error.ts';
+import { fileFault, isAbsent } from '../errors/file-fault.ts';
 import { checkout } from '../platform/data-directory.ts';
 
 /** Files that a first start copies to the watched folder. */
@@ -28,8 +29,9 @@ function orRefuse(data: DataDirectory, what: 'created' | 'written', act: () => v
   try {
     act();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    const sentence = `The data directory ${data.root} cannot be ${what} (${code}): choose another one with --data.`;
+    const fault = isAbsent(cause) ? 'its file system accepts no folders' : fileFault(cause)?.fault;
+    const reason = fault === undefined ? '' : `, because ${fault}`;
+    const sentence = `The data directory ${data.root} cannot be ${what}${reason}: choose another one with --data.`;
     throw new CliError('usage', sentence, { cause });
   }
 }

@@ -109,7 +109,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     );
     expect((await run('rollback', 'stepping', '--to', '2', ...wait)).code).toBe(0);
     expect((await run('rollback', 'stepping', '--to-revision', '7')).stderr).toBe(
-      'portcullis: The policy steps has no revision 7. The newest one is 2.\n',
+      'portcullis: The policy steps has no revision 7. The newest one is 2; "history steps" lists all.\n',
     );
     expect((await run('apply-revision', 'stepping', '7')).code).toBe(3);
     expect((await binding('stepping'))?.spec.guardrail).toEqual(guardedBy(2, 'steps'));
@@ -317,7 +317,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     test('kubectl portcullis why for an unknown binding exits with not_found', async () => {
       expect(await run('why', 'nobody')).toMatchObject({
         code: 3,
-        stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}.\n`,
+        stderr: `portcullis: There is no ModelBinding named nobody in the namespace ${place.client.namespace}. "get modelbindings" lists the names.\n`,
       });
     });
   });
@@ -345,7 +345,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     await apply(policyObject('tried', { tests: [check('good', 'the portal', 'Pass')] }));
     expect(await run('test', 'tried')).toMatchObject({
       code: 5,
-      stderr: 'portcullis: GuardrailPolicy tried: 1 of 1 tests failed.\n',
+      stderr: 'portcullis: GuardrailPolicy tried: 1 of 1 tests failed: the lines that begin with FAILED name them.\n',
     });
     expect((await run('test', 'tried', '--revision', '1')).code).toBe(0);
     expect((await run('test', '-f', 'examples/guarded-chat/policy.yaml')).stdout).toContain('11 of 11 tests passed');

@@ -12,6 +12,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 export const slowFiles: readonly string[] = [
   'cli/frozen-processes.test.ts',
   'cli/management-commands.test.ts',
+  'cli/typed-mistakes.test.ts',
   'cli/up.test.ts',
   'cli/verbs.test.ts',
   'dataplane/gateway/service.test.ts',

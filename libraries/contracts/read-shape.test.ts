@@ -36,7 +36,10 @@ test('a missing member is reported as required', () => {
 });
 
 test.each<[string, z.ZodType, unknown, string]>([
-  ['a type', z.string(), 1, 'must be a string'],
+  ['a type', z.string(), [], 'must be a string'],
+  ['a number in place of a text', z.string(), 1, 'must be a string: quote it'],
+  ['a switch in quotes', z.boolean(), 'true', 'must be true or false: remove the quotes'],
+  ['a duration with a unit', z.int(), '250ms', 'must be a whole number: remove the unit'],
   ['a fraction', z.int(), 1.5, 'must be a whole number'],
   ['a switch', z.boolean(), 'yes', 'must be true or false'],
   ['a list', z.array(z.string()), {}, 'must be a list'],
@@ -62,8 +65,8 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['an address', z.url(), 'x', 'must be a URL'],
   ['a time', z.iso.datetime(), 'x', 'must be a time such as 2026-01-02T03:04:05Z'],
   ['types that are all wrong', z.union([z.string(), z.int()]), true, 'has none of the allowed forms'],
-  ['a number that is none', z.int(), '1', 'must be a whole number'],
-  ['a fraction that is none', z.number(), '1', 'must be a number'],
+  ['a number that is none', z.int(), '1', 'must be a whole number: remove the quotes'],
+  ['a fraction that is none', z.number(), 'x', 'must be a number'],
   ['another variant', z.discriminatedUnion('k', [z.strictObject({ k: z.literal('x') })]), { k: 'y' }, 'must be "x"'],
   [
     'another variant of two',

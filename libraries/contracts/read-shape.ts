@@ -124,7 +124,7 @@ function predicateOf(issue: z.core.$ZodRawIssue, known: KnownFields): string {
       known.set(issue.keys, fieldsOf(issue.inst));
       return 'has unknown fields';
     case 'invalid_type':
-      return `must be ${isWholeNumber(issue.inst) ? typeNames['int'] : (typeNames[issue.expected] ?? 'another type')}`;
+      return typeSentence(isWholeNumber(issue.inst) ? 'int' : issue.expected, issue.input);
     case 'too_small':
       if (issue.minimum === 1 && issue.origin in units) return 'must not be empty';
       return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
@@ -146,6 +146,18 @@ function predicateOf(issue: z.core.$ZodRawIssue, known: KnownFields): string {
     default:
       return noForm;
   }
+}
+
+/** What a type must be, with the remedy where the form of a text shows it. The text is not repeated. */
+function typeSentence(expected: string, input: unknown): string {
+  const sentence = `must be ${typeNames[expected] ?? 'another type'}`;
+  if (expected === 'string')
+    return typeof input === 'number' || typeof input === 'boolean' ? `${sentence}: quote it` : sentence;
+  if (typeof input !== 'string') return sentence;
+  if (expected === 'boolean') return /^(true|false)$/.test(input) ? `${sentence}: remove the quotes` : sentence;
+  if (expected !== 'int' && expected !== 'number') return sentence;
+  if (/^-?\d+(\.\d+)?$/.test(input)) return `${sentence}: remove the quotes`;
+  return /^\d+ ?[a-zA-Z]{1,2}$/.test(input) ? `${sentence}: remove the unit` : sentence;
 }
 
 const noForm = 'has none of the allowed forms';

@@ -36,9 +36,9 @@ test('every problem of a manifest has its document, line and field', () => {
     line: 4,
     column: 1,
     field: 'apiVersion',
-    message: 'is required',
+    message: 'is required: add it',
   });
-  expect(placed('spec.gateway')).toMatchObject({ document: 2, line: 7, column: 1, message: 'is required' });
+  expect(placed('spec.gateway')).toMatchObject({ document: 2, line: 7, column: 1, message: 'is required: add it' });
   expect(placed('metadata.name')).toMatchObject({ line: 6, column: 3, message: /lower case/ });
   expect(placed('spec.replicas')).toMatchObject({ line: 9, column: 3 });
 });
@@ -102,7 +102,7 @@ test.each([
 
 test('a misspelt field and a misspelt kind are told with what was meant', () => {
   const text = binding.replace('"upstreamModel"', '"upstreamModle"');
-  expect(messages(text)).toContain('spec.model.upstreamModle|is an unknown field: did you mean upstreamModel?');
+  expect(messages(text)).toEqual(['spec.model.upstreamModle|is an unknown field: did you mean upstreamModel?']);
   expect(messages(lines.replace('ModelBinding', 'Modelbinding')).join()).toMatch(/: did you mean ModelBinding\?$/);
 });
 

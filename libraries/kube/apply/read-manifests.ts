@@ -8,7 +8,7 @@ import type { Resource } from '#resources/metadata';
 import { findKind } from '#resources/schemas';
 import { metadataProblems } from './metadata-problems.ts';
 import { type Place, placeAt, placeOfPath } from './place-in-yaml.ts';
-import { shapeMessage } from './shape-message.ts';
+import { shapeMessages } from './shape-message.ts';
 import { unresolvedAlias, yamlFaults } from './yaml-fault.ts';
 
 /** Largest text, bytes. */
@@ -70,7 +70,9 @@ export function readManifests(input: string | Uint8Array, options: ReadOptions =
   if (bytes.length > maxManifestBytes)
     return refusedWhole(`the text exceeds ${maxManifestBytes} bytes: divide it into several files`);
   const text = bytes.toString('utf8');
-  if (!Buffer.from(text).equals(bytes)) return refusedWhole('the text is not UTF-8: save it in this encoding');
+  // UTF-16 without a mark is valid UTF-8 with a NUL after each letter.
+  if (!Buffer.from(text).equals(bytes) || text.includes('\0'))
+    return refusedWhole('the text is not UTF-8: save it in this encoding');
   const { sources, problems } = readSources(text, bytes);
   const results = sources.map((source) => readSource(source, options));
   const resources = results.flatMap((result) => ('kind' in result ? [result] : []));
@@ -181,7 +183,7 @@ function readSource(source: Source, options: ReadOptions): Manifest | readonly M
   }
   const read = readShape(found.schema, value);
   if (!read.ok) {
-    return read.problems.map((problem) => problemAt(source, { path: problem.path, message: shapeMessage(problem) }));
+    return shapeMessages(read.problems).map((problem) => problemAt(source, problem));
   }
   const resource = value as Resource;
   const problems = metadataProblems(resource.metadata);
@@ -206,7 +208,8 @@ function kindMessage(word: string, kind: Kind | undefined): string {
   }
   const nearest = nearestWord(word, known);
   const meant = nearest === undefined ? '' : `: did you mean ${nearest}?`;
-  return `must be one of ${known.join(', ')}, with apiVersion ${apiVersion}${meant}`;
+  const absent = word === '' ? 'is required and ' : '';
+  return `${absent}must be one of ${known.join(', ')}, with apiVersion ${apiVersion}${meant}`;
 }
 
 function problemAt(source: Source, { path, message }: Pick<ShapeProblem, 'path' | 'message'>): ManifestProblem {

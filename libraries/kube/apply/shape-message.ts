@@ -1,16 +1,43 @@
 import { fieldPath, type ShapeProblem } from '#contracts/read-shape';
 import { nearestWord } from '#kit/text/nearest-word';
 
+/** A problem for the writer of a file: the path and a predicate with the remedy. */
+type WrittenProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
+
 /** Most fields that a message lists. */
 const maxFields = 12;
 
-/** The predicate of a problem, with the field that the writer most likely meant or with the fields that there are. */
-export function shapeMessage({ path, message, known = [] }: ShapeProblem): string {
+/**
+ * The problems of a value for its writer: an unknown field with the field that was meant, or with those that there are.
+ * The field that was meant is not reported as absent as well.
+ */
+export function shapeMessages(problems: readonly ShapeProblem[]): readonly WrittenProblem[] {
+  const meant = new Set(problems.flatMap((problem) => meantField(problem) ?? []));
+  return problems
+    .filter(({ path, message }) => message !== absent || !meant.has(fieldPath(path)))
+    .map((problem) => ({ path: problem.path, message: shapeMessage(problem) }));
+}
+
+/** The predicate of `readShape` for a field that is absent. */
+const absent = 'is required';
+
+function shapeMessage(problem: ShapeProblem): string {
+  const { path, message, known = [] } = problem;
+  if (message === absent) return `${message}: add it`;
   if (known.length === 0) return message;
-  const nearest = nearestWord(String(path.at(-1)), known);
+  const nearest = nearestOf(problem);
   if (nearest !== undefined) return `${message}: did you mean ${nearest}?`;
   const parent = fieldPath(path.slice(0, -1));
   const of = parent === '' ? 'there are' : `${parent} has`;
   const more = known.length > maxFields ? ' and others' : '';
   return `${message}: ${of} ${known.slice(0, maxFields).join(', ')}${more}`;
+}
+
+function nearestOf({ path, known = [] }: ShapeProblem): string | undefined {
+  return nearestWord(String(path.at(-1)), known);
+}
+
+function meantField(problem: ShapeProblem): string | undefined {
+  const nearest = nearestOf(problem);
+  return nearest === undefined ? undefined : fieldPath([...problem.path.slice(0, -1), nearest]);
 }

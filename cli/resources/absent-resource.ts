@@ -1,0 +1,26 @@
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { Kind } from '#resources/kinds';
+import { didYouMean } from '../command-line/did-you-mean.ts';
+import { CliError } from '../errors/cli-error.ts';
+
+/** Says that a resource does not exist, with the name that was probably meant. */
+export async function absentResource(client: KubeClient, kind: Kind, name: string): Promise<CliError> {
+  const sentence = `There is no ${kind.kind} named ${name} in the namespace ${client.namespace}.`;
+  return new CliError('not_found', `${sentence}${await nameRemedy(client, kind, name)}`);
+}
+
+/** The name that was probably meant, or the command that lists the names; with a blank before it. */
+export async function nameRemedy(client: KubeClient, kind: Kind, name: string): Promise<string> {
+  const meant = didYouMean(name, await namesOf(client, kind));
+  return meant === '' ? ` "get ${kind.plural}" lists the names.` : meant;
+}
+
+/** The list only helps the reader: a caller who may not read it, or a server that fails, is not told again. */
+async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
+  try {
+    return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);
+  } catch {
+    return [];
+  }
+}

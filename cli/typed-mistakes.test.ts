@@ -1,0 +1,77 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataDirectory } from '#contracts/data-directory';
+import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { developmentIssuer } from './platform/development-issuer.ts';
+import { signToken } from './platform/sign-token.ts';
+import type { Mistake } from './testing/mistakes/mistake.ts';
+import { mistakesOfCommandLines } from './testing/mistakes/of-command-lines.ts';
+import { mistakesOfManifests } from './testing/mistakes/of-manifests.ts';
+import { mistakesOfPolicies } from './testing/mistakes/of-policies.ts';
+import { mistakesOfResources } from './testing/mistakes/of-resources.ts';
+import { type Folder, folderWithFiles, runInProcess } from './testing/run-cli.ts';
+
+const mistakes: readonly Mistake[] = [
+  ...mistakesOfCommandLines,
+  ...mistakesOfManifests,
+  ...mistakesOfPolicies,
+  ...mistakesOfResources,
+];
+
+let platform: Platform;
+let folder: Folder;
+beforeAll(async () => {
+  folder = folderWithFiles();
+  platform = await startPlatform({ management: true });
+  const sign = (subject: string, ttlSeconds: number): Promise<string> =>
+    signToken(dataDirectory(platform.data), { subject, audience: developmentIssuer.audience, ttlSeconds });
+  folder.write('old', await sign('stranger', -3_600));
+  folder.write('stranger', await sign('stranger', 3_600));
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+/** Words of the libraries, the engine and the operating system. */
+const foreignWords =
+  /\bExpected\b|Invalid input|\bENOENT|\bE(?:ISDIR|ACCES|CONNREFUSED)\b|\n\s+at |ZodError|\bundefined\b|\[object |TypeError|SyntaxError|fetch failed|Implicit|flow collection|YAMLParseError|error:/;
+
+/** With PORTCULLIS_MISTAKES=FILE, all messages are written to a file for a reader who judges them. */
+function tell({ title, args }: Mistake, { code, stdout, stderr }: ProgramEnd): void {
+  const file = process.env['PORTCULLIS_MISTAKES'];
+  if (file === undefined) return;
+  appendFileSync(file, `## ${title}\n$ portcullis ${args.join(' ')}\n[${code}] ${stdout}${stderr}\n`);
+}
+
+test('sixty mistakes and more are listed, each with its own title', () => {
+  expect(mistakes.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(mistakes.map(({ title }) => title)).size).toBe(mistakes.length);
+});
+
+describe('the message about', () => {
+  test.each(mistakes.map((mistake) => [mistake.title, mistake] as const))(
+    '%s names the place and the remedy',
+    async (_, mistake) => {
+      const { args, files = {}, input, environment, exit, place, remedy } = mistake;
+      const filled = (text: string): string =>
+        text.replaceAll('FOLDER', folder.path).replaceAll('GATEWAY', platform.status().addresses.gateway);
+      for (const [name, content] of Object.entries(files)) {
+        if (name.endsWith('/')) mkdirSync(join(folder.path, name), { recursive: true });
+        else writeFileSync(join(folder.path, name), content, mistake.encoding ?? 'utf8');
+      }
+      const end = await runInProcess(args.map(filled), {
+        data: platform.data,
+        ...(input === undefined ? {} : { input }),
+        ...(environment === undefined ? {} : { environment }),
+      });
+      tell(mistake, end);
+      for (const words of [...place, ...remedy]) expect.soft(end.stderr).toContain(filled(words));
+      expect.soft(end.stderr).toMatch(/^portcullis: /);
+      expect.soft(end.stderr).not.toMatch(foreignWords);
+      expect.soft({ code: end.code, stdout: exit === 5 ? '' : end.stdout }).toEqual({ code: exit, stdout: '' });
+    },
+  );
+});
