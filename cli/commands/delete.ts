@@ -78,8 +78,8 @@ function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {
 
 function policyEffect(name: string, users: readonly string[]): string {
   return (
-    `The GuardrailPolicy ${name} is used by ${listed(users)}. A deletion cannot be undone: until nothing refers to ` +
-    'the policy it stays, and it can be neither edited nor applied nor rolled back to.'
+    `The GuardrailPolicy ${name} is used by ${listed(users)}. Until nothing refers to the policy it stays, and it can be ` +
+    'neither newly applied nor rolled back to. Applying it again takes the deletion back.'
   );
 }
 

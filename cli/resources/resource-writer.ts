@@ -58,7 +58,10 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
 /** @throws CliError conflict */
 export function refuseDeleting({ kind, metadata }: Stored<ModelBinding> | Stored<GuardrailPolicy>): void {
   if (metadata.deletionTimestamp === undefined) return;
-  const effect = kind === kinds.modelBinding.kind ? 'nothing can be applied to it' : 'it cannot be changed';
+  const effect =
+    kind === kinds.modelBinding.kind
+      ? 'nothing can be applied to it'
+      : 'to keep it, apply it again from its file (portcullis apply -f FILE --via resources), then repeat the command';
   throw new CliError('conflict', `The ${kind} ${metadata.name} is being deleted: ${effect}.`);
 }
 

@@ -34,9 +34,10 @@ export async function checkApplicable(
 }
 
 function problemOf(policy: GuardrailPolicy | undefined, wantedId: string): string | undefined {
-  if (policy === undefined) return 'the policy was deleted. Create it again, or apply another policy.';
+  if (policy === undefined) return 'the policy was deleted. Apply it again from its file, or apply another policy.';
   const { metadata, spec } = policy;
-  if (metadata.deletionTimestamp !== undefined) return 'the policy is being deleted. Apply another policy.';
+  if (metadata.deletionTimestamp !== undefined)
+    return 'the policy is being deleted. Apply it again from its file to keep it, or apply another policy.';
   if (spec.lifecycle === 'Archived') return 'the policy is archived. Set its lifecycle to Draft first.';
   const id = metadata.labels?.[idLabel];
   if (id !== undefined && id !== wantedId) return 'it belongs to an earlier policy of the same name.';

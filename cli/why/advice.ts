@@ -45,7 +45,7 @@ const advice: Readonly<Record<string, Advice>> = {
   InvalidId: () => 'Delete this object and apply it again without the label portcullis.dev/id.',
   PolicyNotFound: ({ policy }) => `Apply the policy ${policy}, or correct policyRef. The operator retries.`,
   PolicyDeleting: ({ policy, binding }) =>
-    `A deletion cannot be cancelled. To keep the rules of ${policy}, apply them as a policy of another name and refer to it in ${binding}.`,
+    `To keep ${policy}, apply it again from its file: the deletion is taken back. To let it go, refer to another policy in ${binding}.`,
   PolicyIdConflict: ({ policy }) =>
     `Delete the policy ${policy} and apply it again without the label portcullis.dev/id.`,
   PolicyNotRecorded: wait,

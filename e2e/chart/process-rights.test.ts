@@ -8,6 +8,7 @@ import { createLogger } from '#kit/log/logger';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
@@ -134,6 +135,18 @@ describe(title, () => {
         return (await namespace.kubectl('get', kind, first.spec.workload ?? '', label)) === 'portcullis';
       });
     }
+    const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+    const deletion = 'portcullis.dev/confirm-deletion=true';
+    await namespace.kubectl('annotate', 'guardrailpolicy/guard', deletion);
+    await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
+    const deletedAt = '--output=jsonpath={.metadata.deletionTimestamp}';
+    const time = await namespace.kubectl('get', 'guardrailpolicy', 'guard', deletedAt);
+    await namespace.kubectl('annotate', 'guardrailpolicy/guard', `portcullis.dev/keep=${time}`);
+    await until('the policy whose deletion is taken back exists again', async () => {
+      const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');
+      const isNew = live?.metadata.uid !== policy?.metadata.uid && live?.metadata.deletionTimestamp === undefined;
+      return isNew && live?.status?.latestRevision?.number === 1;
+    });
     const confirmation = '{"annotations":{"portcullis.dev/confirm-unguarded":"test"}}';
     await patch(`{"metadata":${confirmation},"spec":{"guardrail":{"mode":"None","policyRef":null}}}`);
     await until('it is unguarded', async () => {
@@ -145,8 +158,7 @@ describe(title, () => {
       const names = await namespace.kubectl('get', 'deployments,services,networkpolicies,configmaps', '--output=name');
       return !names.includes(first.spec.workload ?? 'none');
     });
-    const confirmed = 'portcullis.dev/confirm-deletion=true';
-    await namespace.kubectl('annotate', 'modelbinding/chat', 'guardrailpolicy/guard', confirmed);
+    await namespace.kubectl('annotate', 'modelbinding/chat', 'guardrailpolicy/guard', deletion);
     await namespace.kubectl('delete', 'modelbinding', 'chat', '--wait=false');
     await namespace.kubectl('delete', 'guardrailpolicy', 'guard', '--wait=false');
     await until('both are gone', async () => {

@@ -39,3 +39,10 @@ export const operatorFinalizer = `${group}/operator`;
 export const confirmUnguardedAnnotation = `${group}/confirm-unguarded`;
 /** Annotation that confirms, with the value `true`, the deletion of an object that protects a model. */
 export const confirmDeletionAnnotation = `${group}/confirm-deletion`;
+/**
+ * Annotation of a GuardrailPolicy under deletion that takes the deletion back: its value is the deletionTimestamp, so
+ * that it concerns this deletion and no other.
+ */
+export const keepAnnotation = `${group}/keep`;
+/** Label and annotation of the PolicyRevision from which a kept policy is created again. */
+export const restoreMark = `${group}/restore`;

@@ -6,7 +6,7 @@ import type { BindingWorld } from '../acceptance/gather-views.ts';
 import type { Caches } from '../caches/caches.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
 import { createReportController } from '../controllers/gateway-report/controller.ts';
-import { createPolicyController } from '../controllers/guardrail-policy/controller.ts';
+import { createPolicyController, pendingRestores } from '../controllers/guardrail-policy/controller.ts';
 import { createPolicyJudgements } from '../controllers/guardrail-policy/judgements.ts';
 import { createBindingController } from '../controllers/model-binding/controller.ts';
 import { createWorkloadController } from '../controllers/runtime-workload/controller.ts';
@@ -54,6 +54,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
       if (parts.disposed) return;
       for (const name of names) queues[queue].add(name, { priority: 'low' });
     },
+    onRestore: (policy) => queues.policies.add(policy),
   });
   const { bindings, addresses, needs } = controllers;
 
@@ -109,6 +110,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   });
   caches.connect(triggers);
   served.onChange(triggers.served);
+  queues.policies.add(pendingRestores);
   parts.use(startResync(triggers.everything));
   return parts;
 }
@@ -124,13 +126,15 @@ type ControllerHooks = {
   /** Workloads that nothing waits for any more. */
   readonly onReleased: (workloads: readonly string[]) => void;
   readonly onJudged: (policy: string) => void;
+  /** Policies whose deletion was taken back. */
+  readonly onRestore: (policy: string) => void;
   /** Objects whose providers should be asked again, or answer again. */
   readonly onAnswers: (queue: 'bindings' | 'served', names: readonly string[]) => void;
 };
 
 function createControllers(
   { config, backend, caches, clock, logger }: ControllersOptions,
-  { onReleased, onAnswers, onJudged }: ControllerHooks,
+  { onReleased, onAnswers, onJudged, onRestore }: ControllerHooks,
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
   const { approved, limits } = backend.environment;
@@ -170,7 +174,16 @@ function createControllers(
   return {
     needs,
     judgements,
-    policies: createPolicyController({ client, stores, clock, logger, events, served, judgements }),
+    policies: createPolicyController({
+      client,
+      stores,
+      clock,
+      logger,
+      events,
+      served,
+      judgements,
+      queue: onRestore,
+    }),
     bindings,
     addresses,
     workloads: createWorkloadController({

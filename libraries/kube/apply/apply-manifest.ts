@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
-import { appliedHashAnnotation, type Kind, kinds } from '#resources/kinds';
+import { appliedHashAnnotation, type Kind, keepAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
 import { isKubeError, KubeError } from '../client/kube-error.ts';
@@ -29,7 +29,8 @@ export type ApplyOptions = {
 };
 
 export type ApplyResult = {
-  readonly action: 'created' | 'configured' | 'unchanged';
+  /** `restored`: the deletion of a policy is taken back, and the operator creates it again with this content. */
+  readonly action: 'created' | 'configured' | 'unchanged' | 'restored';
   readonly object: Stored<Resource>;
 };
 
@@ -37,8 +38,8 @@ type ManifestResource = Pick<Manifest, 'kind' | 'resource'>;
 
 /**
  * Creates a resource, or updates the one of its name: replaces the spec, merges labels and annotations. Other metadata of
- * the manifest is ignored. Retried a few times after a concurrent write.
- * @throws KubeError `invalid` when the manifest names another namespace, `conflict` when the object is being deleted, the
+ * the manifest is ignored. A policy that is being deleted is kept. Retried a few times after a concurrent write.
+ * @throws KubeError `invalid` when the manifest names another namespace, `conflict` when a binding is being deleted, the
  *   code of the last attempt when other writers keep changing it
  */
 export async function applyManifest(
@@ -91,11 +92,20 @@ async function applyOnce(
   ) {
     return { action: 'unchanged', object: current };
   }
-  if (current.metadata.deletionTimestamp !== undefined) throw new DeletingError(kind, name);
+  const { deletionTimestamp } = current.metadata;
+  const isKept = deletionTimestamp !== undefined && kind.kind === kinds.guardrailPolicy.kind;
+  if (deletionTimestamp !== undefined && !isKept) throw new DeletingError(kind, name);
   const spec = withToken(kind, resource.spec, current.spec, freshToken, options);
   const note = sameJson(spec, current.spec) ? {} : noteOf(kind, spec, options);
-  const desired = { spec, labels, annotations: { ...annotations, ...note } };
+  const keep = isKept ? { [keepAnnotation]: deletionTimestamp } : {};
+  const desired = { spec, labels, annotations: { ...annotations, ...note, ...keep } };
   const operations = patchOperations(current, desired, 'generation');
+  if (isKept) {
+    return {
+      action: 'restored',
+      object: operations.length === 0 ? current : await client.patch(kind, name, operations),
+    };
+  }
   if (operations.length === 0) return { action: 'unchanged', object: current };
   return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
 }

@@ -1,4 +1,5 @@
 import type { ConditionChange } from '#kube/apply/conditions';
+import { keepAnnotation } from '#resources/kinds';
 import type { PolicyResult } from './decide.ts';
 import type { PolicyJudgement } from './judgements.ts';
 
@@ -96,8 +97,9 @@ function readyOf(result: PolicyResult, accepted: Aspect, conflict: Aspect): Aspe
       const names = result.references.slice(0, maxNames).join(', ');
       const more = result.references.length > maxNames ? ` and ${result.references.length - maxNames} more` : '';
       const message =
-        `The policy is being deleted, which cannot be cancelled. Deletion waits for: ${names}${more}. ` +
-        'Point these bindings to another policy, or delete them.';
+        `The policy is being deleted. Deletion waits for: ${names}${more}. To keep the policy, apply it again with ` +
+        `portcullis, or set its annotation ${keepAnnotation} to ${result.deletedAt}. To let it go, point these bindings ` +
+        'to another policy, or delete them.';
       return { type: 'Ready', status: 'False', reason: 'DeletionHeld', message };
     }
   }

@@ -25,6 +25,7 @@ import type { ServedPolicies } from '../../served/ports.ts';
 import { policyConditions } from './conditions.ts';
 import { decidePolicy, type PolicyResult } from './decide.ts';
 import type { PolicyJudgements } from './judgements.ts';
+import { createPolicyRestores, isKept } from './policy-restores.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
 /** Interval of passes while the management API has not recorded an earlier write of its own. */
@@ -46,17 +47,25 @@ type PolicyControllerOptions = {
   /** Policies that are served directly: each entry refers to its policy. */
   readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
   readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget'>;
+  /** Queues a pass over a policy. */
+  readonly queue: (name: string) => void;
 };
+
+/** Key of the pass that queues the policies whose deletion was taken back; no policy has this name. */
+export const pendingRestores = '*';
 
 /** Gives policies their id and finalizer, records their revisions and holds their deletion. */
 export function createPolicyController(options: PolicyControllerOptions) {
   const { client, stores, clock, logger, events, judgements } = options;
+  const restores = createPolicyRestores(options);
   /** For each policy UID, the generation that is known to be recorded, so that it is not searched again. */
   const recorded = new Map<string, { readonly generation: number; readonly view: RecordedView }>();
   /** For each policy UID, the generation whose recording is delayed, and since when. */
   const held = new Map<string, { readonly generation: number; readonly since: number }>();
 
   async function reconcile(name: string): Promise<PassOutcome> {
+    if (name === pendingRestores) return queuePending();
+    await restores.complete(name);
     const found = await lookUp(name);
     if (found === undefined) return { kind: 'settled' };
     let policy = found;
@@ -78,13 +87,26 @@ export function createPolicyController(options: PolicyControllerOptions) {
           references = await findReferences(policy);
           break;
         case 'release':
+          // A mark of an earlier life of this name must not bring back what is deleted now.
+          await restores.forget(policy.metadata.name);
           await release(policy);
+          return { kind: 'settled' };
+        case 'take_back':
+          await restores.mark(policy, decided.from.name);
+          await release(policy);
+          await restores.complete(policy.metadata.name);
           return { kind: 'settled' };
         case 'settle':
           return settle(policy, decided.result);
       }
     }
     throw new TypeError('the pass over a policy exceeded the maximum number of steps');
+  }
+
+  /** Policies that an operator before this one released and did not create again. */
+  async function queuePending(): Promise<PassOutcome> {
+    for (const name of await restores.find()) options.queue(name);
+    return { kind: 'settled' };
   }
 
   /** From the cache if the definition is known to be recorded, otherwise a live read of the whole object. */
@@ -118,6 +140,8 @@ export function createPolicyController(options: PolicyControllerOptions) {
       id,
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
+      ...(metadata.deletionTimestamp === undefined ? {} : { deletedAt: metadata.deletionTimestamp }),
+      isKept: isKept(metadata),
       // A recorded generation was accepted before.
       problems: knownRecord(policy) === undefined ? acceptanceProblems(policy.spec) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))

@@ -14,6 +14,7 @@ function snapshot(change: Partial<PolicySnapshot> = {}): PolicySnapshot {
     id,
     hasFinalizer: true,
     deleting: false,
+    isKept: false,
     problems: [],
     namesakes: [],
     newest: undefined,
@@ -79,6 +80,17 @@ describe('the next step of a policy', () => {
       { ...leaving, references: ['binding chat'] },
       { result: { kind: 'leaving' } },
     ],
+    [
+      'whose deletion is taken back exists again, also while a reference exists',
+      { ...leaving, isKept: true, references: ['binding chat'] },
+      { kind: 'take_back', from: recorded },
+    ],
+    ['whose deletion is taken back is recorded before', { deleting: true, isKept: true }, { kind: 'record' }],
+    [
+      'whose deletion is taken back stays until its spec is valid',
+      { deleting: true, isKept: true, problems: ['a'] },
+      { result: { kind: 'invalid' } },
+    ],
     ['that is being deleted is released without a reference', { ...leaving, references: [] }, { kind: 'release' }],
     [
       'that was never accepted is released without a reference',
@@ -101,7 +113,10 @@ test('the conditions of a policy report an invalid spec and an id conflict', () 
   const fine = ['Accepted True Accepted', 'IdConflict False NoConflict'];
   expect(say({ kind: 'recorded', revision: recorded })).toEqual(['Ready True Recorded', ...fine]);
   expect(say({ kind: 'held' })).toEqual(['Ready Unknown WaitingForRecord', ...fine]);
-  expect(say({ kind: 'leaving', references: ['binding chat'] })).toEqual(['Ready False DeletionHeld', ...fine]);
+  expect(say({ kind: 'leaving', deletedAt: '2026-01-01T00:00:00Z', references: ['binding chat'] })).toEqual([
+    'Ready False DeletionHeld',
+    ...fine,
+  ]);
   expect(say({ kind: 'invalid', reason: 'InvalidSpec', message: 'm' })).toEqual([
     'Ready False InvalidSpec',
     'Accepted False InvalidSpec',
@@ -113,7 +128,11 @@ test('the conditions of a policy report an invalid spec and an id conflict', () 
     'IdConflict True IdConflict',
   ]);
   const many = policyConditions(
-    { kind: 'leaving', references: Array.from({ length: 12 }, (_one, n) => `binding b${n}`) },
+    {
+      kind: 'leaving',
+      deletedAt: '2026-01-01T00:00:00Z',
+      references: Array.from({ length: 12 }, (_one, n) => `binding b${n}`),
+    },
     undefined,
     7,
   );

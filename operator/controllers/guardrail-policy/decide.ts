@@ -6,13 +6,15 @@ export type PolicyResult =
   | { readonly kind: 'invalid'; readonly reason: 'InvalidId' | 'InvalidSpec'; readonly message: string }
   | { readonly kind: 'held' }
   | { readonly kind: 'recorded'; readonly revision: RecordedView }
-  | { readonly kind: 'leaving'; readonly references: readonly string[] };
+  | { readonly kind: 'leaving'; readonly references: readonly string[]; readonly deletedAt: string };
 
 type PolicyStep =
   | { readonly kind: 'adopt' }
   | { readonly kind: 'record' }
   | { readonly kind: 'find_references' }
   | { readonly kind: 'release' }
+  /** The recorded content outlives the object, which is created again. */
+  | { readonly kind: 'take_back'; readonly from: RecordedView }
   | { readonly kind: 'settle'; readonly result: PolicyResult }
   | { readonly kind: 'nothing' };
 
@@ -22,7 +24,16 @@ const maxProblems = 10;
 type Phase = (s: PolicySnapshot) => PolicyStep | undefined;
 
 /** The steps are tried in this order; the first that returns a result decides. */
-const phases: readonly Phase[] = [ignoreReleased, adopt, refuseId, refuseNamesake, leaveUnrecorded, record, leave];
+const phases: readonly Phase[] = [
+  ignoreReleased,
+  adopt,
+  refuseId,
+  refuseNamesake,
+  leaveUnrecorded,
+  record,
+  takeBack,
+  leave,
+];
 
 /** The next step of a policy (docs/design/revisions.md). */
 export function decidePolicy(s: PolicySnapshot): PolicyStep {
@@ -73,7 +84,7 @@ function leaveUnrecorded(s: PolicySnapshot): PolicyStep | undefined {
 
 function record(s: PolicySnapshot): PolicyStep | undefined {
   if (s.problems.length > 0) {
-    if (s.deleting) return undefined;
+    if (s.deleting && !s.isKept) return undefined;
     const rest = s.problems.length > maxProblems ? [`and ${s.problems.length - maxProblems} more`] : [];
     const message = [...s.problems.slice(0, maxProblems), ...rest].join('; ');
     return settle({ kind: 'invalid', reason: 'InvalidSpec', message });
@@ -81,12 +92,18 @@ function record(s: PolicySnapshot): PolicyStep | undefined {
   return s.recorded === undefined ? { kind: 'record' } : undefined;
 }
 
+/** What refers to the policy does not matter: it exists again, under the same name and id, in a moment. */
+function takeBack(s: PolicySnapshot): PolicyStep | undefined {
+  if (!s.deleting || !s.isKept || s.recorded === undefined || s.recorded === 'held') return undefined;
+  return { kind: 'take_back', from: s.recorded };
+}
+
 /** A finalizer holds the deletion until nothing refers to the policy any more. */
 function leave(s: PolicySnapshot): PolicyStep | undefined {
   if (!s.deleting || s.recorded === 'held') return undefined;
   if (s.references === undefined) return { kind: 'find_references' };
   if (s.references.length === 0) return { kind: 'release' };
-  return settle({ kind: 'leaving', references: s.references });
+  return settle({ kind: 'leaving', references: s.references, deletedAt: s.deletedAt ?? '' });
 }
 
 function settle(result: PolicyResult): PolicyStep {

@@ -10,6 +10,10 @@ export type PolicySnapshot = {
   readonly id: string | undefined;
   readonly hasFinalizer: boolean;
   readonly deleting: boolean;
+  /** When its deletion was asked for; absent while it is not being deleted. */
+  readonly deletedAt?: string;
+  /** A user takes this deletion back: the policy is to exist again with its content. */
+  readonly isKept: boolean;
   /** Structural problems of the spec; empty for an accepted one. */
   readonly problems: readonly string[];
   readonly namesakes: readonly IdClaimant[];

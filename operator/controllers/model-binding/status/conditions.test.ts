@@ -303,6 +303,6 @@ test('an unguarded binding reads UNGUARDED, and one whose policy is being delete
   const policy = { kind: 'found', id: policyId, archived: false, deleting: true, idConflict: false } as const;
   const deleting = aspectsOf(snapshotOf({ route: routeViewOf(), policy }), { result: { kind: 'applied' } });
   expect(deleting.Ready).toMatchObject({ status: 'True', reason: 'PolicyDeleting' });
-  expect(deleting.Ready.message).toContain('cannot be cancelled');
+  expect(deleting.Ready.message).toContain('to keep the policy, apply it again');
   expect(deleting.Ready.message).toContain('until the binding chat refers to another policy or is deleted');
 });

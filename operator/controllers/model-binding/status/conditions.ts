@@ -70,12 +70,12 @@ function resolved(s: Snapshot, result: PassResult): Aspect {
   return aspect('True', 'Resolved', 'All references are resolved.');
 }
 
-/** Kubernetes cannot cancel a deletion, so the message names the alternatives. */
+/** The message names both ways out. */
 function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   const policy = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : '';
   return (
-    `The policy ${policy} is being deleted, which cannot be cancelled. It stays in force here until the binding ${name} ` +
-    'refers to another policy or is deleted; create a policy under another name to keep its rules.'
+    `The policy ${policy} is being deleted. It stays in force here until the binding ${name} refers to another policy ` +
+    'or is deleted; to keep the policy, apply it again.'
   );
 }
 

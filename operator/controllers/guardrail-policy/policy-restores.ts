@@ -1,0 +1,103 @@
+import type { Logger } from '#kit/log/logger';
+import { applyDesired } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import { isKubeError } from '#kube/client/kube-error';
+import type { EventRecorder } from '#kube/events/event-recorder';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { keepAnnotation, kinds, restoreMark } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision } from '#resources/policy-revision';
+import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
+import type { CachedPolicy } from '../../caches/cached-policy.ts';
+import { keptMetadata, readMark, restoredPolicy, writeMark } from './restored-policy.ts';
+
+/** Whether a user has taken this deletion back. */
+export function isKept({ deletionTimestamp, annotations }: Stored<CachedPolicy>['metadata']): boolean {
+  return deletionTimestamp !== undefined && annotations?.[keepAnnotation] === deletionTimestamp;
+}
+
+type PolicyRestoresOptions = {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
+};
+
+type Marked = { readonly revision: Stored<PolicyRevision>; readonly uid: string };
+
+/**
+ * Creates policies again whose deletion was taken back: Kubernetes cannot cancel a deletion. The intention is a mark on
+ * the revision that holds the content. It is written before the old object is released, and removed after the new one
+ * exists, so that an operator that takes over at any moment completes it.
+ */
+export function createPolicyRestores({ client, logger, events }: PolicyRestoresOptions) {
+  /** Names of policies whose mark this process knows. */
+  const marked = new Set<string>();
+
+  async function list(labelSelector: string): Promise<readonly Marked[]> {
+    const { items } = await client.list<PolicyRevision>(kinds.policyRevision, { labelSelector });
+    return items.flatMap((revision) => {
+      const mark = readMark(revision);
+      return mark === undefined ? [] : [{ revision, uid: mark.uid }];
+    });
+  }
+
+  async function ofName(name: string): Promise<readonly Marked[]> {
+    const found = await list(`${restoreMark},${policyNameLabel}=${policyNameHash(name)}`);
+    return found.filter(({ revision }) => revision.spec.policy.name === name);
+  }
+
+  async function unmark({ revision }: Marked): Promise<void> {
+    const gone = { [restoreMark]: null };
+    await applyDesired(client, kinds.policyRevision, revision, { labels: gone, annotations: gone });
+  }
+
+  async function forget(name: string): Promise<void> {
+    for (const one of await ofName(name)) await unmark(one);
+    marked.delete(name);
+  }
+
+  /** @returns whether the policy exists under another UID than the deleted one */
+  async function create({ revision, uid }: Marked): Promise<boolean> {
+    const { name } = revision.spec.policy;
+    const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    if (live !== undefined) return live.metadata.uid !== uid;
+    try {
+      const policy = await client.create<GuardrailPolicy>(kinds.guardrailPolicy, restoredPolicy(revision));
+      logger.info('policy_restored', { policy: name, revision: revision.metadata.name });
+      const note = `The deletion was taken back: the policy exists again with revision ${revision.spec.number}.`;
+      events.record({ regarding: policy, type: 'Normal', reason: 'Restored', action: 'Restore', note });
+      return true;
+    } catch (error) {
+      // Another client has created a policy of this name, which takes precedence.
+      if (isKubeError(error, 'already_exists')) return true;
+      throw error;
+    }
+  }
+
+  return {
+    /** Records, on the revision with its content, that the policy is to be created again. */
+    async mark(policy: Stored<CachedPolicy>, revisionName: string): Promise<void> {
+      const revision = await client.get<PolicyRevision>(kinds.policyRevision, revisionName);
+      if (revision === undefined) throw new TypeError('the revision of a policy that is to be restored does not exist');
+      const { uid } = policy.metadata;
+      await applyDesired(client, kinds.policyRevision, revision, {
+        labels: { [restoreMark]: 'requested' },
+        annotations: { [restoreMark]: writeMark({ uid, ...keptMetadata(policy.metadata) }) },
+      });
+      marked.add(policy.metadata.name);
+    },
+    /** Creates the policy again if a mark asks for it and its old object is gone. */
+    async complete(name: string): Promise<void> {
+      if (!marked.has(name)) return;
+      for (const one of await ofName(name)) if (!(await create(one))) return;
+      await forget(name);
+    },
+    forget,
+    /** Names of all policies with a mark, which `complete` then knows. */
+    async find(): Promise<readonly string[]> {
+      const names = (await list(restoreMark)).map(({ revision }) => revision.spec.policy.name);
+      for (const name of names) marked.add(name);
+      return [...new Set(names)];
+    },
+  };
+}
