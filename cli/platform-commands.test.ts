@@ -411,6 +411,21 @@ describe('delete', () => {
     expect((await run(['status'])).stdout).toMatch(/\nPOLICY +STATE +WHY\nleaving +Deleting +.*binding going/);
     const other = await run(['apply-revision', 'guarded-echo', '1', '--policy', 'leaving']);
     expect(other).toMatchObject({ code: 9, stderr: expect.stringContaining('the policy is being deleted') });
+    expect((await run(['describe', 'gp', 'leaving'])).stdout).toContain('Deleting since: ');
+    expect((await run(['history', 'leaving'])).stdout).toContain('GuardrailPolicy leaving is being deleted: ');
+    expect((await run(['why', 'going'])).stdout).toContain('The policy leaving is being deleted.');
+    const archived = await run(['archive', 'leaving']);
+    expect(archived).toMatchObject({ code: 10, stderr: expect.stringContaining('to keep it, apply it again') });
+    const deleted = await json('get', 'gp', 'leaving');
+    expect((await apply(policyManifest({ name: 'leaving' }))).stdout).toBe('GuardrailPolicy leaving restored\n');
+    const kept = await until('the policy exists again', async () => {
+      const live = await json('get', 'gp', 'leaving');
+      return live.metadata.uid !== deleted.metadata.uid && live.status?.latestRevision !== undefined && live;
+    });
+    expect(kept.status.latestRevision.number).toBe(1);
+    expect((await run(['get', 'gp', 'leaving'])).stdout).toMatch(/ Draft /);
+    expect((await run(['reapply', 'going', '--wait'])).code).toBe(0);
+    expect((await run(['delete', 'gp', 'leaving', '--yes'])).code).toBe(0);
     const asked = await run(['delete', 'mb', 'going']);
     expect(asked).toMatchObject({ code: 13, stderr: expect.stringContaining('guards the model going') });
     expect((await run(['delete', 'mb', 'going', '--yes'])).code).toBe(0);

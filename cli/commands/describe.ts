@@ -46,6 +46,7 @@ function description({ kind, metadata, spec, status }: Stored<Resource>): string
     ['Kind:', kind],
     ['Namespace:', metadata.namespace ?? '-'],
     ['Created:', metadata.creationTimestamp],
+    ...(metadata.deletionTimestamp === undefined ? [] : [['Deleting since:', metadata.deletionTimestamp]]),
     ['Generation:', String(metadata.generation)],
     ['Labels:', pairs(metadata.labels)],
   ]);

@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
 import { allNamespaces } from '#kube/client/resource-path';
-import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
-import type { Resource, Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
 import { type ListCommandOptions, withListOptions } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type Format, formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceRows, type TableView } from '../output/resource-table.ts';
 import { tableOf, writeText } from '../output/write.ts';
-import { deletionOf } from '../resources/policy-references.ts';
+import { deletionLines } from '../resources/policy-references.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
 import { readSelection, type Selection } from '../selection/select.ts';
@@ -76,16 +73,7 @@ function tablesOf(
     .filter(({ found }) => found.length > 0)
     .map(({ kind, found }) => {
       const { header, rows } = resourceRows(kind, found, view);
-      return [tableOf(options.headers ? [header, ...rows] : rows), ...deletionLines(found)].join('\n');
+      return [tableOf(options.headers ? [header, ...rows] : rows), ...found.flatMap(deletionLines)].join('\n');
     })
     .join('\n\n');
-}
-
-/** Why a policy under deletion still exists. */
-function deletionLines(found: readonly Stored<Resource>[]): readonly string[] {
-  return found.flatMap((resource) => {
-    if (resource.kind !== kinds.guardrailPolicy.kind) return [];
-    const reason = deletionOf(resource as Stored<GuardrailPolicy>);
-    return reason === undefined ? [] : [`${resource.kind} ${resource.metadata.name} is being deleted: ${reason}`];
-  });
 }

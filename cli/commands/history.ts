@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -7,6 +8,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { deletionLines } from '../resources/policy-references.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 
@@ -28,8 +30,12 @@ async function history(source: ResourceSource, policy: string, options: HistoryO
   const revisions = await readRevisions(client, policy, withoutRevisionDefinition);
   const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
   const rows = revisions.map((revision) => rowOf(revision, bindings));
+  const live = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, policy);
   writeResult(formatOf(options), rows, (isWide) =>
-    tableOf([headerOf(isWide), ...rows.map((row) => cells(row, isWide))]),
+    [
+      tableOf([headerOf(isWide), ...rows.map((row) => cells(row, isWide))]),
+      ...(live === undefined ? [] : deletionLines(live)),
+    ].join('\n'),
   );
 }
 

@@ -3,7 +3,7 @@ import { listAll } from '#kube/client/list-all';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
-import type { Stored } from '#resources/metadata';
+import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
 /** Names of the bindings that name a policy in their spec, or whose route still serves one of its revisions. */
@@ -29,4 +29,11 @@ export function deletionOf({ metadata, status }: Stored<GuardrailPolicy>): strin
   if (metadata.deletionTimestamp === undefined) return undefined;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.reason === 'DeletionHeld' ? ready.message : 'the operator has not processed the deletion yet';
+}
+
+/** A line that says why a policy under deletion still exists; none for other resources. */
+export function deletionLines(resource: Stored<Resource>): readonly string[] {
+  if (resource.kind !== kinds.guardrailPolicy.kind) return [];
+  const reason = deletionOf(resource as Stored<GuardrailPolicy>);
+  return reason === undefined ? [] : [`GuardrailPolicy ${resource.metadata.name} is being deleted: ${reason}`];
 }

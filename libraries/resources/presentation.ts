@@ -78,6 +78,7 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
       reason,
       column('Revision', '.status.latestRevision.number', 'Number of the newest recorded revision.', 'integer'),
       column('Lifecycle', '.spec.lifecycle', 'Whether the policy allows new applications.'),
+      column('Deleting', '.metadata.deletionTimestamp', 'Time since the deletion was asked for.', 'date'),
       age,
       wide('Display name', '.spec.displayName', 'Name shown to users.'),
       id,

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { appliedHashAnnotation, operatorFinalizer } from '#resources/kinds';
+import { appliedHashAnnotation, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { applyDesired } from '../../apply/apply.ts';
 import { type ApplyOptions, applyManifest } from '../../apply/apply-manifest.ts';
-import { samplePolicy } from '../sample-resources.ts';
+import { sampleBinding, samplePolicy } from '../sample-resources.ts';
 import { type ClientSource, expectRefused, policies, present } from './resource-calls.ts';
+
+const bindings = kinds.modelBinding;
 
 export function testApply(client: ClientSource): void {
   const apply = (resource: GuardrailPolicy, options?: ApplyOptions) =>
@@ -59,13 +61,26 @@ export function testApply(client: ClientSource): void {
     expect(new Set(results.map(({ object }) => object.metadata.generation)).size).toBe(4);
   });
 
-  test('applying to another namespace or to an object under deletion is refused', async () => {
+  test('applying to another namespace or to a binding under deletion is refused', async () => {
     await expectRefused('invalid', apply(samplePolicy('apply-elsewhere', { namespace: 'elsewhere' })));
     const finalizers = [operatorFinalizer];
-    const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-deleting', { finalizers }));
-    await client().delete(policies, 'apply-deleting', { uid: first.metadata.uid });
-    await expectRefused('conflict', apply(samplePolicy('apply-deleting')));
-    await applyDesired(client(), policies, await present(client(), 'apply-deleting'), { finalizers: [] });
+    const first = await client().create(bindings, sampleBinding('apply-deleting', { finalizers }));
+    await client().delete(bindings, 'apply-deleting', { uid: first.metadata.uid });
+    const binding = { kind: bindings, resource: sampleBinding('apply-deleting') };
+    await expectRefused('conflict', applyManifest(client(), binding));
+    const marked = await client().get(bindings, 'apply-deleting');
+    if (marked !== undefined) await applyDesired(client(), bindings, marked, { finalizers: [] });
+  });
+
+  test('applying a policy under deletion asks for its restoration with the time of the deletion', async () => {
+    const finalizers = [operatorFinalizer];
+    const first = await client().create<GuardrailPolicy>(policies, samplePolicy('apply-kept', { finalizers }));
+    await client().delete(policies, 'apply-kept', { uid: first.metadata.uid });
+    const { deletionTimestamp } = (await present(client(), 'apply-kept')).metadata;
+    expect((await apply(samplePolicy('apply-kept'))).action).toBe('restored');
+    const kept = await present(client(), 'apply-kept');
+    expect(kept.metadata.annotations).toMatchObject({ 'portcullis.dev/keep': deletionTimestamp });
+    await applyDesired(client(), policies, kept, { finalizers: [] });
   });
 }
 
