@@ -18,7 +18,7 @@ const policies = kinds.guardrailPolicy;
 function noted(change: Partial<GuardrailPolicy['spec']> = {}): GuardrailPolicy {
   const policy = policyObject('guard');
   const metadata = { ...policy.metadata, labels: { team: 'a' }, annotations: { note: 'of the owner' } };
-  return { ...policy, metadata, spec: { ...policy.spec, ...change } };
+  return { ...policy, metadata, spec: { ...policy.spec, refusalText: 'Not allowed here.', ...change } };
 }
 
 async function livePolicy({ platform }: ModelPlatform): Promise<Stored<GuardrailPolicy> | undefined> {

@@ -25,7 +25,7 @@ import type { ServedPolicies } from '../../served/ports.ts';
 import { policyConditions } from './conditions.ts';
 import { decidePolicy, type PolicyResult } from './decide.ts';
 import type { PolicyJudgements } from './judgements.ts';
-import { createPolicyRestores, isKept } from './policy-restores.ts';
+import { createPolicyRestores, isDeletionTakenBack } from './policy-restores.ts';
 import type { PolicySnapshot, RecordedView } from './snapshot.ts';
 
 /** Interval of passes while the management API has not recorded an earlier write of its own. */
@@ -141,7 +141,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
       deleting: metadata.deletionTimestamp !== undefined,
       ...(metadata.deletionTimestamp === undefined ? {} : { deletedAt: metadata.deletionTimestamp }),
-      isKept: isKept(metadata),
+      isKept: isDeletionTakenBack(metadata),
       // A recorded generation was accepted before.
       problems: knownRecord(policy) === undefined ? acceptanceProblems(policy.spec) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))

@@ -12,7 +12,7 @@ import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import { keptMetadata, readMark, restoredPolicy, writeMark } from './restored-policy.ts';
 
 /** Whether a user has taken this deletion back. */
-export function isKept({ deletionTimestamp, annotations }: Stored<CachedPolicy>['metadata']): boolean {
+export function isDeletionTakenBack({ deletionTimestamp, annotations }: Stored<CachedPolicy>['metadata']): boolean {
   return deletionTimestamp !== undefined && annotations?.[keepAnnotation] === deletionTimestamp;
 }
 

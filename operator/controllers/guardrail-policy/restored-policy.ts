@@ -57,7 +57,19 @@ export function readMark({ metadata }: PolicyRevision): RestoreMark | undefined 
 
 /** The policy that a marked revision records, as it was, under its name and id. */
 export function restoredPolicy(revision: PolicyRevision): GuardrailPolicy {
-  const { policyId, policy, token, displayName, description, lifecycle, definition, tests } = revision.spec;
+  // Whatever is left of the revision is content of the policy, so that no later member of it is forgotten.
+  const {
+    policyId,
+    policy,
+    token,
+    definition,
+    tests,
+    number: _number,
+    author: _author,
+    message: _message,
+    ...rest
+  } = revision.spec;
+  const { definitionDigest: _digest, ruleCount: _count, ruleKinds: _kinds, ...content } = rest;
   const { labels, annotations } = readMark(revision) ?? { labels: {}, annotations: {} };
   const metadata: Metadata = {
     name: policy.name,
@@ -70,9 +82,7 @@ export function restoredPolicy(revision: PolicyRevision): GuardrailPolicy {
     kind: kinds.guardrailPolicy.kind,
     metadata,
     spec: {
-      displayName,
-      description,
-      lifecycle,
+      ...content,
       definition: JSON.parse(definition) as GuardrailPolicy['spec']['definition'],
       ...(tests.length === 0 ? {} : { tests }),
       ...(token === '' ? {} : { change: token }),
