@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { describeError } from '../errors/describe-error.ts';
+import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
@@ -32,7 +35,8 @@ async function status(options: StatusOptions): Promise<void> {
   const platform = runningPlatform(options.data);
   const notApplied = readApplyProblems(platform.data);
   const { problems: found, ...served } = await servedBy(platform, options);
-  const problems = [...found, ...notApplied.map(fileProblem)];
+  const refused = [platform.data.providers, platform.data.limits].flatMap(problemOfFile);
+  const problems = [...found, ...notApplied.map(fileProblem), ...refused];
   const format = formatOf(options);
   writeResult(format, { ...platform.status, problems, notApplied, ...served }, (isWide) =>
     [
@@ -47,6 +51,19 @@ async function status(options: StatusOptions): Promise<void> {
 function fileProblem(message: string): FoundProblem {
   const part = 'Folder apply';
   return withRemedy({ component: 'storage', part, reason: 'FileNotApplied', message }, program);
+}
+
+/** Why the operator does not use a file of the environment as it is now: it keeps the last valid content. */
+function problemOfFile(path: string): readonly FoundProblem[] {
+  try {
+    if (!existsSync(path)) return [];
+    if (path.endsWith('providers.yaml')) readProviders(path);
+    else readLimits(path);
+    return [];
+  } catch (error) {
+    const { message } = describeError(error);
+    return [withRemedy({ component: 'storage', part: basename(path), reason: 'FileRefused', message }, program)];
+  }
 }
 
 /** An operator that does not respond is reported; everything else is still shown. */

@@ -14,7 +14,7 @@ const reapply = ({ program, binding }: AdviceNames): string => `${program} reapp
 const wait: Advice = () => 'Wait, and repeat this command to see the progress.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
 const approve: Advice = () =>
-  'Add the provider to the approved providers, with the same kind and credential, and restart the operator, which then retries.';
+  'Add the provider to the approved providers, with the same kind and credential. The operator reads the list again and retries.';
 
 /** The remedies for ProviderReachable; those with the name of another reason have its advice. */
 function providerAdvice(): Readonly<Record<string, Advice>> {
@@ -94,6 +94,7 @@ const advice: Readonly<Record<string, Advice>> = {
     'Correct the cause that the message names; the process is restarted by itself. Its log is in the folder logs.',
   ManagementOff: () => 'Correct the cause that the message names, then stop "portcullis up" and start it again.',
   DatabaseAway: () => 'Start the database, or correct PORTCULLIS_DATABASE_URL. Guarded models are served without it.',
+  FileRefused: () => 'Correct the file: the last valid content stays in use until then.',
   FileNotApplied: () => 'Correct the file: it is applied as soon as it is saved.',
   ServerUnreachable: () => 'See the log of the operator, or stop "portcullis up" and start it again.',
   StorageFull: () => 'Free space or raise the quota. The operator retries.',

@@ -122,7 +122,10 @@ export function startOperatorProcess(
     const backend: Backend = {
       apiUrl: '',
       client: safe,
-      environment: { approved: providers, limits: defaultBundleLimits },
+      environment: {
+        current: () => ({ approved: providers, limits: defaultBundleLimits }),
+        onChange: () => undefined,
+      },
       build,
       template: digestOf(template),
       workloads: deployments,

@@ -5,10 +5,11 @@ import type { Stored } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { CachedPolicy } from '../caches/cached-policy.ts';
 import type { Caches, Stores } from '../caches/caches.ts';
+import type { Environment } from '../environment/read-environment-files.ts';
 import type { Workloads } from '../workloads/ports.ts';
 import type { PolicyView, WorkloadView } from './snapshot.ts';
 
-/** Inputs of decisions besides the objects; fixed for the life of the process. */
+/** Inputs of decisions besides the objects; fixed during one pass. */
 export type BindingWorld = {
   readonly stores: Stores;
   readonly approved: readonly ApprovedProvider[];
@@ -20,6 +21,13 @@ export type BindingWorld = {
   /** Resource versions at which routes changed and were deleted. */
   readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
+
+/** The inputs of the next pass: the approved providers and limits are read from files that may change. */
+export type LiveWorld = Omit<BindingWorld, keyof Environment> & { readonly environment: () => Environment };
+
+export function worldNow(world: LiveWorld): BindingWorld {
+  return { ...world, ...world.environment() };
+}
 
 export function policyNamed(stores: Pick<Stores, 'policies'>, name: string | undefined): PolicyView {
   const policy = name === undefined ? undefined : stores.policies.get(name);

@@ -5,7 +5,7 @@ import type { Clock } from '#kit/time/clock';
 import type { ClientOptions, KubeClient } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
-import type { Environment } from '../environment/read-environment-files.ts';
+import type { LiveEnvironment } from '../environment/watch-environment.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import type { ReconcileMeter } from '../reconcile/reconcile-metrics.ts';
 import type { ServedPolicies } from '../served/ports.ts';
@@ -17,7 +17,7 @@ export type Backend = {
   /** The API that holds the resources. */
   readonly apiUrl: string;
   readonly client: KubeClient;
-  readonly environment: Environment;
+  readonly environment: LiveEnvironment;
   /** Version of the runtime for new workloads. */
   readonly build: string;
   /** Digest of the pod template; absent without pods. */

@@ -13,6 +13,7 @@ import { createEventRecorder } from '#kube/events/event-recorder';
 import { createBundleConfigMaps } from '../bundles/adapters/config-maps/bundle-config-maps.ts';
 import { createJudge } from '../bundles/run-judge.ts';
 import { readClusterEnvironment } from '../environment/read-environment-files.ts';
+import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createServedServices } from '../served/adapters/services/served-services.ts';
 import { createDeployments } from '../workloads/adapters/deployments/deployments.ts';
@@ -34,8 +35,9 @@ export async function openCluster(
   overrides: OperatorOverrides,
 ): Promise<Backend> {
   const { logger, clock, meter } = tools;
-  const environment = await readClusterEnvironment(filesOf(config.environmentDirectory));
-  const { template } = environment;
+  const files = filesOf(config.environmentDirectory);
+  const { template, served: entries } = await readClusterEnvironment(files);
+  const environment = parts.use(await watchEnvironment({ files, logger, metrics: tools.metrics }));
   const access = await accessOf(config.api);
   const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
   const plain = overrides.wrapClient?.(opened) ?? opened;
@@ -58,7 +60,7 @@ export async function openCluster(
   const bundles = parts.use(createBundleConfigMaps({ client, clock, logger }));
   const gateways = parts.use(createGatewayPods({ client, clock, logger }));
   const { port } = template;
-  const served = parts.use(createServedServices({ client, entries: environment.served, port, clock, logger }));
+  const served = parts.use(createServedServices({ client, entries, port, clock, logger }));
   const watched = [deployments, bundles, gateways, served];
   const { secretsDirectory, cacheDirectory } = config;
   return {

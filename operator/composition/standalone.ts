@@ -7,7 +7,7 @@ import { createClient } from '#kube/client/client';
 import { silentRecorder } from '#kube/events/event-recorder';
 import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
 import { createJudge } from '../bundles/run-judge.ts';
-import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
+import { watchEnvironment } from '../environment/watch-environment.ts';
 import { startFolderApi } from '../folder-api/http/start-folder-api.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import { nothingServed } from '../served/ports.ts';
@@ -31,7 +31,7 @@ export async function openStandalone(
   overrides: OperatorOverrides,
 ): Promise<Backend> {
   const data = await prepareDataDirectory(config.dataDirectory);
-  const environment = await readEnvironmentFiles(data);
+  const environment = parts.use(await watchEnvironment({ files: data, logger: tools.logger, metrics: tools.metrics }));
   const build = config.build ?? (await buildVersion(root));
   const api = parts.use(
     await startFolderApi({

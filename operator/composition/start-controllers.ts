@@ -2,7 +2,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { createPassScheduler } from '#kube/queue/pass-scheduler';
 import type { WorkQueue } from '#kube/queue/work-queue';
-import type { BindingWorld } from '../acceptance/gather-views.ts';
+import type { LiveWorld } from '../acceptance/gather-views.ts';
 import type { Caches } from '../caches/caches.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
 import { createReportController } from '../controllers/gateway-report/controller.ts';
@@ -111,6 +111,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   caches.connect(triggers);
   served.onChange(triggers.served);
   queues.policies.add(pendingRestores);
+  backend.environment.onChange(() => void triggers.everything());
   parts.use(startResync(triggers.everything));
   return parts;
 }
@@ -137,10 +138,10 @@ function createControllers(
   { onReleased, onAnswers, onJudged, onRestore }: ControllerHooks,
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
-  const { approved, limits } = backend.environment;
   const { maxStreamMs, progressDeadlineMs } = config;
   const { stores } = caches;
-  const world: BindingWorld = { stores, approved, limits, build, template, canRun: workloads.canRun, history: caches };
+  const environment = backend.environment.current;
+  const world: LiveWorld = { stores, environment, build, template, canRun: workloads.canRun, history: caches };
   const claims = createWorkloadClaims();
   const revisions = createRecentRevisions(client, clock);
   const ports = { client, bundles, judge, workloads, checks, revisions, logger, events };
@@ -170,7 +171,7 @@ function createControllers(
     pins: served.pins,
     starting: (workload) => ({ bindings: bindings.waitingFor(workload), served: addresses.waitingFor(workload) }),
   });
-  const judgements = createPolicyJudgements({ judge, limits, approved, logger, onJudged });
+  const judgements = createPolicyJudgements({ judge, environment, logger, onJudged });
   return {
     needs,
     judgements,

@@ -14,7 +14,7 @@ import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
-import { readEnvironmentFiles } from '../environment/read-environment-files.ts';
+import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
@@ -87,7 +87,10 @@ export async function createManagementService(
   const { clock = systemClock } = overrides;
   const logger = overrides.logger ?? createLogger({ service: 'management', level: config.logLevel });
   const metrics = createManagementMetrics();
-  const { approved } = await readEnvironmentFiles(config.environment);
+  const environment = parts.use(
+    await watchEnvironment({ files: config.environment, logger, metrics: metrics.registry }),
+  );
+  const approved = () => environment.current().approved;
   const database = parts.use(openDatabase(config, secrets));
   await awaitDatabase(database, {
     ...databaseWait,
@@ -117,7 +120,7 @@ export async function createManagementService(
     commands,
     recorder,
     models,
-    providers: providerList(approved),
+    providers: () => providerList(approved()),
     activity: createActivityCollector({ gateways, token: openAdminToken(secrets) }),
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

@@ -1,7 +1,5 @@
 import { assembleBundle } from '#contracts/assemble-bundle';
-import type { BundleLimits } from '#contracts/bundle';
 import { currentProfile } from '#contracts/profiles';
-import type { ApprovedProvider } from '#contracts/providers';
 import { testWarnings } from '#contracts/test-warnings';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
@@ -9,6 +7,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { Judge } from '../../bundles/ports.ts';
+import type { Environment } from '../../environment/read-environment-files.ts';
 
 /** Whether the rules of a policy would be admitted with the settings of this platform. */
 export type PolicyJudgement =
@@ -21,8 +20,8 @@ export type PolicyJudgement =
 
 type JudgementsOptions = {
   readonly judge: Judge;
-  readonly limits: BundleLimits;
-  readonly approved: readonly ApprovedProvider[];
+  /** The approved providers and limits now. */
+  readonly environment: () => Environment;
   readonly logger: Logger;
   /** Called with the name of a policy when its judgement is known. */
   readonly onJudged: (name: string) => void;
@@ -97,7 +96,7 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
 
 /** @throws BrokenError as Judge does */
 async function judgePolicy(
-  { judge, limits, approved }: JudgementsOptions,
+  { judge, environment }: JudgementsOptions,
   { metadata, spec }: Stored<GuardrailPolicy>,
   revision: number,
   signal: AbortSignal,
@@ -105,6 +104,7 @@ async function judgePolicy(
   const policyId = metadata.labels?.[idLabel] ?? metadata.uid;
   const { definition, tests = [] } = spec;
   const contentProfile = currentProfile;
+  const { limits, approved } = environment();
   // The bundle of the next application, so that it is judged once.
   const built = assembleBundle({ policyId, revision: String(revision), definition, contentProfile, limits, approved });
   if (built.kind === 'refused') return { kind: 'refused', reason: built.reason, message: built.message };

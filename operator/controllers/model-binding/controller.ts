@@ -8,7 +8,7 @@ import { idLabel, kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { createAwaitedWorkloads } from '../../acceptance/awaited-workloads.ts';
-import type { BindingWorld } from '../../acceptance/gather-views.ts';
+import { type LiveWorld, worldNow } from '../../acceptance/gather-views.ts';
 import { createProviderAnswers } from '../../acceptance/provider-answers.ts';
 import { type AcceptancePorts, runStep } from '../../acceptance/run-step.ts';
 import type { AcceptanceStep } from '../../acceptance/snapshot.ts';
@@ -35,7 +35,7 @@ const confirmationGraceMs = 5_000;
 
 type BindingControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
-  readonly world: BindingWorld;
+  readonly world: LiveWorld;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
   readonly progressDeadlineMs: number;
@@ -69,13 +69,14 @@ export function createBindingController(options: BindingControllerOptions) {
       return { kind: 'settled' };
     }
     let pass: Pass = {
+      world: worldNow(world),
       binding,
       route: world.stores.routes.get(name),
       facts: { desired: {}, pinned: {} },
       workloads: {},
     };
     for (let step = 0; step < maxSteps; step++) {
-      const gathered = gather(world, pass);
+      const gathered = gather(pass);
       const s = { ...gathered, ...timesOf(pass, gathered) };
       const todo = decide(s);
       const next = await advance(pass, s, todo, signal).catch((error: unknown) => report(pass, s, todo, error));
@@ -144,7 +145,7 @@ export function createBindingController(options: BindingControllerOptions) {
     const { facts, workloads } = pass;
     const subject = { name: metadata.name, uid: metadata.uid, token: spec.apply ?? '', replicas: spec.replicas };
     const acceptance = { subject, facts, workloads };
-    const found = await runStep({ ...ports, awaited, answers }, world, acceptance, step, signal);
+    const found = await runStep({ ...ports, awaited, answers }, pass.world, acceptance, step, signal);
     return { facts: found.facts, workloads: found.workloads };
   }
 

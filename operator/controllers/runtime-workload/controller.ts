@@ -11,7 +11,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import type { BindingWorld } from '../../acceptance/gather-views.ts';
+import { type LiveWorld, worldNow } from '../../acceptance/gather-views.ts';
 import type { BundleStore } from '../../bundles/ports.ts';
 import type { Caches } from '../../caches/caches.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
@@ -36,7 +36,7 @@ const watched: readonly Watched[] = [
 type GenerationControllerOptions = {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, 'stores' | 'routesChangedAt'>;
-  readonly world: BindingWorld;
+  readonly world: LiveWorld;
   readonly needs: Pick<Needs, 'of' | 'among'>;
   readonly workloads: Workloads;
   readonly served: Pick<ServedPolicies, 'pins' | 'readPins'>;
@@ -69,7 +69,12 @@ export function createWorkloadController(options: GenerationControllerOptions) {
           run(generation);
           break;
         case 'restore_bundle':
-          bundle = (await restoreBundle(options, { ...options.world, pins: served.pins() }, name, generation.spec))
+          bundle = (await restoreBundle(
+            options,
+            { ...worldNow(options.world), pins: served.pins() },
+            name,
+            generation.spec,
+          ))
             ? 'stored'
             : 'unrecoverable';
           break;

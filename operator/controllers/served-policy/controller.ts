@@ -4,7 +4,13 @@ import type { EventRecorder } from '#kube/events/event-recorder';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { createAwaitedWorkloads } from '../../acceptance/awaited-workloads.ts';
-import { type BindingWorld, policyNamed, workloadView } from '../../acceptance/gather-views.ts';
+import {
+  type BindingWorld,
+  type LiveWorld,
+  policyNamed,
+  workloadView,
+  worldNow,
+} from '../../acceptance/gather-views.ts';
 import { createProviderAnswers } from '../../acceptance/provider-answers.ts';
 import { type AcceptancePorts, type AcceptanceState, runStep } from '../../acceptance/run-step.ts';
 import { contentDigest } from '../../applications/application.ts';
@@ -20,7 +26,7 @@ const maxSteps = 16;
 
 type ServedControllerOptions = {
   readonly ports: Omit<AcceptancePorts, 'awaited' | 'answers'> & { readonly events: Pick<EventRecorder, 'record'> };
-  readonly world: BindingWorld;
+  readonly world: LiveWorld;
   readonly served: ServedPolicies;
   readonly claims: WorkloadClaims;
   readonly clock: Clock;
@@ -53,15 +59,16 @@ export function createServedController(options: ServedControllerOptions) {
       facts: { desired: {}, pinned: {} },
       workloads: {},
     };
+    const now = worldNow(world);
     for (let step = 0; step < maxSteps; step++) {
-      const s = gather(name, entry, acceptance);
+      const s = gather(name, entry, acceptance, now);
       const decided = decideServed(s);
       switch (decided.kind) {
         case 'withdraw':
           await withdraw(name);
           return { kind: 'settled' };
         case 'try':
-          acceptance = await runStep({ ...ports, awaited, answers }, world, acceptance, decided.step, signal);
+          acceptance = await runStep({ ...ports, awaited, answers }, now, acceptance, decided.step, signal);
           break;
         case 'move':
           await move(name, decided.pin, s.pin, acceptance.subject.replicas);
@@ -74,7 +81,12 @@ export function createServedController(options: ServedControllerOptions) {
     throw new TypeError('the pass over a served policy exceeded the maximum number of steps');
   }
 
-  function gather(name: string, entry: ServedPolicy | undefined, acceptance: AcceptanceState): ServedSnapshot {
+  function gather(
+    name: string,
+    entry: ServedPolicy | undefined,
+    acceptance: AcceptanceState,
+    { limits }: Pick<BindingWorld, 'limits'>,
+  ): ServedSnapshot {
     const pin = served.pins().get(name);
     const policy = policyNamed(world.stores, entry?.policyRef.name);
     const application = entry === undefined ? '' : applicationKey(entry, { policy });
@@ -89,7 +101,7 @@ export function createServedController(options: ServedControllerOptions) {
       policy,
       upstream: noUpstream,
       route: undefined,
-      limits: world.limits,
+      limits,
       facts: acceptance.facts,
     };
   }

@@ -241,7 +241,7 @@ const operations: readonly Row[] = [
     success: readOf('ProviderList'),
     errors: [],
     obligations: ['management:providers-get:approved', 'management:providers-get:environment'],
-    run: ({ service }) => success(service.providers),
+    run: ({ service }) => success(service.providers()),
   },
   {
     name: 'getBinding',

@@ -15,7 +15,7 @@ export type Management = {
   readonly commands: CommandPorts;
   readonly recorder: GenerationRecorder;
   readonly models: ModelReader;
-  readonly providers: ProviderList;
+  readonly providers: () => ProviderList;
   readonly activity: ActivityCollector;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */

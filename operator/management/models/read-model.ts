@@ -32,7 +32,7 @@ export function createModelReader(options: {
   readonly client: Pick<KubeClient, 'get' | 'list'>;
   readonly caches: ManagementCaches;
   readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
-  readonly approved: readonly ApprovedProvider[];
+  readonly approved: () => readonly ApprovedProvider[];
   readonly store: Pick<OperationStore, 'get'>;
 }): ModelReader {
   const { client, caches, gateways, approved, store } = options;
@@ -76,7 +76,7 @@ export function createModelReader(options: {
       generation: metadata.generation,
       operationId: operation,
       isModelOff: spec.model.state === 'Disabled',
-      isProviderOff: findUpstream(approved, spec.model.provider)?.enabled === false,
+      isProviderOff: findUpstream(approved(), spec.model.provider)?.enabled === false,
       desired: desiredApplication(spec, policyId),
       route: route === undefined ? undefined : pinnedRoute(route),
       history: status?.applications ?? [],

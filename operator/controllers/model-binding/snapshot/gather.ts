@@ -17,6 +17,7 @@ import type { PinnedView, RouteView, Snapshot } from './snapshot.ts';
 
 /** State of one pass over a binding: the objects as last read or written, and the facts found in this pass. */
 export type Pass = {
+  readonly world: BindingWorld;
   readonly binding: Stored<ModelBinding>;
   readonly route: Stored<GatewayRoute> | undefined;
   readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
@@ -25,9 +26,9 @@ export type Pass = {
 };
 
 /** Reads all inputs of the decision and decides nothing. */
-export function gather(world: BindingWorld, pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue'> {
+export function gather(pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue'> {
+  const { binding, route, world } = pass;
   const { stores } = world;
-  const { binding, route } = pass;
   const { metadata, spec, status } = binding;
   const owner = ownerOf(stores, binding);
   return {
