@@ -1,7 +1,5 @@
+import { endOnUnknownError } from './errors/end-on-unknown-error.ts';
 import { runCommandLine } from './program.ts';
 
-// A reader that closes the pipe, such as head, is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+endOnUnknownError();
 process.exitCode = await runCommandLine(process.argv.slice(2));

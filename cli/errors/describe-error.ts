@@ -50,28 +50,35 @@ function unexpectedSentence(error: unknown): string {
   );
 }
 
+/** The server's own words stand in brackets where they name the object or the right, after ours. */
 function kubeSentence({ code, message, details }: KubeError): string {
+  const words = `(${message})`;
   switch (code) {
     case 'network':
-      return `The platform does not answer (${message}): check its logs, or restart it.`;
+      return `The platform does not answer ${words}: check its logs, or restart it.`;
     case 'precondition_failed':
     case 'conflict':
-      return `The resource was changed concurrently: read it again and repeat the command. (${message})`;
+      return `The resource was changed concurrently: read it again and repeat the command. ${words}`;
     case 'forbidden':
-      return `${message}. Ask for a role with this right, such as portcullis-viewer or portcullis-editor.`;
+      return `The server does not allow this ${words}: ask for a role with this right, such as portcullis-viewer or portcullis-editor.`;
     case 'unauthenticated':
-      return `The server refused the credentials: ${message}.`;
+      return `The server refused the credentials: log in again, or choose another context. ${words}`;
     case 'not_found':
-      if (details.absent !== undefined) return message;
-      return 'The server has no such resources in this namespace: choose another one, or install the chart first.';
+      return details.absent === undefined
+        ? 'The server has no such resources in this namespace: choose another one, or install the chart first.'
+        : `The server has no ${details.absent} any more: list the resources and repeat the command.`;
     case 'already_exists':
+      return `The resource exists already: choose another name, or apply the file to it. ${words}`;
     case 'invalid':
+      return `The server refused the resource: ${causesOf(details) ?? message}. Correct it and repeat the command.`;
     case 'gone':
     case 'too_large_resource_version':
+      return `The list changed while it was read: repeat the command. ${words}`;
     case 'too_many_requests':
     case 'unavailable':
+      return `The server is not ready: repeat the command in a moment. ${words}`;
     case 'storage_full':
-      return causesOf(details) ?? message;
+      return `The disk of the server is full: free some space and repeat the command. ${words}`;
   }
 }
 
