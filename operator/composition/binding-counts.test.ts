@@ -4,7 +4,7 @@ import { kinds } from '#resources/kinds';
 import { until } from '../../e2e/support/until.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject } from '../testing/objects.ts';
-import { applyFirst, startTestOperator, waitForCondition } from '../testing/start-test-operator.ts';
+import { applyFirst, editBinding, startTestOperator, waitForCondition } from '../testing/start-test-operator.ts';
 import { createBindingCounts } from './binding-counts.ts';
 
 const gauge = /^portcullis_operator_bindings\{state="(\w+)",service="operator"\} (\d+)$/gm;
@@ -31,6 +31,14 @@ test('a scrape reports the number of bindings in each state, and follows their c
   await platform.client.create(kinds.modelBinding, { ...bindingObject('third'), spec: { ...spec, gateway: 'nobody' } });
   await until('all are counted', async () => (await counts())['pending'] === 1);
   expect(await counts()).toEqual({ ...none, applied: 1, pending: 1, failed: 1 });
+
+  const unguarded = async () => {
+    const text = await (await fetch(new URL('/metrics', platform.operator.url))).text();
+    return /^portcullis_operator_bindings_unguarded\{service="operator"\} (\d+)$/m.exec(text)?.[1];
+  };
+  expect(await unguarded()).toBe('0');
+  await editBinding(platform, 'chat', { guardrail: { mode: 'None' }, apply: 'open' });
+  await until('the unguarded model is counted', async () => (await unguarded()) === '1');
 });
 
 test('a standby reports no binding counts, so that the sum over replicas is correct', async () => {
