@@ -1,0 +1,184 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../../hack/check/run-tool.ts';
+import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { helmOk, missingHelm } from '../chart/helm.ts';
+import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
+import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
+import { readBlocks } from '../readme/read-blocks.ts';
+import { runToEnd } from '../support/run-to-end.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'examples/detectors/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .sort(),
+];
+
+/** Blocks with the label `console` are run, with their output, by the tests of the pages and of the README. */
+const consoles = ['console', 'console python', 'console kubectl'];
+
+type Printed = { readonly page: string; readonly command: string };
+
+/** The commands of blocks with the label `sh`: a backslash continues a line, a comment follows two blanks. */
+function commandsOf(page: string): readonly Printed[] {
+  const blocks = readBlocks(readFileSync(join(root, page), 'utf8')).filter(({ label }) => label === 'sh');
+  return blocks
+    .flatMap(({ text }) =>
+      text.replace(/ (\\|\|)\n +/g, (_all, end: string) => (end === '|' ? ' | ' : ' ')).split('\n'),
+    )
+    .map((line) => line.replace(/ {2,}#.*$/, '').trim())
+    .filter((command) => command !== '')
+    .map((command) => ({ page, command }));
+}
+
+/** Why no test runs a command as printed. */
+const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] = [
+  { reason: 'builds images or runs containers with an engine, or pushes to a registry', pattern: /\bdocker\b/ },
+  {
+    reason: 'hack/cluster has tests of its own for a whole cluster',
+    pattern: /^npm run cluster|^eval "\$\(npm run -s cluster env\)"$|^kubectl get nodes$/,
+  },
+  {
+    reason: 'e2e/chart installs, upgrades, rolls back and removes the chart on a whole cluster, with its own images',
+    pattern: /^helm /,
+  },
+  { reason: 'is the check itself', pattern: /^npm (test|run e2e)\b|PORTCULLIS_E2E_CONTEXT/ },
+  { reason: 'pretended nodes have no logs, no metrics and no shell', pattern: /\b(logs|top|exec)\b/ },
+  {
+    reason: 'forwards a port of a pod, or needs one',
+    pattern: /port-forward|--server http:|pg_(dump|restore)|PGPASSWORD|^kill %1$/,
+  },
+  {
+    reason: 'changes the size of an installation; e2e/chart does so',
+    pattern: /\bscale\b|rollout status|wait --for=delete/,
+  },
+  { reason: 'deletes or resizes the data of a database', pattern: /(delete|patch) persistentvolumeclaim/ },
+  {
+    reason: 'removes an installation for good; e2e/chart does so',
+    pattern: /delete (crd|customresource|namespace)|delete modelbindings|finalizers|annotate modelbindings/,
+  },
+  {
+    reason: 'prepares an installation with files and accounts of the reader',
+    pattern: /create (namespace|secret|serviceaccount|token)|^NS=|^ISSUER=|jwks\.json/,
+  },
+  {
+    reason: 'e2e/kubectl/backup-restore.test.ts restores into another cluster',
+    pattern: /portcullis (backup|restore)/,
+  },
+  { reason: 'downloads packages and a model of several hundred megabytes', pattern: /^python3 -m venv|^venv\/bin/ },
+];
+const mostNotRun = 101;
+
+/** The test of the README types it. */
+const isStart = ({ command }: Printed): boolean => /^npm start\b/.test(command);
+const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(command));
+const all = pages.flatMap(commandsOf);
+const run = all.filter((one) => !isStart(one) && reasonsOf(one).length === 0);
+
+test('every block with commands has a label whose commands are known to the tests', () => {
+  const labels = pages.flatMap((page) => readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label));
+  const others = ['', 'yaml', 'json', 'ts', 'js', 'http', 'sh', ...consoles];
+  expect(labels.filter((label) => !others.includes(label))).toEqual([]);
+});
+
+test('commands that no test runs have a reason, and there are few of them', () => {
+  const left = all.filter((one) => reasonsOf(one).length > 0);
+  console.log(
+    [`${left.length} of ${all.length} commands in blocks of the label sh are not run:`]
+      .concat(left.map((one) => `${one.page}: ${one.command} (${reasonsOf(one)[0]?.reason})`))
+      .join('\n'),
+  );
+  expect(left.length).toBeLessThanOrEqual(mostNotRun);
+  for (const { reason, pattern } of notRun)
+    expect(
+      all.some(({ command }) => pattern.test(command)),
+      reason,
+    ).toBe(true);
+});
+
+const missing = missingApiServer ?? missingHelm;
+
+describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), () => {
+  let server: ApiServer;
+  const folder = temporaryFolder();
+  const namespace = 'portcullis';
+  beforeAll(async () => {
+    server = await openApiServer({ controllers: true, pretendedNodes: 1 });
+    const { kubeconfigFile } = server.controlPlane;
+    const kubectl = async (args: readonly string[], file?: string): Promise<void> => {
+      const end = await runKubectl(kubeconfigFile, [...args, ...(file === undefined ? [] : ['-f', file])]);
+      if (end.code !== 0) throw new Error(end.stderr);
+    };
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder.path, name), text);
+      return join(folder.path, name);
+    };
+    await kubectl(['create', 'namespace', namespace]);
+    await kubectl(['config', 'set-context', '--current', `--namespace=${namespace}`]);
+    const chart = await helmOk([
+      'template',
+      namespace,
+      join(root, 'charts/portcullis'),
+      '--namespace',
+      namespace,
+      '--no-hooks',
+    ]);
+    await kubectl(
+      ['apply', '--server-side', '--force-conflicts', `--namespace=${namespace}`],
+      write('chart.yaml', chart),
+    );
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'portcullis-operator' },
+      spec: {},
+    };
+    const report = {
+      apiVersion: 'portcullis.dev/v1alpha1',
+      kind: 'GatewayReport',
+      metadata: { name: 'gateway-1' },
+      spec: {
+        gateway: 'default',
+        bootId: '0190a5d4-7f3a-7cc2-9b1e-8d3f5a6b7c01',
+        ready: true,
+        formats: [1],
+        appliedThrough: '1',
+        pending: [],
+        rejected: [],
+        inUse: [],
+      },
+    };
+    const objects = [lease, report, policyObject('guarded-chat'), bindingObject('name')];
+    for (const object of objects)
+      await kubectl(['apply', `--namespace=${namespace}`], write('one.yaml', JSON.stringify(object)));
+    write('policy.yaml', JSON.stringify(policyObject('guarded-chat')));
+    mkdirSync(join(folder.path, 'charts'));
+    symlinkSync(join(root, 'charts/portcullis'), join(folder.path, 'charts/portcullis'));
+    await until('the pods of the chart exist', () => kubectl(['get', 'pod', 'portcullis-postgres-0']).then(() => true));
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  test.each(run)('$page: $command', async ({ command }) => {
+    // The placeholders of the runbooks: namespace, release and binding.
+    const filled = command
+      .replace(/\bNS\b/g, namespace)
+      .replace(/\bR-/g, 'portcullis-')
+      .replace(/\bNAME\b(?!:)/g, 'name');
+    const environment = await kubectlEnvironment(server.controlPlane.kubeconfigFile);
+    const end = await runToEnd('bash', ['-o', 'pipefail', '-c', filled], { cwd: folder.path, environment });
+    expect(
+      { code: end.code, stderr: end.stderr.replace(/^(Warning: .*|No resources found.*)\n/gm, '') },
+      end.stdout,
+    ).toEqual({ code: 0, stderr: '' });
+  });
+});
