@@ -87,6 +87,8 @@ const advice: Readonly<Record<string, Advice>> = {
   ContainerCrashes: () => 'Correct the cause that the message or the log of the pod names. Kubernetes restarts it.',
   DiskFull: () => 'Free space on that disk; the processes continue by themselves.',
   DiskUnusable: () => 'Make the folder writable for the user of the platform, or choose another one with --data.',
+  PodNotAnswering: () =>
+    'Kubernetes kills and restarts it after three failed probes. If it freezes again, see its log.',
   ProcessNotAnswering: () =>
     'Wait: a process that does not answer for 10 s is killed and restarted; its log is in the folder logs.',
   ProcessNotReady: () => 'Wait. If this lasts, see its log in the folder logs.',

@@ -81,6 +81,9 @@ function podProblem(pod: Stored<Pod>, objects: ClusterObjects): readonly Install
       ? problem('Unschedulable', unscheduled.message ?? 'no node accepts it')
       : problem('ClaimPending', claim);
   }
+  if (isFrozen(pod, objects.events)) {
+    return problem('PodNotAnswering', 'it is not answering: its liveness probe fails, and requests to it hang');
+  }
   const containers = status?.containerStatuses ?? [];
   for (const { state, lastState, name } of containers) {
     const { reason, message } = state?.waiting ?? {};
@@ -97,6 +100,25 @@ function podProblem(pod: Stored<Pod>, objects: ClusterObjects): readonly Install
     }
   }
   return [];
+}
+
+/**
+ * Whether the liveness probe of a pod that is not ready has failed since its containers started. A process that is only
+ * overloaded or waits for something fails its readiness probe.
+ */
+export function isFrozen({ metadata, status }: Stored<Pod>, events: readonly CoreEvent[]): boolean {
+  const containers = status?.containerStatuses ?? [];
+  if (containers.every(({ ready }) => ready)) return false;
+  const failed = events
+    .filter(({ involvedObject, reason }) => reason === 'Unhealthy' && involvedObject.kind === 'Pod')
+    .filter(({ involvedObject, message }) => {
+      return involvedObject.name === metadata.name && message?.startsWith('Liveness probe failed') === true;
+    })
+    .map(({ lastTimestamp }) => Date.parse(lastTimestamp ?? ''));
+  return containers.some(({ state }) => {
+    const startedAt = Date.parse(state?.running?.startedAt ?? '');
+    return failed.some((at) => at >= startedAt);
+  });
 }
 
 /** Why a claim of the pod has no volume. */

@@ -8,7 +8,7 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { OperatorView, ProcessView, Surroundings } from '../../resources/resource-source.ts';
 
-import { type ClusterObjects, clusterProblems } from './cluster-problems.ts';
+import { type ClusterObjects, clusterProblems, isFrozen } from './cluster-problems.ts';
 
 const partOf = 'app.kubernetes.io/part-of=portcullis';
 const componentLabel = 'app.kubernetes.io/component';
@@ -21,10 +21,12 @@ const clockToleranceMs = 15_000;
 export async function observeCluster(client: KubeClient, now: Date): Promise<Surroundings> {
   const pods = await allowed(() => ourPods(client));
   const lease = await allowed(() => operatorLease(client));
-  const gateways = pods?.filter((pod) => componentOf(pod) === 'gateway').map(viewOfPod);
-  const replicas = (pods ?? []).filter((pod) => componentOf(pod) === 'operator').map(viewOfPod);
-  const operator = { ...operatorView(lease, client.namespace, now), replicas };
-  const problems = clusterProblems(await objectsOf(client, pods ?? []));
+  const objects = await objectsOf(client, pods ?? []);
+  const viewsOf = (component: string, of: readonly Stored<Pod>[]): readonly ProcessView[] =>
+    of.filter((pod) => componentOf(pod) === component).map((pod) => viewOfPod(pod, objects.events));
+  const gateways = pods === undefined ? undefined : viewsOf('gateway', pods);
+  const operator = { ...operatorView(lease, client.namespace, now), replicas: viewsOf('operator', pods ?? []) };
+  const problems = clusterProblems(objects);
   return gateways === undefined ? { operator, problems } : { operator, gateways, problems };
 }
 
@@ -100,12 +102,14 @@ function holderOf(identity: string): string {
   return identity.replace(/_[^_]*$/, '');
 }
 
-function viewOfPod({ metadata, status }: Stored<Pod>): ProcessView {
+function viewOfPod(pod: Stored<Pod>, events: ClusterObjects['events']): ProcessView {
+  const { metadata, status } = pod;
   const { name } = metadata;
   const containers = status?.containerStatuses ?? [];
   const ready = containers.length > 0 && containers.every((container) => container.ready);
   if (metadata.deletionTimestamp !== undefined) return { name, ready: false, problem: 'it is terminating' };
   if (ready) return { name, ready };
+  if (isFrozen(pod, events)) return { name, ready, answering: false, problem: 'it is not answering' };
   const waiting = containers.map(({ state }) => state?.waiting).find((found) => found?.reason !== undefined);
   const unscheduled = status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
   const [reason, text] = [waiting?.reason ?? unscheduled?.reason, waiting?.message ?? unscheduled?.message];
