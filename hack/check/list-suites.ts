@@ -52,6 +52,7 @@ export const platformFiles: readonly string[] = [
 /** Files that run for 15 seconds or more, the longest first: a checkout without recorded durations knows only sizes. */
 export const longFiles: readonly string[] = [
   'e2e/documents/documents.test.ts',
+  'e2e/chart/liveness.test.ts',
   'cli/up.test.ts',
   'cli/management-commands.test.ts',
   'e2e/kubectl/plugin.test.ts',

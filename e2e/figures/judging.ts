@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assembleBundle } from '#contracts/assemble-bundle';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { type JudgeJob, judgeVerdictSchema } from '#contracts/judge';
+import type { BaselineRule } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import { runChild } from '#kit/process/run-child';
+import { root } from '../../hack/check/run-tool.ts';
+import { quiet } from '../../runtime/testing/build-bundle.ts';
+import { examplePolicies } from '../cost/policies.ts';
+import type { Figure } from '../support/figure.ts';
+
+const rules = 200;
+/** Multiples of the validation of one term, which is the start of a process and little else. */
+const bounds = { cold: 20, warm: 3 };
+
+export const figure: Figure = {
+  name: 'judging',
+  title: `validating ${rules} rules of the rule pack takes at most ${bounds.cold} times as long as one term, and ${bounds.warm} times when they are known`,
+  async run(size, say) {
+    const cacheDirectory = mkdtempSync(join(tmpdir(), 'portcullis-judging-'));
+    try {
+      const rounds = size === 'full' ? 5 : 2;
+      const one: number[] = [];
+      const cold: number[] = [];
+      const warm: number[] = [];
+      const pack = bundleOf(packRules());
+      for (let round = 0; round < rounds; round += 1) {
+        rmSync(cacheDirectory, { recursive: true });
+        one.push(await secondsOf({ bundle: bundleOf([quiet]), checks: [] }));
+        cold.push(await secondsOf({ bundle: pack, checks: [], cacheDirectory }));
+        warm.push(await secondsOf({ bundle: pack, checks: [], cacheDirectory }));
+        say(
+          `one term ${one.at(-1)?.toFixed(2)} s, cold ${cold.at(-1)?.toFixed(2)} s, warm ${warm.at(-1)?.toFixed(2)} s`,
+        );
+      }
+      // Other load can only increase the times.
+      const [base, first, again] = [Math.min(...one), Math.min(...cold), Math.min(...warm)];
+      const ratios = `${(first / base).toFixed(1)} and ${(again / base).toFixed(1)} times one term`;
+      return {
+        holds: first <= bounds.cold * base && again <= bounds.warm * base,
+        line: `${rules} rules in ${first.toFixed(2)} s, known in ${again.toFixed(2)} s: ${ratios}`,
+      };
+    } finally {
+      rmSync(cacheDirectory, { recursive: true, force: true });
+    }
+  },
+};
+
+/** The first rules of the pack, for one section. */
+function packRules(): readonly BaselineRule[] {
+  return examplePolicies('rule-pack')
+    .flatMap(({ definition }) => definition.request.baseline)
+    .slice(0, rules);
+}
+
+function bundleOf(baseline: readonly BaselineRule[]): string {
+  const request = { deadlineMs: 4_000, baseline: [...baseline], additional: [] };
+  const response = { deadlineMs: 4_000, baseline: [quiet], additional: [] };
+  const assembled = assembleBundle({
+    policyId: 'judging',
+    revision: '1',
+    definition: { request, response, providers: [] },
+    contentProfile: currentProfile,
+    limits: defaultBundleLimits,
+    approved: [],
+  });
+  if (assembled.kind === 'refused') throw new Error(assembled.message);
+  return assembled.bytes.toString('utf8');
+}
+
+async function secondsOf(job: JudgeJob): Promise<number> {
+  const begun = performance.now();
+  const end = await runChild(join(root, 'runtime/judge.ts'), { input: JSON.stringify(job) });
+  const seconds = (performance.now() - begun) / 1_000;
+  const { problems } = judgeVerdictSchema.parse(JSON.parse(end.stdout));
+  if (problems.length > 0) throw new Error(`the pack is refused: ${problems[0]?.message}`);
+  return seconds;
+}

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** The members of a probe over HTTP that the kubelet acts on, as a pod names them. */
+export type HttpProbe = {
+  readonly httpGet: { readonly path: string };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+};
+
+/**
+ * Asks an address as the kubelet does: once in each period, and a status of 200 to 399 within the timeout is a success.
+ * Ends when as many attempts in a row failed as the threshold says, for which the kubelet kills the container, or when
+ * the signal is aborted and the container was kept.
+ */
+export async function probeAsKubelet(
+  origin: string,
+  probe: HttpProbe,
+  signal: AbortSignal,
+): Promise<'killed' | 'kept'> {
+  let failed = 0;
+  while (!signal.aborted) {
+    const begun = performance.now();
+    failed = (await succeeds(new URL(probe.httpGet.path, origin), probe.timeoutSeconds)) ? 0 : failed + 1;
+    if (failed >= probe.failureThreshold) return 'killed';
+    const rest = probe.periodSeconds * 1_000 - (performance.now() - begun);
+    await pause(Math.max(0, rest), undefined, { signal }).catch(() => undefined);
+  }
+  return 'kept';
+}
+
+async function succeeds(url: URL, timeoutSeconds: number): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutSeconds * 1_000), redirect: 'manual' });
+    await answer.body?.cancel();
+    return answer.status >= 200 && answer.status < 400;
+  } catch {
+    return false;
+  }
+}
