@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../hack/check/run-tool.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
@@ -23,6 +23,8 @@ type NewcomerResult = {
 const question = 'What is a portcullis?';
 const answerOfModel = 'A gate that falls.';
 const mebibyte = 1_048_576;
+/** A part of an installation, as hack/install reports it. */
+const installedPart = /portcullis: (.+) \.\.\.[\s\S]*?done after (\d+) s/g;
 /** The memory of processes is read until it has not fallen for this long. */
 const restMs = 10_000;
 
@@ -142,6 +144,10 @@ export async function followReadme(load: number, say: (line: string) => void): P
   const readme = readFileSync(join(folder, 'README.md'), 'utf8');
   let platform = await step('npm start', () => startPlatform(folder, env));
   stack.defer(async () => void (await platform.end('SIGINT')));
+  for (const [, part, seconds] of platform.output().matchAll(installedPart)) say(`         ${part}: ${seconds} s`);
+  const tools = ['vitest', 'typescript', '@biomejs/biome', 'openai'];
+  const installed = tools.filter((name) => existsSync(join(folder, 'node_modules', name)));
+  faults.push(...installed.map((name) => `npm start installed ${name}, which only the tests use`));
   const shell = stack.use(openShell(folder, env));
   for (const { command, output } of firstCommands(readme)) {
     faults.push(...(await step(command, () => typeAsPrinted(shell, command, output))));

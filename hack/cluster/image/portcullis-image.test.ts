@@ -131,9 +131,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the image of the data
       { kind: 'file', path: 'usr/local/bin/portcullis', mode: 0o755 },
       { kind: 'file', path: 'app/package-lock.json' },
     ]);
-    const { PORTCULLIS_DATA_DIR: folder, ...others } = standalone.environment;
-    expect(others).toEqual(database.environment);
-    expect(saidOf('standalone')('ENV')).toBe(`PORTCULLIS_DATA_DIR=${folder}`);
+    const added = 'PORTCULLIS_DATA_DIR=/data/portcullis NODE_COMPILE_CACHE=/data/compiled';
+    expect(saidOf('standalone')('ENV')).toBe(added);
+    const settings = Object.fromEntries(added.split(' ').map((setting) => setting.split('=')));
+    expect(standalone.environment).toEqual({ ...database.environment, ...settings });
     expect(JSON.parse(saidOf('standalone')('CMD'))).toEqual(standalone.command);
     expect(/^FROM (\S+) AS standalone$/m.exec(dockerfile)?.[1]).toBe('postgres');
   });

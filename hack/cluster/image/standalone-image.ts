@@ -21,7 +21,12 @@ export function standaloneImage(root: string, database: Image): Image {
         copiedFile(`${imageHome}/package-lock.json`, join(root, 'package-lock.json')),
       ],
     ],
-    environment: { ...database.environment, PORTCULLIS_DATA_DIR: '/data/portcullis' },
-    command: ['cli/main.ts', 'up', '--address', '0.0.0.0'],
+    environment: {
+      ...database.environment,
+      PORTCULLIS_DATA_DIR: '/data/portcullis',
+      // The second start on a volume compiles nothing.
+      NODE_COMPILE_CACHE: '/data/compiled',
+    },
+    command: ['--max-semi-space-size=1', 'cli/main.ts', 'up', '--address', '0.0.0.0'],
   };
 }
