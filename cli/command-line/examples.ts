@@ -1,5 +1,5 @@
 /** One example for each command by its words, without the name of the program; `...` stands for that name. */
-const examples: Readonly<Record<string, string>> = {
+export const examples: Readonly<Record<string, string>> = {
   up: '... up --port 8090',
   status: '... status -o wide',
   why: '... why guarded-echo',

@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runToEnd } from '../e2e/support/run-to-end.ts';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { examples } from './command-line/examples.ts';
+import { checkout } from './platform/data-directory.ts';
+import { type Folder, folderWithFiles, runInProcess } from './testing/run-cli.ts';
+
+let platform: Platform;
+let folder: Folder;
+const files = join(checkout, 'examples');
+beforeAll(async () => {
+  platform = await startPlatform({ management: true });
+  folder = folderWithFiles();
+  mkdirSync(join(folder.path, 'examples'));
+  const run = (args: readonly string[]) => runInProcess(args, { data: platform.data });
+  // A second revision, which some examples name.
+  const text = (await run(['get', 'gp', 'guarded-chat', '-o', 'yaml'])).stdout;
+  const policy = folder.write(
+    'second.yaml',
+    text.replace(/^ {2}description:(.|\n)*?^ {2}lifecycle/m, '  description: ""\n  lifecycle'),
+  );
+  expect(await run(['apply', '-f', policy])).toMatchObject({ code: 0 });
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+/** Commands of the kubectl plugin only. */
+const ofPlugin = new Set(['backup', 'restore']);
+/** Examples that need what the reader brings: another folder, an operation, a bundle and a token. */
+const exits: Readonly<Record<string, number>> = { up: 11, 'operation get': 3, 'operation wait': 3, runtime: 2 };
+/** The example of a deletion is run last. */
+const order = Object.keys(examples).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
+
+test.each(order.filter((words) => !ofPlugin.has(words)))(
+  'the example in the help of portcullis %s runs as it is printed',
+  async (words) => {
+    const example = (examples[words] ?? '').replace('...', 'portcullis');
+    // The shell runs in a folder of its own, because an example writes a file.
+    const command = `ln -sfn ${files}/guarded-chat examples/guarded-chat; ${example}`;
+    const environment = {
+      ...process.env,
+      PORTCULLIS_DATA_DIR: platform.data,
+      PATH: `${join(checkout, 'cli')}:${process.env['PATH']}`,
+    };
+    const end = await runToEnd('bash', ['-c', command], { cwd: folder.path, environment });
+    expect([end.code, end.stderr]).toEqual([exits[words] ?? 0, exits[words] === undefined ? '' : expect.any(String)]);
+  },
+);
