@@ -23,6 +23,7 @@ test('the exit codes of the CLI are stable', () => {
     timeout: 12,
     not_confirmed: 13,
     unauthenticated: 14,
+    different: 15,
   });
 });
 

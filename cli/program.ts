@@ -11,7 +11,9 @@ import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addDiff } from './commands/diff.ts';
+import { addEdit } from './commands/edit.ts';
 import { addEnv } from './commands/env.ts';
+import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
 import { addOperation } from './commands/operation.ts';
@@ -32,7 +34,7 @@ const groups: readonly CommandGroup[] = [
     heading: 'Start and look:',
     commands: [addPlatformUp, addPlatformStatus, addWhy, addActivity, addChat, addEnv, addToken],
   },
-  { heading: 'Resources:', commands: [addGet, addDescribe, addApply, addDiff, addDelete] },
+  { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
   { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },

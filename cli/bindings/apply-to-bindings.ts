@@ -37,7 +37,7 @@ export async function applyToBindings(
     const { wait } = options;
     if (wait === undefined) break;
     await attempt(failures, async () => {
-      await waitApplied(client, binding, wait);
+      await waitApplied(client, binding, wait, isForPeople(format));
       say(`ModelBinding ${binding.metadata.name} is applied`);
     });
   }

@@ -11,10 +11,16 @@ const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
 
 /**
- * Waits until the given generation of a binding is applied.
+ * Waits until the given generation of a binding is applied. Progress is one line on standard error for each state.
  * @throws CliError refused if the application failed, conflict if the binding was changed meanwhile, timeout
  */
-export async function waitApplied(client: KubeClient, written: Stored<ModelBinding>, seconds: number): Promise<void> {
+export async function waitApplied(
+  client: KubeClient,
+  written: Stored<ModelBinding>,
+  seconds: number,
+  showsProgress = false,
+): Promise<void> {
+  let said = '';
   const { name, generation, uid } = written.metadata;
   const end = performance.now() + seconds * 1_000;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.2, longestPauseMs)) {
@@ -27,6 +33,8 @@ export async function waitApplied(client: KubeClient, written: Stored<ModelBindi
     if (outcome.kind === 'failed') {
       throw new CliError('refused', `The ModelBinding ${name} was not applied (${outcome.reason}): ${outcome.message}`);
     }
+    if (showsProgress && outcome.message !== said) process.stderr.write(`ModelBinding ${name}: ${outcome.message}\n`);
+    said = outcome.message;
     if (performance.now() > end) {
       throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);
     }

@@ -10,6 +10,8 @@ export const examples: Readonly<Record<string, string>> = {
   'token rotate': '... token rotate',
   get: '... get modelbindings -o wide',
   describe: '... describe guardrailpolicy guarded-chat',
+  explain: '... explain policy.spec.definition.request',
+  edit: '... edit policy guarded-chat',
   apply: '... apply -f examples/guarded-chat --wait',
   diff: '... diff guarded-chat 1 2',
   delete: '... delete modelbinding guarded-echo --yes',

@@ -1,57 +1,153 @@
 import type { Command } from 'commander';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { kinds } from '#resources/kinds';
+import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { isGuarding } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
+import { createRevisionFiller } from '../manifests/omitted-revision.ts';
+import { readResources } from '../manifests/read-resources.ts';
+import { readAllSources } from '../manifests/read-sources.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
+import { type DryRunOption, dryRunSuffix, withDryRun } from '../options/dry-run-option.ts';
+import { type FileOption, withFiles } from '../options/file-option.ts';
+import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { bindingsOfPolicy } from '../resources/policy-references.ts';
-import { readResource } from '../resources/read-resource.ts';
-import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
+import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
+import { readSelection, type Selection } from '../selection/select.ts';
 
-type DeleteOptions = ResourceCommandOptions & OutputOptions & ConfirmOption;
+type DeleteOptions = ResourceCommandOptions &
+  OutputOptions &
+  ConfirmOption &
+  FileOption &
+  DryRunOption & { readonly selector?: string; readonly ignoreNotFound?: boolean };
 
 export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
-    .description('delete one policy or binding; asks first when a binding uses the policy or guards a model')
-    .argument('<kind>', 'guardrailpolicy or modelbinding')
-    .argument('<name>', 'name of the resource');
-  withConfirm(withOutput(withResourceOptions(command, source))).action(
-    (word: string, name: string, options: DeleteOptions) => remove(source, word, name, options),
+    .description('delete policies or bindings; asks first when a binding uses a policy or guards a model')
+    .argument('[kind]', 'policy or binding, or KIND/NAME')
+    .argument('[names...]', 'names of resources');
+  withSelector(withFiles(withDryRun(withConfirm(withOutput(withResourceOptions(command, source))))))
+    .option('--ignore-not-found', 'succeed if a resource does not exist')
+    .action((word: string | undefined, names: readonly string[], options: DeleteOptions) =>
+      remove(source, word === undefined ? [] : [word, ...names], options),
+    );
+}
+
+/** What a deletion would do. */
+type Deletion = {
+  readonly kind: Kind;
+  readonly found: Stored<Resource>;
+  readonly users: readonly string[];
+  readonly effects: readonly string[];
+};
+
+/** Everything is read and every question asked before the first deletion. Bindings go first: they use the policies. */
+async function remove(source: ResourceSource, words: readonly string[], options: DeleteOptions): Promise<void> {
+  const selection = await readDeletion(words, options);
+  const selectedKinds = selection.by === 'kind' ? selection.kinds : selection.targets.map(({ kind }) => kind);
+  const internal = selectedKinds.find((kind) => kind.internal);
+  if (internal !== undefined) {
+    throw new CliError(
+      'usage',
+      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies or modelbindings.`,
+    );
+  }
+  await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
+  const deletions: Deletion[] = [];
+  for (const { kind, found } of await readDeleted(resources, selection, options)) {
+    for (const one of found) deletions.push(await deletionOf(resources, kind, one));
+  }
+  const bindingsFirst = deletions.toSorted((a, b) => Number(isPolicy(a.found)) - Number(isPolicy(b.found)));
+  if (options.dryRun === undefined) {
+    await confirm(
+      bindingsFirst.flatMap(({ effects }) => effects),
+      options,
+    );
+  }
+  const results: DeletionResult[] = [];
+  for (const deletion of bindingsFirst) results.push(await carryOut(resources, deletion, options));
+  const isOne = selection.by === 'name' && results.length === 1;
+  writeResult(formatOf(options), isOne ? results[0] : results, () =>
+    results.length === 0 ? 'Nothing to delete.' : results.map((result) => resultText(result, options)).join('\n'),
   );
 }
 
-async function remove(source: ResourceSource, word: string, name: string, options: DeleteOptions): Promise<void> {
-  const kind = resourceKind(word);
-  if (kind.internal) {
+/** The resources of the words, or those of the files. A kind without names needs a selector. */
+async function readDeletion(words: readonly string[], { filename, selector }: DeleteOptions): Promise<Selection> {
+  if (words.length > 0 === (filename !== undefined)) {
     throw new CliError(
       'usage',
-      `A ${kind.kind} is created and deleted by the platform only. Delete guardrailpolicies or modelbindings.`,
+      'delete takes either resources, such as policy NAME, or files (-f): give one of the two.',
     );
   }
-  await using resources = await source.open(options);
-  const { client } = resources;
-  const found = await readResource(client, kind, name);
+  if (filename !== undefined) {
+    const { complete } = createRevisionFiller();
+    const manifests = readResources(await readAllSources(filename), { complete });
+    return { by: 'name', targets: manifests.map(({ kind, resource }) => ({ kind, name: resource.metadata.name })) };
+  }
+  const selection = readSelection(words);
+  if (selection.by === 'kind' && selector === undefined) {
+    throw new CliError('usage', 'delete needs names, or labels (-l): a whole kind is not deleted at once.');
+  }
+  return selection;
+}
+
+async function readDeleted(
+  resources: OpenedResources,
+  selection: Selection,
+  { selector, ignoreNotFound = false }: DeleteOptions,
+): Promise<readonly SelectedKind[]> {
+  const limits = selector === undefined ? {} : { selector };
+  if (selection.by === 'kind' || !ignoreNotFound) return readSelected(resources, selection, limits);
+  const found: SelectedKind[] = [];
+  for (const { kind, name } of selection.targets) {
+    const one = await resources.client.get(kind, name);
+    if (one !== undefined) found.push({ kind, found: [one] });
+  }
+  return found;
+}
+
+async function deletionOf(resources: OpenedResources, kind: Kind, found: Stored<Resource>): Promise<Deletion> {
   const users = isPolicy(found) ? await usersOf(resources, found) : [];
-  const effects = users.length > 0 ? [policyEffect(name, users)] : lostService(found);
-  await confirm(effects, options);
-  const { uid } = found.metadata;
-  if (effects.length > 0) await deleteConfirmed(client, kind, found);
-  else await client.delete(kind, name, { uid });
+  const effects = users.length > 0 ? [policyEffect(found.metadata.name, users)] : lostService(found);
+  return { kind, found, users, effects };
+}
+
+type DeletionResult = {
+  readonly kind: string;
+  readonly name: string;
+  readonly deleted: boolean;
+  readonly usedBy: readonly string[];
+};
+
+async function carryOut(
+  { client }: OpenedResources,
+  { kind, found, users, effects }: Deletion,
+  { dryRun }: DeleteOptions,
+): Promise<DeletionResult> {
+  const { name, uid } = found.metadata;
+  const result = { kind: kind.kind, name, usedBy: users };
+  if (dryRun === 'client') return { ...result, deleted: users.length === 0 };
+  // In a dry run the confirmation is not stored, so that the server would refuse the deletion.
+  if (effects.length === 0) await client.delete(kind, name, { uid });
+  else if (dryRun === undefined) await deleteConfirmed(client, kind, found);
+  if (dryRun === 'server') return { ...result, deleted: users.length === 0 };
   const left = await client.get(kind, name);
-  const isDeleting = left !== undefined && left.metadata.uid === uid;
-  const what = `${kind.kind} ${name}`;
-  writeResult(formatOf(options), { kind: kind.kind, name, deleted: !isDeleting, usedBy: users }, () => {
-    if (!isDeleting) return `${what} is deleted.`;
-    if (users.length > 0) return `${what} is being deleted. It stays until nothing refers to it: ${listed(users)}.`;
-    return `${what} is being deleted.`;
-  });
+  return { ...result, deleted: left === undefined || left.metadata.uid !== uid };
+}
+
+function resultText({ kind, name, deleted, usedBy }: DeletionResult, options: DeleteOptions): string {
+  const what = `${kind} ${name}`;
+  if (deleted) return `${what} is deleted${dryRunSuffix(options)}.`;
+  if (options.dryRun !== undefined) return `${what} is marked for deletion${dryRunSuffix(options)}: ${listed(usedBy)}.`;
+  if (usedBy.length > 0) return `${what} is being deleted. It stays until nothing refers to it: ${listed(usedBy)}.`;
+  return `${what} is being deleted.`;
 }
 
 function isPolicy(found: Stored<Resource>): found is Stored<GuardrailPolicy> {

@@ -3,7 +3,12 @@ import { definitionSchema } from '#contracts/policy';
 import type { KubeClient } from '#kube/client/client';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { compareManifests } from '../applying/compare-manifests.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { createRevisionFiller } from '../manifests/omitted-revision.ts';
+import { readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
+import { readAllSources } from '../manifests/read-sources.ts';
+import { type FileOption, withFiles } from '../options/file-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { yamlOf } from '../output/write.ts';
@@ -12,19 +17,45 @@ import { readRevision, readRevisions, recordedAt, withoutRevisionDefinition } fr
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 import { unifiedDiff } from '../revisions/unified-diff.ts';
 
-type DiffOptions = ResourceCommandOptions & OutputOptions;
+type DiffOptions = ResourceCommandOptions & OutputOptions & FileOption;
 
 export function addDiff(program: Command, source: ResourceSource): void {
   const command = program
     .command('diff')
-    .description('show the difference between two revisions of a policy as YAML')
-    .argument('<policy>', 'name of the policy')
+    .description('show what apply -f would change, or the difference between two revisions of a policy, as YAML')
+    .argument('[policy]', 'name of the policy')
     .argument('[revision]', 'the first revision (default: the second newest)', parseRevisionNumber)
     .argument('[other]', 'the second revision (default: the newest)', parseRevisionNumber);
-  withOutput(withResourceOptions(command, source)).action(
-    (policy: string, from: number | undefined, to: number | undefined, options: DiffOptions) =>
-      showDiff(source, { policy, from, to }, options),
+  withFiles(withOutput(withResourceOptions(command, source))).action(
+    (policy: string | undefined, from: number | undefined, to: number | undefined, options: DiffOptions) => {
+      const { filename } = options;
+      if (policy !== undefined && filename === undefined) return showDiff(source, { policy, from, to }, options);
+      if (policy === undefined && filename !== undefined) return diffFiles(source, filename, options);
+      throw new CliError('usage', 'diff compares either files (-f) or revisions of one policy: give one of the two.');
+    },
   );
+}
+
+/** @throws CliError different if an application of the files would change anything */
+async function diffFiles(source: ResourceSource, paths: readonly string[], options: DiffOptions): Promise<void> {
+  const filler = createRevisionFiller();
+  const manifests = readResources(await readAllSources(paths), { complete: filler.complete });
+  await using resources = await source.open(options);
+  const { client } = resources;
+  refuseOtherNamespaces(manifests, client.namespace);
+  const known = await Promise.all(
+    manifests.map(async ({ kind, resource }) => ({ kind, resource: await filler.fillKnown(resource, client) })),
+  );
+  const compared = await compareManifests(client, known);
+  const changed = compared.filter(({ isSame }) => !isSame);
+  writeResult(formatOf(options), compared, () =>
+    changed.length === 0
+      ? 'The platform has everything as it is in the files.'
+      : changed.map(({ diff }) => diff).join(''),
+  );
+  if (changed.length === 0) return;
+  const names = changed.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  throw new CliError('different', `Different from the files: ${names}. Nothing was changed.`);
 }
 
 type DiffArguments = { readonly policy: string; readonly from: number | undefined; readonly to: number | undefined };

@@ -31,6 +31,7 @@ export const exitCodes = {
     meaning: 'A change that removes protection or cannot be undone was not confirmed; nothing was changed.',
   },
   unauthenticated: { code: 14, meaning: 'The server refused the credentials (401).' },
+  different: { code: 15, meaning: 'The platform differs from the files that diff -f compares; nothing was changed.' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
 export type ExitName = keyof typeof exitCodes;

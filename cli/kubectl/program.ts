@@ -6,6 +6,8 @@ import { addArchive, addUnarchive } from '../commands/archive.ts';
 import { addDelete } from '../commands/delete.ts';
 import { addDescribe } from '../commands/describe.ts';
 import { addDiff } from '../commands/diff.ts';
+import { addEdit } from '../commands/edit.ts';
+import { addExplain } from '../commands/explain.ts';
 import { addGet } from '../commands/get.ts';
 import { addHistory } from '../commands/history.ts';
 import { addReapply } from '../commands/reapply.ts';
@@ -20,7 +22,7 @@ import { addInstallationStatus } from './commands/status.ts';
 
 const groups: readonly CommandGroup[] = [
   { heading: 'Look:', commands: [addInstallationStatus, addWhy] },
-  { heading: 'Resources:', commands: [addGet, addDescribe, addApply, addDiff, addDelete] },
+  { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind] },
   { heading: 'Tools:', commands: [addBackup, addRestore] },

@@ -7,6 +7,12 @@ import { openResourceReader } from './resource-reader.ts';
 
 /** The resources of a management API: reads by name, and writes by its commands. */
 export async function openApi(options: SourceOptions): Promise<OpenedResources> {
+  if (options.isDryRun === true) {
+    throw new CliError(
+      'usage',
+      'The management API has no dry run: use --dry-run=client, or --dry-run=server with --via resources.',
+    );
+  }
   const { client: api, connection } = openManagement(options);
   const reader = await openResourceReader(connection);
   const { idempotencyKey, message } = options;

@@ -12,6 +12,8 @@ type RevisionFiller = {
   readonly complete: (document: unknown) => unknown;
   /** Replaces the placeholder by the newest revision of the policy. */
   readonly fill: <R>(resource: R, client: KubeClient) => Promise<R>;
+  /** The same with what is recorded now, without waiting; the placeholder stays where nothing is. */
+  readonly fillKnown: <R>(resource: R, client: KubeClient) => Promise<R>;
 };
 
 /** A ModelBinding may omit `policyRef.revision`: it then gets the newest revision at the time of the apply. */
@@ -29,6 +31,13 @@ export function createRevisionFiller(): RevisionFiller {
       const name = typeof resource === 'object' && resource !== null ? incomplete.get(resource) : undefined;
       if (name === undefined) return resource;
       return withRevision(resource, await newestRevision(client, name)) as typeof resource;
+    },
+    async fillKnown(resource, client) {
+      const name = typeof resource === 'object' && resource !== null ? incomplete.get(resource) : undefined;
+      if (name === undefined) return resource;
+      const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+      const number = policy?.status?.latestRevision?.number;
+      return number === undefined ? resource : (withRevision(resource, number) as typeof resource);
     },
   };
 }

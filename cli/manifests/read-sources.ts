@@ -37,6 +37,16 @@ export async function readSources(path: string): Promise<readonly ManifestSource
   return names.sort().map((name) => readSource(join(path, name)));
 }
 
+/** The sources of several `-f`, in their order. Standard input can be read once. @throws CliError */
+export async function readAllSources(paths: readonly string[]): Promise<readonly ManifestSource[]> {
+  if (paths.filter((path) => path === '-').length > 1) {
+    throw new CliError('usage', 'Standard input can be read once only: give one -f -.');
+  }
+  const all: ManifestSource[] = [];
+  for (const path of paths) all.push(...(await readSources(path)));
+  return all;
+}
+
 /** @param remedy what to do about a file that does not exist @throws CliError not_found, usage */
 export function readSource(path: string, remedy = 'check the path'): ManifestSource {
   try {

@@ -23,6 +23,6 @@ export function withListOptions(command: Command): Command {
     .option('-A, --all-namespaces', 'list the resources of all namespaces');
 }
 
-function withSelector(command: Command): Command {
+export function withSelector(command: Command): Command {
   return command.option('-l, --selector <labels>', 'only resources with these labels, such as team=chat,tier!=test');
 }

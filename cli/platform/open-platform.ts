@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { isKubeError } from '#kube/client/kube-error';
+import { allNamespaces } from '#kube/client/resource-path';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { noteOfCommand } from '../options/message-option.ts';
@@ -23,15 +24,15 @@ export const defaultNamespace = 'default';
 
 /** The resources of a running platform. */
 export function openPlatform({ data, status }: RunningPlatform, options: SourceOptions): OpenedResources {
-  const { namespace = defaultNamespace, requestTimeout } = options;
-  if (namespace !== defaultNamespace) {
+  const { namespace = defaultNamespace, requestTimeout, isDryRun: dryRun = false } = options;
+  if (namespace !== defaultNamespace && namespace !== allNamespaces) {
     throw new CliError(
       'not_found',
       `There is no namespace ${namespace}: this platform has the namespace ${defaultNamespace} only. Leave out --namespace.`,
     );
   }
   const tokenFile = openApiToken(data);
-  const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace }, requestTimeout);
+  const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace, dryRun }, requestTimeout);
   return {
     client,
     writer: createResourceWriter(client, noteOfCommand(options.message)),

@@ -25,6 +25,8 @@ export type SourceOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
+  /** Whether the server checks writes and stores none of them. */
+  readonly isDryRun?: boolean;
   /** Timeout of one request in seconds. */
   readonly requestTimeout: number;
 };

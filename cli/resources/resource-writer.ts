@@ -7,7 +7,7 @@ import { isKubeError } from '#kube/client/kube-error';
 import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
-import type { Stored } from '#resources/metadata';
+import type { Resource, Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 
@@ -28,8 +28,8 @@ export type ResourceWriter = {
   applyToBinding(binding: Stored<ModelBinding>, desired: DesiredGuardrail): Promise<Stored<ModelBinding>>;
   /** Saves a revision with another lifecycle. */
   setLifecycle(policy: Stored<GuardrailPolicy>, lifecycle: Lifecycle): Promise<void>;
-  /** Creates the resource of a manifest or replaces its spec. */
-  applyManifest(manifest: Pick<Manifest, 'kind' | 'resource'>): Promise<ApplyResult>;
+  /** Creates the resource of a manifest or replaces its spec; `base` is the object that the manifest was written from. */
+  applyManifest(manifest: Pick<Manifest, 'kind' | 'resource'>, base?: Stored<Resource>): Promise<ApplyResult>;
 };
 
 /** Writes resources on the resource server; each write carries the note. */
@@ -51,7 +51,8 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       const desired = { spec: { ...policy.spec, lifecycle, change }, annotations: noted(change) };
       await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, desired, 'generation'));
     },
-    applyManifest: (manifest) => applyManifest(client, manifest, { token: 'when_changed', note }),
+    applyManifest: (manifest, base) =>
+      applyManifest(client, manifest, { token: 'when_changed', note, ...(base === undefined ? {} : { base }) }),
   };
 }
 

@@ -10,6 +10,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 
 /** Of the tests beside their subject: those that start databases or whole platforms, wait for leases or search long. */
 export const slowFiles: readonly string[] = [
+  'cli/change-verbs.test.ts',
   'cli/frozen-processes.test.ts',
   'cli/help-examples.test.ts',
   'cli/management-commands.test.ts',

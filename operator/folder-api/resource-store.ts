@@ -35,12 +35,20 @@ export type ResourceStore = {
   version(): number;
   readonly history: History;
   /** Calls `decide` with the newest state and carries out its result. @throws ApiRefusal without a change */
-  change(kind: Kind, name: string, decide: (current: StoredObject | undefined) => WriteDecision): Promise<Written>;
+  change(
+    kind: Kind,
+    name: string,
+    decide: (current: StoredObject | undefined) => WriteDecision,
+    mode?: WriteMode,
+  ): Promise<Written>;
   /** Calls back after every change. @returns a function that stops it */
   subscribe(listener: (change: Change) => void): () => void;
   /** Waits for writes in flight. */
   settle(): Promise<void>;
 };
+
+/** `dry` does everything but the write: nothing is stored, and no version is used. */
+export type WriteMode = 'stored' | 'dry';
 
 type Written = { readonly object: StoredObject; readonly act: WriteDecision['act'] };
 
@@ -93,11 +101,17 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     }
   }
 
-  async function write(kind: Kind, name: string, decide: (current: StoredObject | undefined) => WriteDecision) {
+  async function write(
+    kind: Kind,
+    name: string,
+    decide: (current: StoredObject | undefined) => WriteDecision,
+    mode: WriteMode,
+  ) {
     const previous = tableOf(kind).get(name);
     const decision = decide(previous);
     if (decision.act === 'keep') return { object: kept(previous), act: decision.act };
     if (broken) throw new ApiRefusal('InternalError', 'the store failed before: it accepts no writes until a restart');
+    if (mode === 'dry') return { object: withVersion(kind, decision.object, current), act: decision.act };
     const object = await giveVersion(kind, decision.object);
     await onDisk(decision.act, object);
     const gone = decision.act === 'remove';
@@ -115,9 +129,13 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
       reserved = next + reservation;
     }
     next += 1;
+    return withVersion(kind, object, next);
+  }
+
+  function withVersion(kind: Kind, object: Stored<Resource>, version: number): StoredObject {
     const encoded = encodeStoredObject(kind, {
       ...object,
-      metadata: { ...object.metadata, resourceVersion: String(next) },
+      metadata: { ...object.metadata, resourceVersion: String(version) },
     });
     if (encoded.bytes.length <= maxObjectBytes) return encoded;
     throw new ApiRefusal('RequestEntityTooLarge', `an object is at most ${maxObjectBytes} bytes of JSON`, {
@@ -159,14 +177,14 @@ export function openResourceStore(files: ObjectFiles, onBroken: (error: unknown)
     dependentsOf: (uid) => [...(dependents.get(uid)?.values() ?? [])],
     version: () => current,
     history,
-    change(kind, name, decide) {
+    change(kind, name, decide, mode = 'stored') {
       if (waiting >= maxWaiting) {
         return Promise.reject(
           new ApiRefusal('TooManyRequests', 'too many writes are queued', { retryAfterSeconds: 1 }),
         );
       }
       waiting += 1;
-      const result = lane.then(() => write(kind, name, decide));
+      const result = lane.then(() => write(kind, name, decide, mode));
       lane = result.then(ignore, ignore).then(() => {
         waiting -= 1;
       });

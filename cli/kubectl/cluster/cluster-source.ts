@@ -33,10 +33,10 @@ export const clusterSource: ResourceSource = {
 };
 
 async function openCluster(options: SourceOptions): Promise<OpenedResources> {
-  const { kubeconfig: file, context, requestTimeout } = options;
+  const { kubeconfig: file, context, requestTimeout, isDryRun: dryRun = false } = options;
   const { namespace: own, ...access } = await loadKubeconfig({ file, context });
   const namespace = options.namespace ?? own ?? 'default';
-  const client = createBoundedClient({ ...access, namespace }, requestTimeout);
+  const client = createBoundedClient({ ...access, namespace, dryRun }, requestTimeout);
   return {
     client,
     writer: createResourceWriter(client, noteOfCommand(options.message)),

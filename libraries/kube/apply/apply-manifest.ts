@@ -24,6 +24,8 @@ export type ApplyOptions = {
    * changes. `fresh` when absent.
    */
   readonly token?: 'fresh' | 'when_changed';
+  /** The object that the manifest was written from: a newer generation is refused with `precondition_failed`. */
+  readonly base?: Stored<Resource>;
   /** Who applies the manifest, and why. It is stored with the token of a write that changes the spec. */
   readonly note?: ChangeNote;
 };
@@ -54,7 +56,8 @@ export async function applyManifest(
       return await applyOnce(client, manifest, options, freshToken);
     } catch (error) {
       const raced = isKubeError(error, 'already_exists', 'conflict', 'precondition_failed', 'not_found');
-      if (!raced || attempt === maxAttempts || error instanceof DeletingError) throw error;
+      if (!raced || options.base !== undefined || attempt === maxAttempts || error instanceof DeletingError)
+        throw error;
     }
   }
 }
@@ -74,7 +77,7 @@ async function applyOnce(
   const { name, labels = {} } = resource.metadata;
   const hash = options.sourceHash === undefined ? {} : { [appliedHashAnnotation]: options.sourceHash };
   const annotations = { ...resource.metadata.annotations, ...hash };
-  const current = await client.get<Resource>(kind, name);
+  const current = options.base ?? (await client.get<Resource>(kind, name));
   if (current === undefined) {
     const spec = withToken(kind, resource.spec, undefined, freshToken, options);
     const { apiVersion } = resource;
@@ -127,6 +130,25 @@ function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, o
     return token === undefined ? wanted : { ...wanted, [member]: token };
   }
   return { ...wanted, [member]: fresh };
+}
+
+/** What a manifest asks for as an object without status; a token that it omits stays as it is. */
+export function desiredObject({ kind, resource }: ManifestResource, current: Stored<Resource> | undefined): Resource {
+  const { apiVersion, metadata } = resource;
+  const member = tokenMembers.get(kind.kind);
+  const token =
+    member === undefined ? undefined : (current?.spec as Readonly<Record<string, unknown>> | undefined)?.[member];
+  const kept = member === undefined || token === undefined ? {} : { [member]: token };
+  return {
+    apiVersion,
+    kind: kind.kind,
+    metadata: {
+      name: metadata.name,
+      labels: { ...current?.metadata.labels, ...metadata.labels },
+      annotations: { ...current?.metadata.annotations, ...metadata.annotations },
+    },
+    spec: { ...kept, ...(resource.spec as object) },
+  };
 }
 
 /** The conflict is not retried: the deletion must finish before the object can be created again. */

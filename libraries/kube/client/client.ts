@@ -79,6 +79,8 @@ export type ClientOptions = Omit<ClusterAccess, 'credentials' | 'namespace'> &
     readonly namespace: string;
     /** Timeout of requests other than lists and watches, milliseconds; 15,000 when absent. */
     readonly requestTimeoutMs?: number;
+    /** Whether the server checks writes and stores none of them; they are stored when absent. */
+    readonly dryRun?: boolean;
     /** Most open connections to the server, watches included; 48 when absent. */
     readonly maxSockets?: number;
     /** Called for every finished request, for metrics. */
@@ -90,6 +92,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
   const { namespace, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const credentials = options.credentials ?? tokenCredentials(options.tokenFile);
   const connection = openConnection({ ...options, credentials });
+  const dryRun = options.dryRun === true ? { dryRun: 'All' } : {};
   const pathOf = (kind: Kind, ...segments: readonly string[]): string => resourcePath(kind, namespace, ...segments);
 
   async function patchAt<R extends KubeObject = Resource>(
@@ -100,7 +103,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
     const answer = await connection.send({
       method: 'PATCH',
       path,
-      query: { fieldValidation: 'Strict' },
+      query: { fieldValidation: 'Strict', ...dryRun },
       body: operations,
       contentType: 'application/json-patch+json',
       timeoutMs: requestTimeoutMs,
@@ -126,7 +129,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       const answer = await connection.send({
         method: 'POST',
         path: pathOf(kind),
-        query: { fieldValidation: 'Strict' },
+        query: { fieldValidation: 'Strict', ...dryRun },
         body: object,
         timeoutMs: requestTimeoutMs,
       });
@@ -138,6 +141,7 @@ export function createClient(options: ClientOptions): KubeClient & AsyncDisposab
       await connection.send({
         method: 'DELETE',
         path: pathOf(kind, name),
+        query: dryRun,
         body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions },
         timeoutMs: requestTimeoutMs,
       });

@@ -14,7 +14,8 @@ import { decideDelete, readDeleteOptions } from '../decide-delete.ts';
 import { decidePatch } from '../decide-patch.ts';
 import type { ListSnapshots } from '../list-snapshots.ts';
 import { refuseDeletion, refuseUnguarding } from '../refuse-unprotecting.ts';
-import type { ResourceStore } from '../resource-store.ts';
+import type { ResourceStore, WriteMode } from '../resource-store.ts';
+import type { StoredObject } from '../stored-object.ts';
 import { discoveryDocuments } from './discovery.ts';
 import { listObjects } from './list-objects.ts';
 import { readListQuery } from './list-query.ts';
@@ -49,7 +50,6 @@ export async function handleRequest(
   try {
     authenticate(incoming, options.tokenFile);
     const url = new URL(incoming.url ?? '/', 'http://localhost');
-    if (url.searchParams.has('dryRun')) throw new ApiRefusal('BadRequest', 'dryRun is not served');
     await answer(incoming, outgoing, url, options);
   } catch (error) {
     refuse(incoming, outgoing, error, options);
@@ -77,11 +77,12 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: unkn
 
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse, url: URL, options: HandlerOptions) {
   const target = readTarget(url.pathname, options.namespace);
+  const mode = readWriteMode(incoming.method, url.searchParams);
   switch (target.type) {
     case 'collection':
-      return answerCollection(incoming, outgoing, url, target, options);
+      return answerCollection(incoming, outgoing, url, { ...target, mode }, options);
     case 'object':
-      return answerObject(incoming, outgoing, target, options);
+      return answerObject(incoming, outgoing, { ...target, mode }, options);
     case 'other': {
       const document = options.documents.get(target.path)?.() ?? discoveryDocuments.get(target.path);
       if (document === undefined) throw unknownPath();
@@ -91,11 +92,13 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, url: 
   }
 }
 
+type Mode = { readonly mode: WriteMode };
+
 async function answerCollection(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   url: URL,
-  { kind, namespace }: Extract<RequestTarget, { type: 'collection' }>,
+  { kind, namespace, mode }: Extract<RequestTarget, { type: 'collection' }> & Mode,
   options: HandlerOptions,
 ): Promise<void> {
   const { store, snapshots } = options;
@@ -107,14 +110,14 @@ async function answerCollection(
   if (incoming.method !== 'POST' || namespace === undefined) throw notAllowed();
   const body = await readJson(incoming, 'application/json');
   const created = { kind, namespace, body, uid: randomUUID(), now: options.clock.date() };
-  const { object } = await store.change(kind, nameInBody(body), (current) => decideCreate(created, current));
+  const { object } = await store.change(kind, nameInBody(body), (current) => decideCreate(created, current), mode);
   sendBytes(outgoing, 201, 'application/json', object.bytes);
 }
 
 async function answerObject(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { kind, name, part }: Extract<RequestTarget, { type: 'object' }>,
+  { kind, name, part, mode }: Extract<RequestTarget, { type: 'object' }> & Mode,
   options: HandlerOptions,
 ): Promise<void> {
   const { store } = options;
@@ -126,25 +129,34 @@ async function answerObject(
     }
     case 'PATCH': {
       const patch = await readJson(incoming, patchType);
-      const { object } = await store.change(kind, name, (current) =>
-        refuseUnguarding(kind, current, decidePatch({ kind, name, part, patch }, current)),
-      );
+      const decide = (current: StoredObject | undefined) =>
+        refuseUnguarding(kind, current, decidePatch({ kind, name, part, patch }, current));
+      const { object } = await store.change(kind, name, decide, mode);
       return sendBytes(outgoing, 200, 'application/json', object.bytes);
     }
     case 'DELETE': {
       if (part === 'status') throw notAllowed();
       const body = readDeleteOptions(await readOptionalJson(incoming));
       const deletion = { kind, name, options: body, now: options.clock.date() };
-      const { object, act } = await store.change(kind, name, (current) => {
+      const decide = (current: StoredObject | undefined) => {
         const decision = decideDelete(deletion, current);
         return current === undefined ? decision : refuseDeletion(store, current, decision);
-      });
+      };
+      const { object, act } = await store.change(kind, name, decide, mode);
       if (act === 'remove') return sendJson(outgoing, 200, deleted(kind, name, object.metadata.uid));
       return sendBytes(outgoing, 200, 'application/json', object.bytes);
     }
     default:
       throw notAllowed();
   }
+}
+
+/** `dryRun=All` of a write, as in Kubernetes; anything else is refused rather than ignored. */
+function readWriteMode(method: string | undefined, query: URLSearchParams): WriteMode {
+  const values = query.getAll('dryRun');
+  if (values.length === 0) return 'stored';
+  if (method !== 'GET' && values.every((value) => value === 'All')) return 'dry';
+  throw new ApiRefusal('BadRequest', 'dryRun must be All, in a request that writes');
 }
 
 function deleted(kind: Kind, name: string, uid: string): object {

@@ -1,0 +1,121 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type ApplyResult, desiredObject } from '#kube/apply/apply-manifest';
+import type { Manifest } from '#kube/apply/read-manifests';
+import { sameJson } from '#kube/apply/same-json';
+import type { KubeClient } from '#kube/client/client';
+import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
+import { waitApplied } from '../bindings/wait-applied.ts';
+import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
+import type { ReadManifest } from '../manifests/read-resources.ts';
+import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
+import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
+import type { WaitOption } from '../options/wait-option.ts';
+import { formatOf, isForPeople, type OutputOptions, writeValue } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { judgedByOperator, warningsOf, writeWarning } from './judge-applied.ts';
+
+type AppliedManifest = Pick<Manifest, 'kind' | 'resource'>;
+type ApplyManifestsOptions = OutputOptions & WaitOption & ConfirmOption & DryRunOption;
+
+type AppliedSet = {
+  readonly manifests: readonly ReadManifest[];
+  /** Fills in the revisions that bindings omit; absent where the manifests are complete. */
+  readonly filler?: ReturnType<typeof createRevisionFiller>;
+  /** The object that a manifest was written from; a newer one is refused. */
+  readonly base?: Stored<Resource>;
+};
+
+/**
+ * Applies resources. Every question is asked before the first write. Policies go first: bindings need their revisions.
+ * @throws CliError not_confirmed, refused, conflict, timeout
+ */
+export async function applyManifests(
+  resources: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
+  { manifests, filler, base }: AppliedSet,
+  options: ApplyManifestsOptions,
+): Promise<void> {
+  const { client, writer } = resources;
+  const format = formatOf(options);
+  const { dryRun } = options;
+  const say = (text: string): void => {
+    if (isForPeople(format)) writeText(text);
+  };
+  const unguarded = await lostGuardrails(client, manifests);
+  if (dryRun === undefined) await confirm(unguarded.map(unguardedEffect), options);
+  const confirmed = new Set(unguarded.map(({ metadata }) => metadata.name));
+  const warnings = await warningsOf(manifests, resources);
+  warnings?.forEach(writeWarning);
+  const results: ApplyResult[] = [];
+  for (const { kind, resource } of policiesFirst(manifests)) {
+    // A policy of the same dry run gets no new revision, so that there is nothing to wait for.
+    const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
+    const filled = fill === undefined ? resource : await fill(resource, client);
+    const isConfirmed = isBinding(filled) && confirmed.has(filled.metadata.name);
+    const wanted = { kind, resource: isConfirmed ? confirming(filled) : filled };
+    const result =
+      dryRun === 'client'
+        ? await compare(client, { kind, resource: filled })
+        : await writer.applyManifest(wanted, base);
+    results.push(result);
+    say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
+  }
+  for (const { object } of dryRun === undefined ? results : []) {
+    if (options.wait === undefined || !isBinding(object)) continue;
+    await waitApplied(client, object, options.wait, isForPeople(format));
+    say(`${object.kind} ${object.metadata.name} is applied`);
+  }
+  if (dryRun === undefined && options.wait !== undefined && !results.some(({ object }) => isBinding(object))) {
+    const found = await judgedByOperator(client, results, options.wait);
+    if (warnings === undefined) found.forEach(writeWarning);
+  }
+  if (!isForPeople(format)) writeValue(format, results);
+}
+
+/** The outcome of an application that sends nothing. */
+async function compare(client: KubeClient, manifest: AppliedManifest): Promise<ApplyResult> {
+  const current = await client.get<Resource>(manifest.kind, manifest.resource.metadata.name);
+  const desired = desiredObject(manifest, current);
+  // Nothing was stored, so that members of the server are missing.
+  if (current === undefined) return { action: 'created', object: desired as Stored<Resource> };
+  const { metadata, spec } = current;
+  const before = { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {}, spec };
+  const { labels, annotations } = desired.metadata;
+  const isSame = sameJson(before, { labels, annotations, spec: desired.spec });
+  const object = { ...current, metadata: { ...metadata, labels, annotations }, spec: desired.spec };
+  return { action: isSame ? 'unchanged' : 'configured', object: object as Stored<Resource> };
+}
+
+function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {
+  const isPolicy = ({ kind }: AppliedManifest): boolean => kind.kind === kinds.guardrailPolicy.kind;
+  return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
+}
+
+/** The guarded bindings that would not be guarded any more. */
+async function lostGuardrails(
+  client: KubeClient,
+  manifests: readonly AppliedManifest[],
+): Promise<readonly Stored<ModelBinding>[]> {
+  const lost: Stored<ModelBinding>[] = [];
+  for (const { resource } of manifests) {
+    if (!isBinding(resource) || resource.spec.guardrail.mode !== 'None') continue;
+    const current = await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name);
+    if (current !== undefined && hasGuardrail(current)) lost.push(current);
+  }
+  return lost;
+}
+
+/** The confirmation that servers ask for, with a value that no earlier change has used. */
+function confirming(binding: ModelBinding): ModelBinding {
+  const { metadata } = binding;
+  const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: uuidv7() };
+  return { ...binding, metadata: { ...metadata, annotations } };
+}
+
+/** The schema of the resource's kind has already validated the spec. */
+function isBinding<R extends Resource>(object: R): object is R & ModelBinding {
+  return object.kind === kinds.modelBinding.kind;
+}

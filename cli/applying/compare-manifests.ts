@@ -1,0 +1,47 @@
+import { desiredObject } from '#kube/apply/apply-manifest';
+import type { Manifest } from '#kube/apply/read-manifests';
+import type { KubeClient } from '#kube/client/client';
+import type { Resource } from '#resources/metadata';
+import { schemaOf } from '#resources/schemas';
+import { yamlOf } from '../output/write.ts';
+import { unifiedDiff } from '../revisions/unified-diff.ts';
+
+type Comparison = { readonly kind: string; readonly name: string; readonly isSame: boolean; readonly diff: string };
+
+/** The difference between each resource of the platform and what an application of its manifest would leave there. */
+export async function compareManifests(
+  client: Pick<KubeClient, 'get'>,
+  manifests: readonly Pick<Manifest, 'kind' | 'resource'>[],
+): Promise<readonly Comparison[]> {
+  const compared: Comparison[] = [];
+  for (const manifest of manifests) {
+    const { kind, resource } = manifest;
+    const { name } = resource.metadata;
+    const current = await client.get<Resource>(kind, name);
+    const what = `${kind.kind} ${name}`;
+    const diff = unifiedDiff(
+      { label: `${what} on the platform`, text: current === undefined ? '' : textOf(manifest, current) },
+      { label: `${what} in the file`, text: textOf(manifest, desiredObject(manifest, current)) },
+    );
+    compared.push({ kind: kind.kind, name, isSame: diff === '', diff });
+  }
+  return compared;
+}
+
+/** The members that a manifest decides, in the order of the documentation, which is that of the schema. */
+function textOf({ kind }: Pick<Manifest, 'kind'>, { apiVersion, metadata, spec }: Resource): string {
+  const { name, labels, annotations } = metadata;
+  const written = {
+    apiVersion,
+    kind: kind.kind,
+    metadata: { name, ...unlessEmpty('labels', labels), ...unlessEmpty('annotations', annotations) },
+    spec,
+  };
+  const read = schemaOf(kind).safeParse(written);
+  return yamlOf(read.success ? read.data : written);
+}
+
+function unlessEmpty(member: string, map: Readonly<Record<string, string>> | undefined): object {
+  const entries = Object.entries(map ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? {} : { [member]: Object.fromEntries(entries) };
+}

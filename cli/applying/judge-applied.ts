@@ -1,0 +1,62 @@
+import type { ApplyResult } from '#kube/apply/apply-manifest';
+import type { KubeClient } from '#kube/client/client';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
+import { CliError } from '../errors/cli-error.ts';
+import type { ReadManifest } from '../manifests/read-resources.ts';
+import { policyWarnings } from '../policy/policy-warnings.ts';
+import { policyIdOf } from '../policy/read-policy.ts';
+import { waitJudged } from '../policy/wait-judged.ts';
+import type { JudgedEnvironment, OpenedResources } from '../resources/resource-source.ts';
+
+/** Without a binding that is awaited, the judgement of each policy is. Returns its warnings. */
+export async function judgedByOperator(
+  client: KubeClient,
+  results: readonly ApplyResult[],
+  seconds: number,
+): Promise<readonly string[]> {
+  const warnings: (string | undefined)[] = [];
+  for (const { object } of results) {
+    if (isPolicy(object)) warnings.push(await waitJudged(client, object, seconds));
+  }
+  return warnings.filter((warning) => warning !== undefined);
+}
+
+/**
+ * What the policies would be refused for or warned of, judged on this machine with the settings of the platform;
+ * undefined where these cannot be read, for example over the management API.
+ */
+export async function warningsOf(
+  manifests: readonly ReadManifest[],
+  resources: Pick<OpenedResources, 'environment'>,
+): Promise<readonly string[] | undefined> {
+  const policies = manifests.flatMap(({ resource, source }) =>
+    isPolicy(resource) ? [{ policy: resource, source }] : [],
+  );
+  if (policies.length === 0) return [];
+  const settings = await settingsOf(resources);
+  if (settings === undefined) return undefined;
+  const warnings: string[] = [];
+  for (const { policy, source } of policies) {
+    warnings.push(...(await policyWarnings({ source, policy, id: policyIdOf(policy) }, settings)));
+  }
+  return warnings;
+}
+
+async function settingsOf(resources: Pick<OpenedResources, 'environment'>): Promise<JudgedEnvironment | undefined> {
+  try {
+    return await resources.environment();
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
+}
+
+export function writeWarning(warning: string): void {
+  process.stderr.write(`portcullis: warning: ${warning}\n`);
+}
+
+function isPolicy<R extends Resource>(object: R): object is R & GuardrailPolicy {
+  return object.kind === kinds.guardrailPolicy.kind;
+}

@@ -1,0 +1,184 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { manifestOfWord } from './testing/policy-text.ts';
+import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform({ environment: { PORTCULLIS_HUNG_AFTER_SECONDS: '3600' } });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+
+type Given = { readonly input?: string; readonly environment?: Readonly<Record<string, string>> };
+const run = (args: readonly string[], given: Given = {}): Promise<ProgramEnd> =>
+  runInProcess(args, { data: platform.data, ...given });
+const namesOf = async (): Promise<string> => (await run(['get', 'gp', '-o', 'name'])).stdout;
+const wordOf = async (name: string): Promise<string> =>
+  (await run(['get', 'gp', name, '-o', 'jsonpath={.spec.definition.request.baseline[0].stopList.terms[0]}'])).stdout;
+
+test('portcullis apply takes several files, a folder and standard input', async () => {
+  using folder = folderWithFiles();
+  const files = [
+    folder.write('a.yaml', manifestOfWord('from-a', 'a')),
+    folder.write('b.yaml', manifestOfWord('from-b', 'b')),
+  ];
+  const given = await run(['apply', '-f', files[0] ?? '', '-f', files[1] ?? '', '-f', '-'], {
+    input: manifestOfWord('from-input', 'c'),
+  });
+  expect(given).toMatchObject({
+    code: 0,
+    stdout: 'GuardrailPolicy from-a created\nGuardrailPolicy from-b created\nGuardrailPolicy from-input created\n',
+  });
+  expect((await run(['apply', '-f', folder.path])).stdout).toMatch(/from-a unchanged\n.*from-b unchanged\n$/);
+  const twice = await run(['apply', '-f', '-', '-f', '-'], { input: '' });
+  expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input can be read once only') });
+});
+
+describe.each([
+  ['client', ' (dry run)'],
+  ['server', ' (server dry run)'],
+])('--dry-run=%s', (mode, suffix) => {
+  test(`portcullis apply and delete say what would be done and change nothing${suffix}`, async () => {
+    const name = `dry-${mode}`;
+    const dry = (word: string) => run(['apply', '-f', '-', `--dry-run=${mode}`], { input: manifestOfWord(name, word) });
+    expect((await dry('one')).stdout).toBe(`GuardrailPolicy ${name} created${suffix}\n`);
+    expect(await namesOf()).not.toContain(name);
+    await run(['apply', '-f', '-'], { input: manifestOfWord(name, 'one') });
+    expect((await dry('one')).stdout).toBe(`GuardrailPolicy ${name} unchanged${suffix}\n`);
+    expect((await dry('two')).stdout).toBe(`GuardrailPolicy ${name} configured${suffix}\n`);
+    expect(await wordOf(name)).toBe('one');
+    const gone = await run(['delete', 'policy', name, `--dry-run=${mode}`]);
+    expect(gone).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} is deleted${suffix}.\n` });
+    expect(await namesOf()).toContain(name);
+  });
+});
+
+test('portcullis apply --dry-run of a binding that loses its guardrail neither asks nor writes', async () => {
+  const bare = (await run(['get', 'mb', 'guarded-echo', '-o', 'json'])).stdout;
+  const { apiVersion, kind, metadata, spec } = JSON.parse(bare);
+  const manifest = JSON.stringify({
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
+    spec: { ...spec, guardrail: { mode: 'None' } },
+  });
+  const asked = await run(['apply', '-f', '-', '--dry-run=client'], { input: manifest });
+  expect(asked).toMatchObject({ code: 0, stdout: 'ModelBinding guarded-echo configured (dry run)\n' });
+  expect(await run(['apply', '-f', '-'], { input: manifest })).toMatchObject({ code: 13 });
+  expect((await run(['get', 'mb', 'guarded-echo'])).stdout).not.toContain('UNGUARDED');
+});
+
+test('portcullis diff -f shows what apply would change, and exits with 15 only if it would', async () => {
+  await run(['apply', '-f', '-'], { input: manifestOfWord('compared', 'before') });
+  const diff = (text: string) => run(['diff', '-f', '-'], { input: text });
+  expect(await diff(manifestOfWord('compared', 'before'))).toMatchObject({
+    code: 0,
+    stdout: 'The platform has everything as it is in the files.\n',
+  });
+  const changed = await diff(manifestOfWord('compared', 'after', { labels: { team: 'chat' } }));
+  expect(changed.code).toBe(15);
+  expect(changed.stdout).toContain(
+    '--- GuardrailPolicy compared on the platform\n+++ GuardrailPolicy compared in the file\n',
+  );
+  expect(changed.stdout).toMatch(/^\+ {4}team: chat$/m);
+  expect(changed.stdout).toMatch(/^- +- before$/m);
+  expect(changed.stdout).toMatch(/^\+ +- after$/m);
+  expect(changed.stderr).toContain('Different from the files: GuardrailPolicy compared.');
+  expect((await diff(manifestOfWord('new-one', 'x'))).code).toBe(15);
+  expect(await wordOf('compared')).toBe('before');
+  expect(await run(['diff'])).toMatchObject({ code: 2 });
+  expect(await run(['diff', 'compared', '-f', '-'])).toMatchObject({ code: 2 });
+});
+
+test('portcullis delete takes several names, labels and files, and deletes nothing if one name does not exist', async () => {
+  const deleted = (name: string) => new RegExp(`^GuardrailPolicy ${name} is (being )?deleted\\.\n$`);
+  const labelled = { labels: { test: 'delete' } };
+  const texts = ['d1', 'd2', 'd3', 'd4'].map((name) => manifestOfWord(name, name, name > 'd2' ? labelled : {}));
+  await run(['apply', '-f', '-'], { input: texts.join('---\n') });
+  expect(await run(['delete', 'policy', 'd1', 'missing'])).toMatchObject({ code: 3 });
+  expect(await namesOf()).toContain('/d1\n');
+  expect((await run(['delete', 'gp/d1', 'gp/missing', '--ignore-not-found'])).stdout).toMatch(deleted('d1'));
+  expect((await run(['delete', '-f', '-'], { input: texts[1] ?? '' })).stdout).toMatch(deleted('d2'));
+  expect((await run(['delete', 'gp', '-l', 'test=delete', '-o', 'name'])).stdout).toBe(
+    'guardrailpolicy.portcullis.dev/d3\nguardrailpolicy.portcullis.dev/d4\n',
+  );
+  for (const words of [[], ['gp'], ['all', '-l', 'a=b'], ['gprev', 'x']]) {
+    expect(await run(['delete', ...words]), words.join(' ')).toMatchObject({ code: 2, stdout: '' });
+  }
+});
+
+describe('edit', () => {
+  const edit = (command: string, ...more: readonly string[]) =>
+    run(['edit', 'policy', 'edited', ...more], { environment: { KUBE_EDITOR: command, EDITOR: 'false' } });
+  beforeAll(async () => {
+    await run(['apply', '-f', '-'], { input: manifestOfWord('edited', 'first') });
+  });
+
+  test('portcullis edit applies what the editor saved, and writes nothing without a change', async () => {
+    expect(await edit('sed -i s/first/second/')).toMatchObject({
+      code: 0,
+      stdout: 'GuardrailPolicy edited configured\n',
+    });
+    expect(await wordOf('edited')).toBe('second');
+    const same = await edit('true');
+    expect(same).toMatchObject({ code: 0, stdout: 'The text was not changed: nothing was written.\n' });
+  });
+
+  test('portcullis edit keeps an invalid text and says where, and refuses another name', async () => {
+    const invalid = await edit('sed -i s/token/tokn/');
+    expect(invalid).toMatchObject({ code: 2, stdout: '' });
+    expect(invalid.stderr).toContain('match');
+    const file = /Your text is kept in (\S+\.yaml): correct it/.exec(invalid.stderr)?.[1] ?? '';
+    expect(existsSync(file) && readFileSync(file, 'utf8')).toContain('match: tokn');
+    expect((await edit('sed -i s/name:.edited/name:\\x20other/')).stderr).toContain('kind and name cannot be changed');
+    expect(await wordOf('edited')).not.toBe('');
+    expect(await edit('false')).toMatchObject({ code: 2, stderr: expect.stringContaining('ended with exit code 1') });
+    expect((await edit('no-such-editor')).stderr).toContain('cannot be started: set KUBE_EDITOR or EDITOR');
+  });
+
+  test('portcullis edit does not overwrite a change that another writer made meanwhile', async () => {
+    using folder = folderWithFiles();
+    const other = folder.write('other.yaml', manifestOfWord('edited', 'of-another-writer'));
+    const script = `${process.execPath} cli/main.ts apply -f ${other} --data ${platform.data} > /dev/null\nsed -i s/displayName:.edited/displayName:\\ mine/ "$1"\n`;
+    const end = await edit(`sh ${folder.write('editor.sh', script)}`);
+    expect(end).toMatchObject({ code: 10, stderr: expect.stringContaining('Your text is kept in') });
+    expect(await wordOf('edited')).toBe('of-another-writer');
+  });
+
+  test('portcullis edit asks before a guardrail is removed, as apply does', async () => {
+    const removing = 'sed -i -e s/mode:.Policy/mode:\\x20None/ -e /policyRef:/,/revision:/d';
+    const end = await run(['edit', 'mb/guarded-echo'], { environment: { KUBE_EDITOR: removing } });
+    expect(end.code).toBe(13);
+    expect((await run(['get', 'mb', 'guarded-echo'])).stdout).not.toContain('UNGUARDED');
+  });
+});
+
+test('portcullis explain describes kinds and fields with types, choices, limits and what is required', async () => {
+  const policy = (await run(['explain', 'gp'])).stdout;
+  expect(policy).toContain('KIND:     GuardrailPolicy\nVERSION:  portcullis.dev/v1alpha1\n');
+  expect(policy).toContain('GuardrailPolicy is a named set of rules');
+  expect(policy).toContain('  spec <Object> -required-\n');
+  const mode = (await run(['explain', 'modelbinding.spec.guardrail.mode'])).stdout;
+  expect(mode).toContain('FIELD:    mode <string>\n    enum: Policy, None\n');
+  const terms = (await run(['explain', 'policy.spec.definition.request.baseline.stopList.terms'])).stdout;
+  expect(terms).toMatch(/FIELD: {4}terms <\[\]string>\n {4}minItems/);
+  expect((await run(['explain', 'policy.spec', '--recursive'])).stdout).toContain(
+    '      baseline <[]Object> -required-\n',
+  );
+  expect(await run(['explain', 'policy.spec.definiton'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('GuardrailPolicy.spec has no field "definiton"'),
+  });
+  expect((await run(['explain', 'policy.spec.definiton'])).stderr).toContain('Did you mean definition?');
+});
+
+test('portcullis apply-revision --wait writes a line for each state on standard error, and none with --json', async () => {
+  const applied = await run(['reapply', 'guarded-echo', '--wait']);
+  expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('is applied') });
+  const lines = applied.stderr.trim().split('\n');
+  expect(lines.every((line) => line.startsWith('ModelBinding guarded-echo: '))).toBe(true);
+  expect(new Set(lines).size).toBe(lines.length);
+  expect((await run(['reapply', 'guarded-echo', '--wait', '--json'])).stderr).toBe('');
+});
