@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { defaultBundleLimits } from '#contracts/bundle';
 import { type BaselineRule, type Definition, regexEngine } from '#contracts/policy';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -90,4 +93,17 @@ test('a policy is judged once for each generation, also over a restart, and agai
   await createTestPolicy(platform, 'other');
   await conditionOf(platform, 'other', 'Valid');
   expect(judged.length).toBe(before + 1);
+});
+
+test('a policy is judged again when the limits of the platform change', async () => {
+  const judge = createJudge({ file: judgeFile, secretsDirectory: '' });
+  await using platform = await startTestOperator({ overrides: { judge } });
+  await createTestPolicy(platform, 'guard');
+  expect(await conditionOf(platform, 'guard', 'Valid')).toMatchObject({ status: 'True' });
+  expect((await conditionOf(platform, 'guard', 'Warnings')).message).not.toContain('maxBodyBytes');
+  await writeFile(join(platform.data, 'limits.yaml'), stringify({ ...defaultBundleLimits, maxBodyBytes: 4_096 }));
+  await waitFor<GuardrailPolicy>(platform, kinds.guardrailPolicy, 'guard', 'the new limit is known', ({ status }) => {
+    const { message = '' } = status?.conditions?.find(({ type }) => type === 'Warnings') ?? {};
+    return message.includes('maxBodyBytes 4096 is below 8192, so streamed answers are refused');
+  });
 });

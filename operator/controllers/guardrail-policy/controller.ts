@@ -46,7 +46,7 @@ type PolicyControllerOptions = {
   readonly events: Pick<EventRecorder, 'record'>;
   /** Policies that are served directly: each entry refers to its policy. */
   readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
-  readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget'>;
+  readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget' | 'hasNewSettings'>;
   /** Queues a pass over a policy. */
   readonly queue: (name: string) => void;
 };
@@ -224,7 +224,8 @@ export function createPolicyController(options: PolicyControllerOptions) {
   async function judge(policy: Stored<CachedPolicy>, revision: number): Promise<void> {
     const { name, generation } = policy.metadata;
     if (judgements.of(policy) !== undefined) return;
-    if (findCondition(policy.status?.conditions, 'Valid')?.observedGeneration === generation) return;
+    const isStated = findCondition(policy.status?.conditions, 'Valid')?.observedGeneration === generation;
+    if (isStated && !judgements.hasNewSettings()) return;
     const whole = isWhole(policy) ? policy : await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (whole?.metadata.generation === generation) judgements.request(whole, revision);
   }

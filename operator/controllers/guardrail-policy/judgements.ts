@@ -37,12 +37,20 @@ export type PolicyJudgements = AsyncDisposable & {
   /** Judges this generation once; a later generation of the same policy takes its place. */
   request(policy: Stored<GuardrailPolicy>, revision: number): void;
   forget(uid: string): void;
+  /** Whether limits or approved providers changed since this process started: judgements of statuses may be outdated. */
+  hasNewSettings(): boolean;
 };
 
-type Known = { readonly generation: number; readonly judgement?: PolicyJudgement };
+type Known = {
+  readonly generation: number;
+  /** The settings that it was judged with. */
+  readonly environment: Environment;
+  readonly judgement?: PolicyJudgement;
+};
 
 export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgements {
-  const { logger, onJudged } = options;
+  const { logger, onJudged, environment } = options;
+  const first = environment();
   const known = new Map<string, Known>();
   const waiting = new Map<string, { readonly policy: Stored<GuardrailPolicy>; readonly revision: number }>();
   const stop = new AbortController();
@@ -53,10 +61,11 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
     for (const [uid, { policy, revision }] of waiting) {
       waiting.delete(uid);
       const { generation, name } = policy.metadata;
+      const used = environment();
       try {
         const judgement = await judgePolicy(options, policy, revision, stop.signal);
         if (known.get(uid)?.generation !== generation) continue;
-        known.set(uid, { generation, judgement });
+        known.set(uid, { generation, environment: used, judgement });
         onJudged(name);
       } catch (error) {
         if (stop.signal.aborted) return;
@@ -65,28 +74,32 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
         logger.warn('policy_not_judged', { policy: name, error: describeFailure(error) });
       }
     }
+    isRunning = false;
+  }
+
+  function isKnown(found: Known | undefined, generation: number): found is Known {
+    return found?.generation === generation && found.environment === environment();
   }
 
   return {
     of({ metadata: { uid, generation } }) {
       const found = known.get(uid);
-      return found?.generation === generation ? found.judgement : undefined;
+      return isKnown(found, generation) ? found.judgement : undefined;
     },
     request(policy, revision) {
       const { uid, generation } = policy.metadata;
-      if (stop.signal.aborted || known.get(uid)?.generation === generation) return;
-      known.set(uid, { generation });
+      if (stop.signal.aborted || isKnown(known.get(uid), generation)) return;
+      known.set(uid, { generation, environment: environment() });
       waiting.set(uid, { policy, revision });
       if (isRunning) return;
       isRunning = true;
-      running = run().finally(() => {
-        isRunning = false;
-      });
+      running = run();
     },
     forget(uid) {
       known.delete(uid);
       waiting.delete(uid);
     },
+    hasNewSettings: () => environment() !== first,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running;
