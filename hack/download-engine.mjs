@@ -53,6 +53,11 @@ function tunnel(url, proxy) {
   return promise;
 }
 
+/** An agent that uses one connection. */
+function agentOf(socket) {
+  return Object.assign(new https.Agent(), { createConnection: () => socket });
+}
+
 function deferred() {
   let settle;
   const promise = new Promise((resolve, reject) => {
@@ -66,7 +71,7 @@ async function get(url, method, hops = 0) {
   const proxy = proxyFor(url);
   const isTunnelled = proxy !== undefined && url.protocol === 'https:';
   const socket = isTunnelled ? await tunnel(url, proxy) : undefined;
-  const options = isTunnelled ? { agent: false, createConnection: () => socket } : {};
+  const options = isTunnelled ? { agent: agentOf(socket) } : {};
   const { promise, resolve, reject } = deferred();
   const { request } = url.protocol === 'https:' ? https : http;
   const target = proxy !== undefined && !isTunnelled ? proxy : url;
