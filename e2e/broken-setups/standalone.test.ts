@@ -230,36 +230,41 @@ describe('a platform that cannot start', () => {
 const isRoot = process.getuid?.() === 0;
 
 describe.skipIf(!isRoot)(isRoot ? 'a small file system' : 'a small file system (needs root)', () => {
-  test('status and why name a full disk, and a disk that is mounted read-only', async () => {
-    using folder = folderWithFiles();
+  /** A folder on a file system of its own. */
+  function mounted(size: string) {
+    const folder = folderWithFiles();
     const mount = (...args: readonly string[]) => execFileSync('mount', [...args, folder.path]);
-    mount('-t', 'tmpfs', '-o', 'size=32m', 'none');
-    try {
-      const data = join(folder.path, 'data');
-      const run = commandsOf(data);
-      {
-        await using _platform = await startPlatform({ data });
-        const { bavail, bsize } = statfsSync(folder.path);
-        writeFileSync(join(folder.path, 'filler'), Buffer.alloc(bavail * bsize));
-        const cause = /Data directory: No space is left on the disk of /;
-        await lines.expect('disk full', 'portcullis status', run(['status']), cause, /Free space/);
-      }
-      await failedStart(data);
-      await lines.expect(
-        'disk full before the start',
-        'portcullis status',
-        run(['status']),
-        /No space is left on the disk/,
-        /Free space/,
-      );
-      await until('nothing writes there', () => {
-        mount('-o', 'remount,ro');
-        return true;
-      });
-      const cause = /cannot be written \(EROFS\)/;
-      await lines.expect('disk read-only', `portcullis why ${binding}`, run(['why', binding]), cause, /writable/);
-    } finally {
-      execFileSync('umount', ['--lazy', folder.path]);
+    mount('-t', 'tmpfs', '-o', `size=${size}`, 'none');
+    return {
+      path: folder.path,
+      setReadOnly: () => mount('-o', 'remount,ro'),
+      [Symbol.dispose]() {
+        execFileSync('umount', ['--lazy', folder.path]);
+        folder[Symbol.dispose]();
+      },
+    };
+  }
+
+  test('status names a full disk, of a running platform and of one that cannot start', async () => {
+    using disk = mounted('32m');
+    const data = join(disk.path, 'data');
+    const run = commandsOf(data);
+    const cause = /Data directory: No space is left on the disk of /;
+    {
+      await using _platform = await startPlatform({ data });
+      const { bavail, bsize } = statfsSync(disk.path);
+      writeFileSync(join(disk.path, 'filler'), Buffer.alloc(bavail * bsize));
+      await lines.expect('disk full', 'portcullis status', run(['status']), cause, /Free space/);
     }
+    await failedStart(data);
+    await lines.expect('disk full before the start', 'portcullis status', run(['status']), cause, /Free space/);
+  });
+
+  test('why names a disk that is mounted read-only', async () => {
+    using disk = mounted('4m');
+    writeFileSync(join(disk.path, 'lock'), '');
+    disk.setReadOnly();
+    const run = commandsOf(disk.path)(['why', binding]);
+    await lines.expect('disk read-only', `portcullis why ${binding}`, run, /cannot be written \(EROFS\)/, /writable/);
   });
 });

@@ -9,7 +9,21 @@ from presidio_analyzer import AnalyzerEngine
 entities = os.environ.get("PRESIDIO_ENTITIES", "PERSON,LOCATION").split(",")
 languages = os.environ.get("PRESIDIO_LANGUAGES", "en").split(",")
 threshold = float(os.environ.get("PRESIDIO_THRESHOLD", "0.6"))
-analyzer = AnalyzerEngine(supported_languages=languages)
+model = os.environ.get("PRESIDIO_MODEL")
+
+
+def engine() -> dict:
+    """The spaCy model of all languages, by name or path; without one Presidio loads its own."""
+    if model is None:
+        return {}
+    from presidio_analyzer.nlp_engine import NlpEngineProvider
+
+    models = [{"lang_code": language, "model_name": model} for language in languages]
+    configuration = {"nlp_engine_name": "spacy", "models": models}
+    return {"nlp_engine": NlpEngineProvider(nlp_configuration=configuration).create_engine()}
+
+
+analyzer = AnalyzerEngine(supported_languages=languages, **engine())
 
 
 def decide(_stage: str, texts: list[str]) -> bool:
