@@ -115,6 +115,14 @@ describe('chat', () => {
     },
   );
 
+  test('portcullis chat exits with 7 for a text that is longer than one check, and names its size and the limit', async () => {
+    const { code, stderr } = await run(['chat', 'guarded-echo'], 'word '.repeat(8_000));
+    expect(code).toBe(7);
+    expect(stderr).toMatch(
+      /guardrail_error: The text has 40\d\d\d bytes of JSON, and at most 32768 are checked at once/,
+    );
+  });
+
   test('portcullis chat names a model that does not exist', async () => {
     expect(await run(['chat', 'nobody', '--message', 'x'])).toMatchObject({
       code: 3,

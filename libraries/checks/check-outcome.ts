@@ -22,7 +22,12 @@ export type FailedCheck = Explained & {
   readonly kind: 'failed';
   readonly code: CheckFailure;
   readonly message: string;
+  /** Present when the check was not sent, because it would exceed a limit. */
+  readonly excess?: Excess;
 };
+
+/** What a check would have, and the most that it may have: messages, or bytes of its body. */
+export type Excess = { readonly count: number; readonly limit: number };
 
 /** `rule` is the id of the rule that decided, where the client asks for it and the runtime names one. */
 type Explained = { readonly rule?: string };
@@ -40,6 +45,11 @@ export type CheckOutcome =
 /** The failure of a code with its message from the tables here; the message of a runtime is never used. */
 export function failedCheck(code: CheckFailure): FailedCheck {
   return { kind: 'failed', code, message: isClientFailure(code) ? clientFailures[code] : checkErrors[code].meaning };
+}
+
+/** What a caller is told about a failed check. */
+export function failureOf({ code, excess }: FailedCheck): Pick<FailedCheck, 'code' | 'excess'> {
+  return excess === undefined ? { code } : { code, excess };
 }
 
 export function isCheckErrorCode(code: string): code is CheckErrorCode {

@@ -99,9 +99,15 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
   return {
     async check(target, stage, messages, { mode = 'buffered', signal } = {}) {
       const sent = messages.map(({ role, content }) => ({ role, content }));
-      if (sent.length < 1 || sent.length > target.maxMessages) return failedCheck('message_limit');
+      if (sent.length < 1) return failedCheck('message_limit');
+      const { maxMessages, maxBodyBytes } = target;
+      if (sent.length > maxMessages) {
+        return { ...failedCheck('message_limit'), excess: { count: sent.length, limit: maxMessages } };
+      }
       const body = checkBody(stage, sent);
-      if (body.length > target.maxBodyBytes) return failedCheck('body_too_large');
+      if (body.length > maxBodyBytes) {
+        return { ...failedCheck('body_too_large'), excess: { count: body.length, limit: maxBodyBytes } };
+      }
       const attempt = await send(target, stage, body, mode, signal);
       if (typeof attempt === 'string') return failedCheck(attempt);
       if (attempt.kind !== 'answer') return failedCheck(unanswered(attempt));

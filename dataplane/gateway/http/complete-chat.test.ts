@@ -165,11 +165,23 @@ describe('input', () => {
     const many = { messages: Array(33).fill({ role: 'user', content: 'x' }) };
     const tooMany = await world.chat(many);
     expect(tooMany.status).toBe(503);
-    expect(await errorOf(tooMany)).toMatchObject({ type: 'guardrail_error', code: 'message_limit' });
+    expect(await errorOf(tooMany)).toMatchObject({
+      type: 'guardrail_error',
+      code: 'message_limit',
+      message: expect.stringMatching(
+        /^The text has \d+ messages, and at most \d+ are checked at once, .* send less\.$/,
+      ),
+    });
     expect((await world.chat({ messages: many.messages.slice(1) })).status).toBe(200);
     const wrapping = Buffer.byteLength('{"body":{"messages":[{"role":"user","content":""}]}}');
     const tooLong = await world.chat(says('x'.repeat(32_768 - wrapping + 1)));
-    expect(await errorOf(tooLong)).toMatchObject({ type: 'guardrail_error', code: 'body_too_large' });
+    expect(await errorOf(tooLong)).toMatchObject({
+      type: 'guardrail_error',
+      code: 'body_too_large',
+      message: expect.stringMatching(
+        /^The text has \d+ bytes of JSON, and at most \d+ are checked at once, .* send less\.$/,
+      ),
+    });
     expect((await world.chat(says('x'.repeat(32_768 - wrapping)))).status).toBe(200);
   });
 });

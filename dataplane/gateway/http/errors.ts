@@ -28,6 +28,14 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
+/** A text over a limit has a remedy: the client is told what it sent and how much is checked at once. */
+function checkFailedSentence({ code, excess }: Extract<ClientError, { readonly kind: 'check_failed' }>): string {
+  if (excess === undefined) return checkFailedMessage;
+  const unit = code === 'message_limit' ? 'messages' : 'bytes of JSON';
+  const { count, limit } = excess;
+  return `The text has ${count} ${unit}, and at most ${limit} are checked at once, so it is not passed on: send less.`;
+}
+
 /**
  * The response to an error. `refusalText` is the message of the route's policy for a denied text. In a stream, its body
  * becomes the data of the last frame (docs/decisions/0003).
@@ -35,7 +43,12 @@ const checkFailedMessage = 'The guardrail check was not completed, so the text i
 export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnswer {
   if (error.kind === 'check_failed') {
     const final = !transientFailures.has(error.code);
-    return answer(503, final, { message: checkFailedMessage, type: 'guardrail_error', param: null, code: error.code });
+    return answer(503, final, {
+      message: checkFailedSentence(error),
+      type: 'guardrail_error',
+      param: null,
+      code: error.code,
+    });
   }
   const { status, type, message } = clientErrors[error.code];
   const isDenied = error.code === 'policy_denied';

@@ -1,4 +1,4 @@
-import type { CheckFailure } from '#checks/check-outcome';
+import type { CheckFailure, Excess } from '#checks/check-outcome';
 import { denyText } from '#contracts/checks';
 import type { RequestRefusalCode } from '../chat/parse-result.ts';
 
@@ -63,7 +63,12 @@ export const unreadableMask = 'structured_answer_unreadable';
 /** The error that a client receives. The `code` of a failed check comes from the runtime or from `libraries/checks`. */
 export type ClientError =
   | { readonly kind: 'plain'; readonly code: ClientErrorCode; readonly param?: string | null }
-  | { readonly kind: 'check_failed'; readonly code: CheckFailure | typeof unreadableMask };
+  | {
+      readonly kind: 'check_failed';
+      readonly code: CheckFailure | typeof unreadableMask;
+      /** Counts of a check that was not sent, because it would exceed a limit. */
+      readonly excess?: Excess;
+    };
 
 export function plainError(code: ClientErrorCode, param: string | null = null): ClientError {
   return { kind: 'plain', code, param };

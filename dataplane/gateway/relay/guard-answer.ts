@@ -1,3 +1,4 @@
+import { failureOf } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
@@ -36,7 +37,7 @@ export async function guardAnswer(
     case 'deny':
       return stop(plainError('policy_denied'));
     case 'failed':
-      return stop({ kind: 'check_failed', code: outcome.code });
+      return stop({ kind: 'check_failed', ...failureOf(outcome) });
     case 'mask': {
       const cleaned = new Map(table.map(([field], position) => [field, outcome.contents[position]]));
       const texts = {

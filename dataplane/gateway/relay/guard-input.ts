@@ -1,3 +1,4 @@
+import { failureOf } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
@@ -41,7 +42,7 @@ export async function guardInput(
       case 'deny':
         return { kind: 'stop', error: plainError('policy_denied') };
       case 'failed':
-        return { kind: 'stop', error: { kind: 'check_failed', code: outcome.code } };
+        return { kind: 'stop', error: { kind: 'check_failed', ...failureOf(outcome) } };
     }
   }
   return masked ? { kind: 'mask', edits } : { kind: 'pass' };
