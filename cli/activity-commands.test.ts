@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
@@ -118,4 +120,35 @@ test('portcullis activity still shows the other gateways, and names one that doe
     process.kill(platform.pidOf('gateway-2'), 'SIGCONT');
   }
   await until('both gateways answer again', async () => (await decisions()).missing.length === 0);
+});
+
+test('portcullis provider test --binding is run by every gateway replica, over both transports', async () => {
+  for (const via of [[], ['--via', 'api']]) {
+    const { code, stdout } = await run('provider', 'test', '--binding', 'guarded-echo', '--json', ...via);
+    expect(code).toBe(0);
+    const { items, missing } = JSON.parse(stdout) as { items: { replica: string; steps: object[] }[]; missing: [] };
+    expect(missing).toEqual([]);
+    expect(items.map(({ replica }) => replica).toSorted()).toEqual(['gateway-1', 'gateway-2']);
+    expect(items[0]?.steps).toContainEqual({ step: 'model', state: 'ok' });
+  }
+});
+
+test('a provider that goes away is named by get and why, and heals when providers.yaml is corrected, without a restart', async () => {
+  const file = join(platform.data, 'providers.yaml');
+  const before = readFileSync(file, 'utf8');
+  const wide = async () => (await run('get', 'modelbindings', '-o', 'wide')).stdout;
+  writeFileSync(file, before.replace(/"http:\/\/127[^"]*"/, '"http://127.0.0.1:1/v1"'));
+  await until('get names the refused connection', async () =>
+    /True +True +False .*ConnectionRefused/.test(await wide()),
+  );
+  const why = await run('why', 'guarded-echo');
+  expect(why.stdout).toContain('its model cannot answer');
+  expect(why.stdout).toContain('Endpoint: 127.0.0.1:1.');
+  for (const via of [[], ['--via', 'api']]) {
+    const failed = await run('provider', 'test', '--binding', 'guarded-echo', ...via);
+    expect(failed.code).toBe(8);
+    expect(failed.stderr).toContain('tcp FAILED');
+  }
+  writeFileSync(file, before);
+  await until('the model answers again', async () => /True +True +True /.test(await wide()));
 });

@@ -45,7 +45,10 @@ test('portcullis provider test names the cause of each fault of a provider and t
   const run = (name: string, ...more: readonly string[]) =>
     runInProcess(['provider', 'test', name, ...more], { data: folder.path });
 
-  expect(await run('good')).toMatchObject({ code: 0, stdout: 'good: it answers with 1 models.\n' });
+  expect(await run('good')).toMatchObject({
+    code: 0,
+    stdout: 'good: it answers with 1 models.\nSteps: credential ok, dns ok, tcp ok, tls -, http ok, model -.\n',
+  });
   expect(await run('good', '--model', 'small')).toMatchObject({ code: 0 });
   const faults: readonly (readonly [readonly string[], string])[] = [
     [['good', '--model', 'large'], 'does not contain large: correct spec.model.upstreamModel'],
@@ -53,6 +56,7 @@ test('portcullis provider test names the cause of each fault of a provider and t
     [['no-key'], `the file ${folder.path}/secrets/absent of its credential is missing`],
     [['moved'], 'does not know this path (status 404): correct providers.yaml'],
     [['tls'], 'does not speak https: correct the scheme'],
+    [['tls'], 'Steps: credential -, dns ok, tcp ok, tls FAILED, http -, model -.'],
     [['down'], 'no program accepts connections at 127.0.0.1:1: start the provider'],
     [['unknown-host'], 'the name no-such-host.invalid cannot be resolved'],
   ];

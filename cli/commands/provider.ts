@@ -7,13 +7,14 @@ import {
 } from '../management/management-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 import { addProviderTest } from './provider-test.ts';
 
 type ListOptions = ManagementCommandOptions & OutputOptions;
 
-export function addProvider(program: Command): void {
+export function addProvider(program: Command, source: ResourceSource): void {
   const provider = program.command('provider').description('models and external checks that are approved');
-  addProviderTest(provider);
+  addProviderTest(provider, source);
   withOutput(withManagementOptions(provider.command('list')))
     .description('list the approved external checks, without secrets')
     .action(list);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type CheckClient, createCheckClient } from '#checks/client';
+import type { ProviderTest } from '#contracts/provider-test';
 import { type Listening, listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
@@ -15,7 +16,7 @@ import { createByteBudget } from './http/byte-budget.ts';
 import { maxBodyMs } from './http/receive-json.ts';
 import type { Gateway } from './http/request-context.ts';
 import { createGatewayMetrics } from './metrics/gateway-metrics.ts';
-import { createProviderProbe } from './providers/probe-provider.ts';
+import { createProviderProbe, testUpstream } from './providers/probe-provider.ts';
 import { watchProviders } from './providers/watch-providers.ts';
 import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts';
 import { buildReport } from './reports/build-report.ts';
@@ -107,12 +108,22 @@ export async function createGatewayService(
     logger,
     shutdown: shutdown.signal,
   };
+  const testRoute = async (alias: string): Promise<ProviderTest | undefined> => {
+    const found = table.lookup(alias);
+    return found.kind === 'route' ? testUpstream(found.route.spec.upstream, credentialFile) : undefined;
+  };
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const admin = parts.use(
     await listen({
       ...server,
       ...config.adminListen,
-      fetch: createGatewayAdmin({ metrics: metrics.registry, isReady: routes.isReady, activity, adminTokens }).fetch,
+      fetch: createGatewayAdmin({
+        metrics: metrics.registry,
+        isReady: routes.isReady,
+        activity,
+        testProvider: testRoute,
+        adminTokens,
+      }).fetch,
     }),
   );
   const clients = await listen({

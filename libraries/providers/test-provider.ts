@@ -2,17 +2,11 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { detectorContract } from '#contracts/policy';
 import { type ProviderCause, providerProblems } from '#contracts/provider-causes';
+import { type ProviderTestStep, providerTestSteps } from '#contracts/provider-test';
 import type { ApprovedProvider } from '#contracts/providers';
 import { connectionFault } from '#kit/http/connection-fault';
 import { checkConnection } from './check-connection.ts';
 import { type CredentialReading, readCredentialFile } from './credential-cause.ts';
-
-const providerTestSteps = ['credential', 'dns', 'tcp', 'tls', 'http', 'model'] as const;
-type ProviderTestStep = {
-  readonly step: (typeof providerTestSteps)[number];
-  /** `skipped`: the step does not apply, or an earlier one failed. */
-  readonly state: 'ok' | 'failed' | 'skipped';
-};
 
 /** What is wrong with a provider, one word for programs. */
 type ProviderFault = ProviderCause | 'status' | 'wrong_model';
@@ -21,7 +15,7 @@ type ProviderFault = ProviderCause | 'status' | 'wrong_model';
 type ProviderFinding = {
   readonly cause?: ProviderFault;
   readonly message: string;
-  readonly steps: readonly ProviderTestStep[];
+  readonly steps: ProviderTestStep[];
 };
 
 type TestOptions = {
@@ -72,7 +66,7 @@ export async function testProvider(provider: ApprovedProvider, options: TestOpti
   return { ...found, steps: stepsOf(passed) };
 }
 
-function stepsOf(passed: readonly StepName[], failed?: StepName): readonly ProviderTestStep[] {
+function stepsOf(passed: readonly StepName[], failed?: StepName): ProviderTestStep[] {
   return providerTestSteps.map((step) => {
     if (step === failed) return { step, state: 'failed' };
     return { step, state: passed.includes(step) ? 'ok' : 'skipped' };

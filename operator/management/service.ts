@@ -21,6 +21,7 @@ import type { GatewayReplicas } from '../gateways/ports.ts';
 import type { AdministratorAuthorizer } from './access/authorize-administrators.ts';
 import { openAccess } from './access/open-access.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
+import { createProviderTests } from './activity/test-providers.ts';
 import { awaitDatabase } from './await-database.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
@@ -114,6 +115,7 @@ export async function createManagementService(
   parts.use(startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }));
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
   const readiness = createManagementReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
+  const adminToken = openAdminToken(secrets);
   const management: Management = {
     client,
     caches,
@@ -121,7 +123,8 @@ export async function createManagementService(
     recorder,
     models,
     providers: () => providerList(approved()),
-    activity: createActivityCollector({ gateways, token: openAdminToken(secrets) }),
+    activity: createActivityCollector({ gateways, token: adminToken }),
+    providerTests: createProviderTests({ gateways, token: adminToken }),
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
   };

@@ -38,7 +38,9 @@ beforeAll(async () => {
   server = createServer(answers).listen(0, '127.0.0.1');
   await once(server, 'listening');
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  gateway = await startGateway(folder.path, 'runtime-token');
+  const adminTokenFile = join(folder.path, 'admin.token');
+  writeFileSync(adminTokenFile, 'admin-token\n');
+  gateway = await startGateway(folder.path, 'runtime-token', { adminTokenFile });
   await ready(gateway);
 });
 afterAll(async () => {
@@ -169,6 +171,36 @@ test('a provider heals without a request: it returns at its port, or its credent
     await ask('key-changes');
     return reported('key-changes')?.cause === 'credential_missing';
   });
+});
+
+test('holders of the admin token let a replica test the provider of an alias in steps, and nobody else', async () => {
+  accepted = 'right';
+  writeFileSync(secrets('test-key'), 'wrong');
+  serve('tested', `${base}/keyed/v1`, 'test-key');
+  await until('it is served', () => reported('tested') !== undefined);
+  const ask = (alias: string, token: string) =>
+    fetch(`${gateway.service.adminUrl}/provider-test?alias=${alias}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const states = async () => (await (await ask('tested', 'admin-token')).json()) as unknown;
+  expect(await states()).toMatchObject({
+    provider: 'tested',
+    cause: 'credential_refused',
+    steps: [
+      { step: 'credential', state: 'ok' },
+      { step: 'dns', state: 'ok' },
+      { step: 'tcp', state: 'ok' },
+      { step: 'tls', state: 'skipped' },
+      { step: 'http', state: 'failed' },
+      { step: 'model', state: 'skipped' },
+    ],
+  });
+  writeFileSync(secrets('test-key'), 'right');
+  await until('the new key is accepted, and the list lacks the model', async () =>
+    JSON.stringify(await states()).includes('wrong_model'),
+  );
+  expect((await ask('nothing', 'admin-token')).status).toBe(404);
+  expect((await ask('tested', 'other-token')).status).toBe(401);
 });
 
 test.skipIf(process.getuid?.() === 0)(

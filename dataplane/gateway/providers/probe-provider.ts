@@ -1,10 +1,30 @@
 import type { ProviderCause } from '#contracts/provider-causes';
+import type { ProviderTest } from '#contracts/provider-test';
 import { checkConnection } from '#providers/check-connection';
 import { readCredentialFile } from '#providers/credential-cause';
 import { testProvider } from '#providers/test-provider';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ProviderProbe } from './watch-providers.ts';
 
 const timeoutMs = 10_000;
+
+/** Tests each step of the way to an upstream, with its credential and the name of its model. No prompt is sent. */
+export async function testUpstream(
+  { provider: name, endpoint, credential, model }: GatewayRouteSpec['upstream'],
+  credentialFile: (name: string) => string,
+): Promise<ProviderTest> {
+  const found = await testProvider(
+    {
+      name,
+      kind: 'model',
+      endpoint,
+      enabled: true,
+      ...(credential === undefined ? {} : { credential }),
+    },
+    { timeoutMs, model, ...(credential === undefined ? {} : { credentialFile: credentialFile(credential) }) },
+  );
+  return { provider: name, ...found };
+}
 
 /** Causes that only a served request disproves. */
 const undecidable: ReadonlySet<ProviderCause> = new Set(['not_found', 'model_not_found', 'invalid_answer']);

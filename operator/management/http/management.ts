@@ -3,6 +3,7 @@ import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { KubeClient } from '#kube/client/client';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
+import type { ProviderTests } from '../activity/test-providers.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { ModelReader } from '../models/read-model.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
@@ -17,6 +18,7 @@ export type Management = {
   readonly models: ModelReader;
   readonly providers: () => ProviderList;
   readonly activity: ActivityCollector;
+  readonly providerTests: ProviderTests;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */
   readonly duplicateWaitMs: number;

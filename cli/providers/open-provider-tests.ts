@@ -1,0 +1,59 @@
+import {
+  type CollectedProviderTests,
+  collectedProviderTestsSchema,
+  joinProviderTests,
+  providerTestPath,
+  providerTestRequest,
+  readReplicaTest,
+} from '#contracts/provider-test';
+import { fetchJson } from '#kit/http/fetch-json';
+import { openTokenFile } from '#kit/http/token-file';
+import type { KubeClient } from '#kube/client/client';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import { openManagement } from '../management/management-options.ts';
+import { openResourceReader } from '../management/resource-reader.ts';
+import { sendRequest } from '../management/send-request.ts';
+import { openPlatform } from '../platform/open-platform.ts';
+import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
+import { readResource } from '../resources/read-resource.ts';
+import type { SourceOptions } from '../resources/resource-source.ts';
+import { isOverApi } from '../standalone-source.ts';
+
+/** Whether the management API is asked, which knows bindings and no file of this machine. */
+export function isTestedByApi(options: SourceOptions): boolean {
+  return isOverApi(options);
+}
+
+/** Lets the gateway replicas test the provider of a binding: those of this machine, or those of the management API. */
+export function openProviderTests(options: SourceOptions): (binding: string) => Promise<CollectedProviderTests> {
+  if (!isOverApi(options)) {
+    const platform = runningPlatform(options.data);
+    return async (binding) => {
+      await using resources = openPlatform(platform, options);
+      return askGateways(platform, await aliasOf(resources.client, binding));
+    };
+  }
+  const { connection } = openManagement(options);
+  return async (binding) => {
+    const alias = await aliasOf(await openResourceReader(connection), binding);
+    const path = `/api/v1${providerTestPath(alias)}`;
+    return (await sendRequest(connection, { method: 'GET', path }, collectedProviderTestsSchema)).value;
+  };
+}
+
+async function aliasOf(client: Pick<KubeClient, 'get' | 'list'>, binding: string): Promise<string> {
+  return (await readResource<ModelBinding>(client as KubeClient, kinds.modelBinding, binding)).spec.model.alias;
+}
+
+async function askGateways({ data, status }: RunningPlatform, alias: string): Promise<CollectedProviderTests> {
+  const token = openTokenFile(data.apiToken).first();
+  const names = status.processes.filter(({ kind }) => kind === 'gateway').map(({ name }) => name);
+  const parts = await Promise.all(
+    status.addresses.gatewayAdmins.map(async (origin, at) => {
+      const read = await fetchJson(`${origin}${providerTestPath(alias)}`, { ...providerTestRequest, token });
+      return readReplicaTest(names[at] ?? origin, read.kind === 'silent' ? {} : read);
+    }),
+  );
+  return joinProviderTests(parts);
+}
