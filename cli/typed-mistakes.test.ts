@@ -1,9 +1,10 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { checkout } from './platform/data-directory.ts';
 import { developmentIssuer } from './platform/development-issuer.ts';
 import { signToken } from './platform/sign-token.ts';
 import type { Mistake } from './testing/mistakes/mistake.ts';
@@ -74,4 +75,14 @@ describe('the message about', () => {
       expect.soft({ code: end.code, stdout: exit === 5 ? '' : end.stdout }).toEqual({ code: exit, stdout: '' });
     },
   );
+});
+
+test('portcullis apply --wait exits with 12 when no gateway has applied the binding in time', async () => {
+  const binding = readFileSync(join(checkout, 'examples/guarded-chat/binding.yaml'), 'utf8');
+  const text = binding.replaceAll('guarded-echo', 'elsewhere').replace('gateway: default', 'gateway: elsewhere');
+  const args = ['apply', '-f', folder.write('elsewhere.yaml', text), '--wait', '1'];
+  const { code, stderr } = await runInProcess(args, { data: platform.data });
+  expect(code).toBe(12);
+  expect(stderr).toContain('elsewhere');
+  expect(stderr).not.toMatch(foreignWords);
 });
