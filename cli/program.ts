@@ -16,6 +16,7 @@ import { addEnv } from './commands/env.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
+import { addLogs } from './commands/logs.ts';
 import { addOperation } from './commands/operation.ts';
 import { addProvider } from './commands/provider.ts';
 import { addReapply } from './commands/reapply.ts';
@@ -32,7 +33,7 @@ import { standaloneSource } from './standalone-source.ts';
 const groups: readonly CommandGroup[] = [
   {
     heading: 'Start and look:',
-    commands: [addPlatformUp, addPlatformStatus, addWhy, addActivity, addChat, addEnv, addToken],
+    commands: [addPlatformUp, addPlatformStatus, addWhy, addLogs, addActivity, addChat, addEnv, addToken],
   },
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },

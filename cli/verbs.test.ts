@@ -123,6 +123,35 @@ test('portcullis get --watch writes documents of one resource, and ends when its
   expect(piped.stdout).toBe('guardrailpolicy.portcullis.dev/guarded-chat\n');
 });
 
+test('portcullis logs prints lines of a process, of a component and of a workload, and follows them', async () => {
+  const one = await run(['logs', 'operator', '--tail', '2']);
+  expect(one.stdout.trim().split('\n')).toHaveLength(2);
+  expect(JSON.parse(one.stdout.split('\n')[0] ?? '')).toMatchObject({ service: 'operator' });
+  const all = (await run(['logs'])).stdout;
+  for (const name of ['gateway-1', 'operator']) expect(all).toContain(`[${name}] {`);
+  expect((await run(['logs', 'gateway', '--since', '1h'])).stdout).toContain('"service":"gateway"');
+  const [workload = ''] = (await run(['get', 'rwl', '-o', 'jsonpath={.items[0].metadata.name}'])).stdout.split(' ');
+  expect(await run(['logs', `workload/${workload}`])).toMatchObject({ code: 0 });
+  const follow = start('logs', 'gateway-1', '--follow', '--tail', '1');
+  await until('the last line is printed', () => follow.output().includes('"service":"gateway"'), {
+    deadlineMs: 60_000,
+  });
+  const before = follow.output();
+  await run(['reapply', 'guarded-echo', '--wait']);
+  await until('a new line is followed', () => follow.output() !== before, { deadlineMs: 60_000 });
+  expect(await follow.end('SIGINT')).toBe(0);
+  expect(await run(['logs', 'gatway'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('Did you mean gateway?'),
+  });
+  expect(await run(['logs', 'gateway', '--since', '1d'])).toMatchObject({ code: 2 });
+  expect(await run(['logs', '--via', 'api'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('does not show logs'),
+  });
+  expect((await run(['__complete', 'logs', 'gate'])).stdout).toBe('gateway\ngateway-1\n:4\n');
+});
+
 test('portcullis completes kinds, several names and KIND/NAME from the platform', async () => {
   const complete = async (...line: readonly string[]) =>
     (await run(['__complete', ...line])).stdout.split('\n').slice(0, -2);

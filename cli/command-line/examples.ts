@@ -3,6 +3,7 @@ export const examples: Readonly<Record<string, string>> = {
   up: '... up --port 8090',
   status: '... status -o wide',
   why: '... why guarded-echo',
+  logs: '... logs gateway --tail 20',
   activity: '... activity --model guarded-echo',
   chat: '... chat guarded-echo --message "good morning"',
   env: 'eval "$(... env)"',

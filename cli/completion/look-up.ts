@@ -4,6 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import type { LogName } from '../logs/log-reader.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
@@ -44,14 +45,25 @@ const finders: Readonly<Record<string, Find>> = {
 export function createLookUp(source: ResourceSource): LookUp {
   return async (placeholder, line) => {
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
-    if (find === undefined || line.open?.long === '--namespace' || line.options['server'] !== undefined) return [];
+    if (
+      (find === undefined && placeholder !== 'process') ||
+      line.open?.long === '--namespace' ||
+      line.options['server'] !== undefined
+    )
+      return [];
     try {
       await using resources = await source.open({ ...line.options, requestTimeout: seconds });
-      return await find(resources.client, line);
+      if (placeholder === 'process') return logWords(await resources.logs?.list());
+      return find === undefined ? [] : await find(resources.client, line);
     } catch {
       return [];
     }
   };
+}
+
+/** Processes and components that have a log. */
+function logWords(logs: readonly LogName[] = []): readonly string[] {
+  return [...new Set(logs.flatMap(({ name, component }) => [name, component]))].toSorted();
 }
 
 /** KIND/NAME for a word that ends after the slash or within the name. */

@@ -10,6 +10,7 @@ import { addEdit } from '../commands/edit.ts';
 import { addExplain } from '../commands/explain.ts';
 import { addGet } from '../commands/get.ts';
 import { addHistory } from '../commands/history.ts';
+import { addLogs } from '../commands/logs.ts';
 import { addReapply } from '../commands/reapply.ts';
 import { addRollback } from '../commands/rollback.ts';
 import { addTest } from '../commands/test.ts';
@@ -21,7 +22,7 @@ import { addRestore } from './commands/restore.ts';
 import { addInstallationStatus } from './commands/status.ts';
 
 const groups: readonly CommandGroup[] = [
-  { heading: 'Look:', commands: [addInstallationStatus, addWhy] },
+  { heading: 'Look:', commands: [addInstallationStatus, addWhy, addLogs] },
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind] },

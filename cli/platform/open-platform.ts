@@ -4,6 +4,7 @@ import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-f
 import { isKubeError } from '#kube/client/kube-error';
 import { allNamespaces } from '#kube/client/resource-path';
 import { CliError } from '../errors/cli-error.ts';
+import { createFileLogs } from '../logs/read-log-files.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { noteOfCommand } from '../options/message-option.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
@@ -35,6 +36,7 @@ export function openPlatform({ data, status }: RunningPlatform, options: SourceO
   const client = createBoundedClient({ url: status.addresses.api, tokenFile, namespace, dryRun }, requestTimeout);
   return {
     client,
+    logs: createFileLogs(data.logs),
     writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: async () => surroundingsOf(status, await localProblems(data, status)),
     explain: (error) => explainError(error, data, status),

@@ -7,6 +7,7 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { CliError } from '../errors/cli-error.ts';
+import type { LogReader } from '../logs/log-reader.ts';
 import type { ResourceWriter } from './resource-writer.ts';
 
 /** Options that select the server and namespace of the resources; each source accepts some of them. */
@@ -82,6 +83,8 @@ export type OpenedResources = AsyncDisposable & {
   readonly writer: ResourceWriter;
   /** Whether the transport shows a kind; it shows every kind if this is absent. */
   readonly shows?: (kind: Kind) => boolean;
+  /** The logs of the processes; absent over the management API. */
+  readonly logs?: LogReader;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   surroundings(): Promise<Surroundings>;

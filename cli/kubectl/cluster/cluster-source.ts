@@ -15,6 +15,7 @@ import type {
 import { createResourceWriter } from '../../resources/resource-writer.ts';
 import { explainAccess } from './explain-access.ts';
 import { observeCluster } from './observe-cluster.ts';
+import { createPodLogs } from './pod-logs.ts';
 
 const environmentSelector = 'app.kubernetes.io/part-of=portcullis,app.kubernetes.io/component=operator';
 const providersKey = 'providers.yaml';
@@ -39,6 +40,7 @@ async function openCluster(options: SourceOptions): Promise<OpenedResources> {
   const client = createBoundedClient({ ...access, namespace, dryRun }, requestTimeout);
   return {
     client,
+    logs: createPodLogs(client, access, requestTimeout * 1_000),
     writer: createResourceWriter(client, noteOfCommand(options.message)),
     surroundings: () => observeCluster(client, new Date()),
     explain: (error) => explainAccess(error, access, new Date()),

@@ -1,0 +1,25 @@
+/** The log of one process or pod. */
+export type LogName = {
+  readonly name: string;
+  /** Such as operator, gateway, runtime. */
+  readonly component: string;
+  /** The workload that the process belongs to. */
+  readonly workload?: string;
+};
+
+export type LogSelection = {
+  /** Most lines from the end; all if absent. */
+  readonly tail?: number;
+  /** Only lines of the last seconds. */
+  readonly sinceSeconds?: number;
+  /** Whether lines are delivered as they are written, until the signal is aborted. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** The logs of an installation. */
+export type LogReader = {
+  list(): Promise<readonly LogName[]>;
+  /** Lines without their line feeds, in the order in which they were written. */
+  read(name: string, selection: LogSelection): AsyncIterable<string>;
+};
