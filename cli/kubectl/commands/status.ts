@@ -26,7 +26,7 @@ async function status(source: ResourceSource, options: StatusOptions): Promise<v
     throw new CliError('not_found', `Portcullis is not installed in the namespace ${view.namespace}. ${hint}`);
   }
   const problems = findProblems(read, source.program);
-  writeResult(formatOf(options), { problems, ...view }, (isWide) =>
+  writeResult(formatOf(options), { ...view, problems }, (isWide) =>
     [...(problems.length === 0 ? [] : [problemsText(problems)]), statusText(view, isWide)].join('\n'),
   );
   if (!hasRun(view)) throw new CliError('not_running', `Operator: ${view.operator.message} ${hint}`);
