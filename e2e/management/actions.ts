@@ -24,6 +24,14 @@ export type Command = {
 
 const policies = '/api/v1/guardrail-policies';
 
+/** The object name of a policy. @throws when there is no policy with this id */
+export async function policyNameOf(client: Pick<KubeClient, 'list'>, policyId: string): Promise<string> {
+  const { items } = await client.list(kinds.guardrailPolicy, { labelSelector: `${idLabel}=${policyId}` });
+  const [found] = items;
+  if (found === undefined) throw new Error(`there is no policy with the id ${policyId}`);
+  return found.metadata.name;
+}
+
 /** The recorded versions of a policy, the first one first. */
 export async function revisionsOf(client: KubeClient, policyId: string): Promise<readonly Stored<PolicyRevision>[]> {
   const labelSelector = `portcullis.dev/policy-id=${policyId}`;

@@ -4,6 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { until } from '../support/until.ts';
+import { policyNameOf } from './actions.ts';
 import { openBusyWorld } from './open-busy-world.ts';
 
 /** Delays the binding changes that the operator receives until the test releases them. */
@@ -51,8 +52,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('operations that end a
     const accepted = await world.apply(modelId, id, 1);
     expect(accepted.status).toBe(202);
     await world.savePolicy(id, { status: 'archived' });
+    const name = await policyNameOf(world.client, id);
     await until('the operator has received the archived policy', async () => {
-      const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
+      const policy = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
       return policy?.status?.observedGeneration === policy?.metadata.generation;
     });
     world.gate.open();

@@ -32,7 +32,7 @@ describe.skipIf(missingApiServer !== undefined)(
     test('policies, revisions and bindings written by the API are shown by kubectl', async () => {
       const { id } = await world.createPolicy('written-by-the-api');
       await world.savePolicy(id, { description: 'the second version', status: 'archived' });
-      const policy = await object('guardrailpolicy', `p-${id}`);
+      const policy = await object('guardrailpolicy', 'written-by-the-api');
       expect(policy.metadata.labels['portcullis.dev/id']).toBe(id);
       expect(policy.spec).toMatchObject({
         displayName: 'written-by-the-api',
@@ -50,7 +50,7 @@ describe.skipIf(missingApiServer !== undefined)(
       const { json } = await world.applied(modelId, id, 3);
       const binding = await object('modelbinding', 'written-by-the-api');
       expect(binding.spec).toMatchObject({
-        guardrail: { mode: 'Policy', policyRef: { name: `p-${id}`, revision: 3 } },
+        guardrail: { mode: 'Policy', policyRef: { name: 'written-by-the-api', revision: 3 } },
         contentProfile: currentProfile,
         apply: json.operationId,
       });

@@ -5,6 +5,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { changeToken, newPolicySpec } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
+import { policyNameOf } from './actions.ts';
 import { newKey, type RunningManagement } from './start-management.ts';
 
 /** A stored command on the policy, or on the model if there is one. */
@@ -54,7 +55,7 @@ export function createOf(name: string) {
 
 /** A PUT of an existing policy that sets the description to the id of the operation. */
 export async function replaceOf(client: KubeClient, policyId: string) {
-  const object = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${policyId}`);
+  const object = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, await policyNameOf(client, policyId));
   if (object === undefined) throw new Error('there is no such policy');
   const { uid, generation, name } = object.metadata;
   const operationId = newId();
@@ -64,10 +65,10 @@ export async function replaceOf(client: KubeClient, policyId: string) {
 }
 
 /** A PUT that applies the first revision of a policy to an existing model. */
-export function applyOf(binding: Stored<ModelBinding>, policyId: string) {
+export function applyOf(binding: Stored<ModelBinding>, policyId: string, policyName: string) {
   const operationId = newId();
   const { uid, generation, name, labels } = binding.metadata;
-  const guardrail = { mode: 'Policy', policyRef: { name: `p-${policyId}`, revision: 1 } } as const;
+  const guardrail = { mode: 'Policy', policyRef: { name: policyName, revision: 1 } } as const;
   const { contentProfile } = binding.spec;
   const write = { type: 'write_binding', objectName: name, uid, generation, guardrail, contentProfile, policyId };
   return { operationId, policyId, modelId: String(labels?.[idLabel]), write, kind: 'binding.apply', guardrail };

@@ -3,7 +3,7 @@ import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { revisionsOf } from './actions.ts';
+import { policyNameOf, revisionsOf } from './actions.ts';
 import { untilAnswered } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { newKey } from './start-management.ts';
@@ -53,7 +53,7 @@ export async function putConcurrently(
     while (sent < options.puts) {
       const number = sent++;
       if (options.random() < 0.1) {
-        await world.edit(`p-${id}`, `edit ${number}`, edits++ % 2 === 0 ? 'patch' : 'apply');
+        await world.edit(await policyNameOf(world.client, id), `edit ${number}`, edits++ % 2 === 0 ? 'patch' : 'apply');
       }
       const read = await untilAnswered(() => world.api.call(path, { replica: worker % 2 }));
       if (read.status !== 200) {

@@ -6,7 +6,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { revisionsOf } from './actions.ts';
+import { policyNameOf, revisionsOf } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';
 import type { BusyWorld } from './open-busy-world.ts';
 import { type CommandOptions, newKey } from './start-management.ts';
@@ -201,7 +201,7 @@ function isEndOf(kind: Sent['kind'], { state, error }: OperationResource): boole
 async function judgeLane({ client, api }: BusyWorld, lane: Lane, own: readonly Sent[]): Promise<readonly string[]> {
   const accepted = own.filter(isAccepted);
   const binding = await client.get<ModelBinding>(kinds.modelBinding, lane.bindingName);
-  const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${lane.policyId}`);
+  const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, await policyNameOf(client, lane.policyId));
   const applies = accepted.filter(({ kind }) => kind === 'apply' || kind === 'misapply');
   const updates = accepted.filter(({ kind }) => kind === 'update');
   const faults: string[] = [];

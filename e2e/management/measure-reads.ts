@@ -123,7 +123,7 @@ async function makePolicies(client: KubeClient, count: number): Promise<readonly
       for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
         const [at, id] = next;
         const spec = newPolicySpec({ name: `policy-${at}`, description: '', definition: definitionOf('word') }, uuid());
-        const object = newPolicyObject(id, spec);
+        const object = newPolicyObject({ id, name: `p-${id}` }, spec);
         const { metadata } = await client.create<GuardrailPolicy>(kinds.guardrailPolicy, object);
         await client.create(kinds.policyRevision, makeRevision(id, 1, makeRevisionContent(metadata, spec)));
       }

@@ -4,6 +4,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import { definitionOf, policyObject, sectionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
+import { policyNameOf } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-management-world.ts';
@@ -361,7 +362,9 @@ onResourceServers('the form of a policy', (openWorld) => {
       expect: 'Pass' as const,
     }));
     const { id } = await world.createPolicy('tested');
-    await world.client.patch(kinds.guardrailPolicy, `p-${id}`, [{ op: 'add', path: '/spec/tests', value: tests }]);
+    await world.client.patch(kinds.guardrailPolicy, await policyNameOf(world.client, id), [
+      { op: 'add', path: '/spec/tests', value: tests },
+    ]);
     const send = async (bytes: number) => {
       const { etag } = await world.readPolicy(id);
       const body = full(policyOfStoredBytes(bytes, '<'));
@@ -379,7 +382,7 @@ onResourceServers('the form of a policy', (openWorld) => {
       return policy?.status?.conditions?.find(({ type }) => type === 'Accepted');
     };
     const { id } = await world.createPolicy('grows');
-    const name = `p-${id}`;
+    const name = await policyNameOf(world.client, id);
     const sized = (bytes: number) => policyOfStoredBytes(bytes, '"')['definition'];
     const edit = (value: unknown) =>
       world.client.patch(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec/definition', value }]);

@@ -6,6 +6,7 @@ import { idLabel, kinds } from '#resources/kinds';
 import { bindingObject, definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
+import { policyNameOf } from './actions.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-management-world.ts';
 
@@ -355,10 +356,24 @@ onResourceServers('the lifecycle of a policy', (openWorld) => {
     expect(await world.savePolicy(id)).toBe(4);
   });
 
+  test('a new policy is a resource with its display name, and with the end of its id where that name is not free', async () => {
+    const nameOf = async (displayName: string) => {
+      const { id } = await world.createPolicy(displayName);
+      return { id, name: await policyNameOf(world.client, id) };
+    };
+    const first = await nameOf('Readable_Name');
+    expect(first.name).toBe('readable-name');
+    const second = await nameOf('Readable_Name');
+    expect(second.name).toBe(`readable-name-${second.id.slice(-8)}`);
+    const both = await Promise.all(['at-once', 'at-once'].map(nameOf));
+    expect(new Set(both.map(({ name }) => name)).size).toBe(2);
+  });
+
   test('a deleted policy is answered with 404, its history can be read, and it cannot be applied', async () => {
     const { id } = await world.createPolicy('leaving');
-    const object = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
-    await world.client.delete(kinds.guardrailPolicy, `p-${id}`, { uid: object?.metadata.uid ?? '' });
+    const name = await policyNameOf(world.client, id);
+    const object = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
+    await world.client.delete(kinds.guardrailPolicy, name, { uid: object?.metadata.uid ?? '' });
     await until('the policy is deleted', async () => (await world.api.call(`${list}/${id}`)).status === 404);
     expect((await world.api.call(`${list}/${id}/revisions`)).json.items).toHaveLength(1);
     expect((await revision(id, 1)).status).toBe(200);

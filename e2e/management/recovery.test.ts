@@ -5,7 +5,7 @@ import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
-import { revisionsOf } from './actions.ts';
+import { policyNameOf, revisionsOf } from './actions.ts';
 import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
@@ -36,7 +36,10 @@ onResourceServers('commands that were in flight when their process was killed', 
 
   test('a policy command whose process was killed after its write is found by its operation id', async () => {
     const row = createOf('after-its-write');
-    await world.client.create(kinds.guardrailPolicy, newPolicyObject(row.policyId, row.spec));
+    await world.client.create(
+      kinds.guardrailPolicy,
+      newPolicyObject({ id: row.policyId, name: row.write.objectName }, row.spec),
+    );
     const key = await leave(row);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded', result: { revision: 1 } });
     expect(await keyIsHeld(key)).toBe(true);
@@ -66,7 +69,7 @@ onResourceServers('commands that were in flight when their process was killed', 
   async function openApplication(name: string) {
     const { id } = await world.createPolicy(name);
     const modelId = await world.createModel(name);
-    const row = applyOf(await world.binding(name), id);
+    const row = applyOf(await world.binding(name), id, await policyNameOf(world.client, id));
     return { modelId, row, generation: (await world.binding(name)).metadata.generation };
   }
 
@@ -105,11 +108,12 @@ onResourceServers('commands that were in flight when their process was killed', 
     const row = await replaceOf(world.client, id);
     await leave({ ...row, accepted: { uid: row.uid, generation: 2 } });
     const { client } = world;
-    await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`, [
+    const name = await policyNameOf(client, id);
+    await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [
       { op: 'test', path: '/metadata/generation', value: 1 },
       { op: 'replace', path: '/spec', value: row.spec },
     ]);
-    await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`, [
+    await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [
       { op: 'replace', path: '/spec/description', value: 'by hand' },
     ]);
     expect(await ended(row.operationId)).toMatchObject({ state: 'succeeded' });

@@ -4,6 +4,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { until } from '../support/until.ts';
+import { policyNameOf } from './actions.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-management-world.ts';
@@ -67,7 +68,7 @@ onResourceServers('operations whose resource was restored', (open) => {
 
   test('a revision that is not in the restored backup ends as lost_in_restore, and the next PUT continues from the restored one', async () => {
     const { id: policyId } = await world.createPolicy('a-version');
-    const name = `p-${policyId}`;
+    const name = await policyNameOf(world.client, policyId);
     const before = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (before === undefined) throw new Error('there is no such policy');
     const row = await replaceOf(world.client, policyId);

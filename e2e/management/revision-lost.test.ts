@@ -11,7 +11,7 @@ import { createInstantWorkloads } from '../../operator/testing/instant-workloads
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
 import { until } from '../support/until.ts';
-import { actions, revisionsOf } from './actions.ts';
+import { actions, policyNameOf, revisionsOf } from './actions.ts';
 import { callUrl, sendCommand } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { besidePlatform, startManagementReplicas } from './start-management.ts';
@@ -27,7 +27,7 @@ async function descriptionsOf(client: KubeClient, policyId: string): Promise<rea
 
 /** A write of the API and a later manual edit that keeps the API's operation id. */
 async function writeAndEditOver(client: KubeClient, policyId: string, spec: GuardrailPolicySpec): Promise<void> {
-  const name = `p-${policyId}`;
+  const name = await policyNameOf(client, policyId);
   await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [{ op: 'replace', path: '/spec', value: spec }]);
   const edit = { op: 'replace', path: '/spec/description', value: 'by hand' } as const;
   await client.patch<GuardrailPolicy>(kinds.guardrailPolicy, name, [edit]);
@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     await leaveCommand(api, { ...row, accepted: { uid: row.uid, generation: row.generation + 1 } });
     opened.resolve();
     await until('the operator delays the later edit', async () => {
-      const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, `p-${id}`);
+      const policy = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, await policyNameOf(client, id));
       return policy?.status?.conditions?.some(({ reason }) => reason === 'WaitingForRecord');
     });
     aheadMs = holdMs / 2;

@@ -12,7 +12,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripte
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
-import { actions } from './actions.ts';
+import { actions, policyNameOf } from './actions.ts';
 import { type RunningManagement, startManagementReplicas } from './start-management.ts';
 
 const list = '/api/v1/guardrail-policies';
@@ -232,7 +232,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
         messages: [{ role: 'user', content: 'hello' }],
         expect: 'Reject',
       };
-      await platform.client.patch(kinds.guardrailPolicy, `p-${id}`, [
+      await platform.client.patch(kinds.guardrailPolicy, await policyNameOf(platform.client, id), [
         { op: 'add', path: '/spec/tests', value: [wrong] },
       ]);
       expect((await act.readPolicy(id)).policy.revision).toBe(2);

@@ -3,29 +3,34 @@ import { failure } from '#api/operation';
 import { policyCreateSchema } from '#contracts/management';
 import { readShape } from '#contracts/read-shape';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
+import { freeObjectName } from '../policies/free-object-name.ts';
 import { newPolicySpec, policyObjectName } from '../policies/make-policy.ts';
 import type { ManagementRequest, ManagementResponse } from './management.ts';
 import { runCommand } from './run-command.ts';
 
 /** Creates a policy and its first version. */
 export function createPolicy(request: ManagementRequest): Promise<ManagementResponse> {
+  const { client, caches, newId } = request.service;
   return runCommand(request, {
     method: 'POST',
     path: '/api/v1/guardrail-policies',
     gone: 'policy_not_found',
-    plan: async (json, operationId) => {
+    plan: async (json, operationId, isRepeated) => {
       if (json === undefined) return failure('invalid_json');
       const body = readShape(policyCreateSchema, json);
       if (!body.ok) return failure('invalid_body', detailsOf(body.problems));
       if (!fitsIntoRevision(body.value.definition)) return failure('definition_too_large');
-      const id = request.service.newId();
+      const id = newId();
       const spec = newPolicySpec(body.value, operationId);
+      // A repetition means that another policy has taken the free name meanwhile.
+      const named = { id, displayName: spec.displayName };
+      const objectName = isRepeated ? policyObjectName(id) : await freeObjectName(client, caches, named);
       return {
         kind: 'planned',
         command: {
           kind: 'policy.create',
           target: { type: 'policy', id },
-          write: { type: 'create_policy', objectName: policyObjectName(id), spec },
+          write: { type: 'create_policy', objectName, spec },
         },
       };
     },

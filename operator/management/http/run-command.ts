@@ -21,7 +21,7 @@ type CommandPlan = {
   /** The error when the resource is deleted before the write. */
   readonly gone: 'policy_not_found' | 'model_not_found';
   /** The gates after the replay: If-Match, strict body, business rules. `json` is undefined for a body that is not JSON. */
-  readonly plan: (json: JsonValue | undefined, operationId: string) => Promise<PlannedCommand>;
+  readonly plan: (json: JsonValue | undefined, operationId: string, isRepeated: boolean) => Promise<PlannedCommand>;
 };
 
 /** Executes a command once per subject and Idempotency-Key (docs/design/commands.md). */
@@ -31,11 +31,11 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
   const { store, clock } = commands;
   const fingerprint = commandFingerprint(spec.method, spec.path, body.digest);
 
-  async function attempt(): Promise<Attempt<ManagementErrorCode>> {
+  async function attempt(isRepeated = false): Promise<Attempt<ManagementErrorCode>> {
     const operationId = newId();
     const read = readCommandNote(subject, request.incoming.rawHeaders);
     if (read.kind === 'error') return { kind: 'refused', error: read };
-    const planned = await spec.plan(body.json, operationId);
+    const planned = await spec.plan(body.json, operationId, isRepeated);
     if (planned.kind === 'error') return { kind: 'refused', error: planned };
     const write = { ...planned.command.write, note: read.note };
     const command = { ...planned.command, write, subject, key, fingerprint, operationId, traceId };
@@ -46,6 +46,8 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
       case 'unknown':
         return { kind: 'done', response: failure('resources_unavailable') };
       case 'refused':
+        // The name of a new resource was taken meanwhile: the command wrote nothing, and is planned once more.
+        if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
       case 'taken':
         return { kind: 'taken' };
@@ -59,7 +61,7 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
     return { fingerprint: holder.fingerprint, response: record.accepted ? accepted(record) : undefined };
   }
 
-  return runIdempotent({ fingerprint, findHolder, attempt }, { clock, waitMs, faults });
+  return runIdempotent({ fingerprint, findHolder, attempt: () => attempt() }, { clock, waitMs, faults });
 }
 
 const refusals = {

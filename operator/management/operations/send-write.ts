@@ -54,7 +54,7 @@ function write(
     case 'create_policy':
       return client.create<GuardrailPolicy>(
         kinds.guardrailPolicy,
-        newPolicyObject(target.id, wanted.spec, wanted.note),
+        newPolicyObject({ id: target.id, name: wanted.objectName }, wanted.spec, wanted.note),
       );
     case 'replace_policy':
       return patchAnnotated(

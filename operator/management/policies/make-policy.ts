@@ -2,6 +2,7 @@ import type { PolicyCreate, PolicyReplace } from '#contracts/management';
 import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy, GuardrailPolicySpec, PolicyTest } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, kinds } from '#resources/kinds';
+import { nameSchema } from '#resources/metadata';
 
 /** The value of spec.change of a write of this API: its operation and the generation that the write creates. */
 export function changeToken(operationId: string, generation: number): string {
@@ -17,9 +18,22 @@ export function operationOfToken(
   return { operationId: found[1] as string, generation: Number(found[2]) };
 }
 
-/** The object name of a policy that this API creates. */
+/** The object name of a policy that this API creates where its display name gives none. */
 export function policyObjectName(id: string): string {
   return `p-${id}`;
+}
+
+/**
+ * The object names for a new policy, best first: its display name in the form of Kubernetes, the same with the end of
+ * the id, and the id, which no other policy has.
+ */
+export function objectNamesFor(id: string, displayName: string): readonly string[] {
+  const readable = displayName
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replace(/[.-]+$/, '');
+  const names = [readable, `${readable}-${id.slice(-8)}`].filter((name) => nameSchema.safeParse(name).success);
+  return [...names, policyObjectName(id)];
 }
 
 export function newPolicySpec(body: PolicyCreate, operationId: string): GuardrailPolicySpec {
@@ -44,13 +58,17 @@ export function nextPolicySpec(body: PolicyReplace, { tests, refusalText }: Kept
   };
 }
 
-export function newPolicyObject(id: string, spec: GuardrailPolicySpec, note?: ChangeNote): GuardrailPolicy {
+export function newPolicyObject(
+  { id, name }: { readonly id: string; readonly name: string },
+  spec: GuardrailPolicySpec,
+  note?: ChangeNote,
+): GuardrailPolicy {
   const annotations =
     note === undefined ? {} : { annotations: { [changeNoteAnnotation]: writeChangeNote(spec.change ?? '', note) } };
   return {
     apiVersion,
     kind: kinds.guardrailPolicy.kind,
-    metadata: { name: policyObjectName(id), labels: { [idLabel]: id }, ...annotations },
+    metadata: { name, labels: { [idLabel]: id }, ...annotations },
     spec,
   };
 }
