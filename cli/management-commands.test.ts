@@ -301,7 +301,9 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
   for (const word of ['one', 'two']) {
     await client.createPolicy({ name: 'twice', description: '', definition: definitionOfWord(word) });
   }
-  expect(await run(['apply', '-f', '-', ...overApi], manifestOfWord('twice', 'x'))).toMatchObject({
+  expect(
+    await run(['apply', '-f', '-', ...overApi], manifestOfWord('twice', 'x', { name: 'neither-of-them' })),
+  ).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('2 policies have the display name twice'),
   });
