@@ -8,7 +8,7 @@ import { applyDesired } from '#kube/apply/apply';
 import type { KubeClient } from '#kube/client/client';
 import { sampleBinding, samplePolicy, sampleReport } from '#kube/testing/sample-resources';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { appliedHashAnnotation, kinds } from '#resources/kinds';
+import { appliedHashAnnotation, keepAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../../e2e/support/until.ts';
@@ -222,18 +222,28 @@ test('two files with the same resource are both refused until one is changed', a
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('an object under deletion is created again once it is gone', async () => {
+test('a binding under deletion is created again once it is gone', async () => {
+  await using one = await setUp();
+  const old = await one.client.create<ModelBinding>(bindings, sampleBinding('one', { finalizers: ['a.b/c'] }));
+  await one.client.delete(bindings, 'one', { uid: old.metadata.uid });
+  await one.write('a.yaml', yaml(sampleBinding('one')));
+  const { problems } = await one.report((report) => report.files[0]?.state === 'waiting');
+  expect(problems[0]?.message).toMatch(/being deleted/);
+  const marked = await one.client.get<ModelBinding>(bindings, 'one');
+  if (marked === undefined) throw new Error('the object is deleted');
+  await applyDesired(one.client, bindings, marked, { finalizers: [] });
+  await one.applied('a.yaml');
+  expect((await one.client.get<ModelBinding>(bindings, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
+});
+
+test('a watched file asks to keep a policy under deletion, with the content of the file', async () => {
   await using one = await setUp();
   const old = await one.client.create<GuardrailPolicy>(policies, samplePolicy('one', { finalizers: ['a.b/c'] }));
   await one.client.delete(policies, 'one', { uid: old.metadata.uid });
   await one.write('a.yaml', yaml(samplePolicy('one')));
-  const { problems } = await one.report((report) => report.files[0]?.state === 'waiting');
-  expect(problems[0]?.message).toMatch(/being deleted/);
-  const marked = await policy(one.client, 'one');
-  if (marked === undefined) throw new Error('the object is deleted');
-  await applyDesired(one.client, policies, marked, { finalizers: [] });
   await one.applied('a.yaml');
-  expect((await policy(one.client, 'one'))?.metadata.uid).not.toBe(old.metadata.uid);
+  const kept = await policy(one.client, 'one');
+  expect(kept?.metadata.annotations?.[keepAnnotation]).toBe(kept?.metadata.deletionTimestamp);
 });
 
 test('a watched file that is still being written is not read', async () => {
