@@ -38,3 +38,13 @@ export function decisionSentence(one: ReplicaDecision, policy: string): string {
       return `the check failed at the stage ${one.stage} with ${one.code ?? 'an unknown code'}: ${rule} (${place}).`;
   }
 }
+
+/**
+ * Why the decision about a request is not shown. A replica that does not answer may have decided.
+ * @param missing one sentence for each replica whose decisions could not be read
+ */
+export function absentSentence(requestId: string | null, missing: readonly string[]): string {
+  const request = `the request ${requestId ?? 'without an id'}`;
+  if (missing.length === 0) return `no policy decided about ${request}.`;
+  return `the decision about ${request} was not found. Decisions are missing: ${missing.join(' ')}`;
+}

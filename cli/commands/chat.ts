@@ -4,8 +4,9 @@ import type { ReplicaDecision } from '#contracts/activity';
 import { listAll } from '#kube/client/list-all';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { decisionSentence } from '../activity/activity-text.ts';
+import { absentSentence, decisionSentence } from '../activity/activity-text.ts';
 import { openActivity } from '../activity/open-activity.ts';
+import { missingSentences } from '../activity/read-activity.ts';
 import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -65,9 +66,9 @@ type Explanation = { readonly sentence: string; readonly policy?: string } & Par
 async function explain(options: SourceOptions, response: Response): Promise<Explanation> {
   const requestId = response.headers.get('x-request-id');
   const { read: readActivity, policyNames } = openActivity(options);
-  const { items } = await readActivity();
-  const found = items.find((one) => one.requestId === requestId);
-  if (found === undefined) return { sentence: `no policy decided about the request ${requestId ?? 'without an id'}.` };
+  const activity = await readActivity();
+  const found = activity.items.find((one) => one.requestId === requestId);
+  if (found === undefined) return { sentence: absentSentence(requestId, missingSentences(activity)) };
   const policy = (await policyNames())(found.policyId);
   return { sentence: decisionSentence(found, policy), ...found, policy };
 }
