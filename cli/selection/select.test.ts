@@ -34,7 +34,7 @@ test.each([
 });
 
 test.each([
-  [['pods'], 'There is no kind "pods"; there are guardrailpolicies (gp)'],
+  [['pods'], 'There is no kind "pods". The kinds are'],
   [['gp', 'mb/a'], '"mb/a" names a kind again'],
   [['gp/a', 'b'], '"b" is not KIND/NAME'],
   [['gp/'], '"gp/" is not KIND/NAME'],
