@@ -44,6 +44,8 @@ test.each(order.filter((words) => !ofPlugin.has(words)))(
     const environment = {
       ...process.env,
       PORTCULLIS_DATA_DIR: platform.data,
+      // It leaves the text as it is.
+      KUBE_EDITOR: 'true',
       PATH: `${join(checkout, 'cli')}:${process.env['PATH']}`,
     };
     const end = await runToEnd('bash', ['-c', command], { cwd: folder.path, environment });

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import type { KubeClient } from '#kube/client/client';
 import { applicationOutcome } from '#resources/binding-state';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { progressOn } from '../output/format.ts';
+import { waitApplied } from './wait-applied.ts';
 
 type Said = readonly [status: Condition['status'], reason: string, observedGeneration?: number];
 type Records = NonNullable<NonNullable<ModelBinding['status']>['applications']>;
@@ -58,3 +61,27 @@ test.each(rows)(
     }
   },
 );
+
+test('a wait names each state once and ends when the binding is applied', async () => {
+  const states = [
+    bindingOf(['Unknown', 'Starting'], undefined),
+    bindingOf(['Unknown', 'Starting'], undefined),
+    bindingOf(['Unknown', 'WaitingForReplicas'], undefined),
+    bindingOf(['True', 'Applied'], { outcome: 'Applied', generationId }),
+  ];
+  const written = states[0] as Stored<ModelBinding>;
+  const client = { get: async () => states.shift() } as unknown as KubeClient;
+  const said: string[] = [];
+  await waitApplied(client, written, 60, (sentence) => said.push(sentence));
+  expect(said).toEqual(['ModelBinding chat: Ready: Starting', 'ModelBinding chat: Ready: WaitingForReplicas']);
+});
+
+test.each([
+  ['a terminal', true, 'text', ['step\n']],
+  ['a file or pipe', false, 'text', []],
+  ['a terminal, with a result for programs', true, 'json', []],
+] as const)('the progress of a wait on %s is written as lines or left out', (_name, isTTY, format, lines) => {
+  const written: string[] = [];
+  progressOn({ isTTY, write: (text: unknown) => written.push(String(text)) > 0 } as never, format)('step');
+  expect(written).toEqual(lines);
+});

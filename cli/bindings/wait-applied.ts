@@ -11,14 +11,15 @@ const shortestPauseMs = 100;
 const longestPauseMs = 1_000;
 
 /**
- * Waits until the given generation of a binding is applied. Progress is one line on standard error for each state.
+ * Waits until the given generation of a binding is applied.
+ * @param onState called with a sentence for each state that it passes
  * @throws CliError refused if the application failed, conflict if the binding was changed meanwhile, timeout
  */
 export async function waitApplied(
   client: KubeClient,
   written: Stored<ModelBinding>,
   seconds: number,
-  showsProgress = false,
+  onState: (sentence: string) => void = () => undefined,
 ): Promise<void> {
   let said = '';
   const { name, generation, uid } = written.metadata;
@@ -33,7 +34,7 @@ export async function waitApplied(
     if (outcome.kind === 'failed') {
       throw new CliError('refused', `The ModelBinding ${name} was not applied (${outcome.reason}): ${outcome.message}`);
     }
-    if (showsProgress && outcome.message !== said) process.stderr.write(`ModelBinding ${name}: ${outcome.message}\n`);
+    if (outcome.message !== said) onState(`ModelBinding ${name}: ${outcome.message}`);
     said = outcome.message;
     if (performance.now() > end) {
       throw new CliError('timeout', `The ModelBinding ${name} was not applied within ${seconds} s: ${outcome.message}`);

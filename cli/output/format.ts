@@ -105,3 +105,12 @@ export function asksForJson(args: readonly string[]): boolean {
     return word === 'json' && ['-o', '--output'].includes(args[at - 1] ?? '');
   });
 }
+
+/** Writes the states of a wait to a terminal; a log or a script gets results only. */
+export function progressOn(
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
+  format: Format,
+): (sentence: string) => void {
+  if (!stream.isTTY || !isForPeople(format)) return () => undefined;
+  return (sentence) => void stream.write(`${sentence}\n`);
+}
