@@ -99,6 +99,17 @@ test('portcullis delete takes several names, labels and files, and deletes nothi
   await run(['apply', '-f', '-'], { input: texts.join('---\n') });
   expect(await run(['delete', 'policy', 'd1', 'missing'])).toMatchObject({ code: 3 });
   expect(await namesOf()).toContain('/d1\n');
+  for (const selector of ['', ' ', ',', 'test=delete,']) {
+    expect([selector, await run(['delete', 'policies', '-l', selector, '--yes'])]).toMatchObject([selector, { code: 2 }]);
+  }
+  for (const args of [['gp/d1'], ['-f', '-']]) {
+    const limited = await run(['delete', ...args, '-l', 'test=other', '--ignore-not-found', '--yes'], {
+      input: texts[1] ?? '',
+    });
+    expect(limited).toMatchObject({ code: 2, stderr: expect.stringContaining('give one of the two') });
+  }
+  const elsewhere = (texts[1] ?? '').replace(/^metadata:$/m, 'metadata:\n  namespace: elsewhere');
+  expect(await run(['delete', '-f', '-', '--yes'], { input: elsewhere })).toMatchObject({ code: 2, stdout: '' });
   expect((await run(['delete', 'gp/d1', 'gp/missing', '--ignore-not-found'])).stdout).toMatch(deleted('d1'));
   expect((await run(['delete', '-f', '-'], { input: texts[1] ?? '' })).stdout).toMatch(deleted('d2'));
   expect((await run(['delete', 'gp', '-l', 'test=delete', '-o', 'name'])).stdout).toBe(

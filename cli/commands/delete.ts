@@ -7,7 +7,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { isGuarding } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
-import { readResources } from '../manifests/read-resources.ts';
+import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { readAllSources } from '../manifests/read-sources.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix, withDryRun } from '../options/dry-run-option.ts';
@@ -49,7 +49,7 @@ type Deletion = {
 
 /** Everything is read and every question asked before the first deletion. Bindings go first: they use the policies. */
 async function remove(source: ResourceSource, words: readonly string[], options: DeleteOptions): Promise<void> {
-  const selection = await readDeletion(words, options);
+  const { selection, manifests } = await readDeletion(words, options);
   const selectedKinds = selection.by === 'kind' ? selection.kinds : selection.targets.map(({ kind }) => kind);
   const internal = selectedKinds.find((kind) => kind.internal);
   if (internal !== undefined) {
@@ -59,6 +59,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
+  refuseOtherNamespaces(manifests, resources.client.namespace);
   const deletions: Deletion[] = [];
   for (const { kind, found } of await readDeleted(resources, selection, options)) {
     for (const one of found) deletions.push(await deletionOf(resources, kind, one));
@@ -79,7 +80,10 @@ async function remove(source: ResourceSource, words: readonly string[], options:
 }
 
 /** The resources of the words, or those of the files. A kind without names needs a selector. */
-async function readDeletion(words: readonly string[], { filename, selector }: DeleteOptions): Promise<Selection> {
+async function readDeletion(
+  words: readonly string[],
+  { filename, selector }: DeleteOptions,
+): Promise<{ readonly selection: Selection; readonly manifests: readonly ReadManifest[] }> {
   if (words.length > 0 === (filename !== undefined)) {
     throw new CliError(
       'usage',
@@ -89,13 +93,22 @@ async function readDeletion(words: readonly string[], { filename, selector }: De
   if (filename !== undefined) {
     const { complete } = createRevisionFiller();
     const manifests = readResources(await readAllSources(filename), { complete });
-    return { by: 'name', targets: manifests.map(({ kind, resource }) => ({ kind, name: resource.metadata.name })) };
+    refuseSelector(selector);
+    const targets = manifests.map(({ kind, resource }) => ({ kind, name: resource.metadata.name }));
+    return { selection: { by: 'name', targets }, manifests };
   }
   const selection = readSelection(words);
+  if (selection.by === 'name') refuseSelector(selector);
   if (selection.by === 'kind' && selector === undefined) {
     throw new CliError('usage', 'delete needs names, or labels (-l): a whole kind is not deleted at once.');
   }
-  return selection;
+  return { selection, manifests: [] };
+}
+
+/** Labels beside names could be taken for a limit of what is deleted. */
+function refuseSelector(selector: string | undefined): void {
+  if (selector === undefined) return;
+  throw new CliError('usage', 'delete takes either names or files, or labels (-l) of a kind: give one of the two.');
 }
 
 async function readDeleted(

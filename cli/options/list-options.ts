@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { createPathReader } from '../output/json-path.ts';
 
 /** Options of lists, as kubectl has them. */
@@ -24,5 +24,15 @@ export function withListOptions(command: Command): Command {
 }
 
 export function withSelector(command: Command): Command {
-  return command.option('-l, --selector <labels>', 'only resources with these labels, such as team=chat,tier!=test');
+  return command.option(
+    '-l, --selector <labels>',
+    'only resources with these labels, such as team=chat,tier!=test',
+    readSelector,
+  );
+}
+
+/** A selector without a term would select everything, for example where a variable of a script is empty. */
+function readSelector(text: string): string {
+  if (text.split(',').every((term) => term.trim() !== '')) return text;
+  throw new InvalidArgumentError('It must name labels, such as team=chat, separated by single commas.');
 }

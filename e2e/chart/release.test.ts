@@ -127,7 +127,7 @@ describe('a release', () => {
       stdout: 'GuardrailPolicy guarded-chat already exists\nModelBinding guarded-echo already exists\n',
     });
     const secrets = await secretsOf();
-    expect(secrets.trim().split('\n')).toHaveLength(3);
+    expect(secrets.trim().split('\n')).toHaveLength(4);
     const shown = ['--output=go-template={{.data.clients | base64decode}}'];
     expect(await within('get', 'secret', `${name}-portcullis-client-keys`, ...shown)).toMatch(
       /^[A-Za-z0-9]{43} first\n$/,

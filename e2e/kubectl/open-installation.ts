@@ -71,7 +71,8 @@ export async function openInstallation(server: ApiServer): Promise<KubectlInstal
     namespace,
     plugin,
     async json<T>(...args: readonly string[]) {
-      const { stdout } = await plugin([...args, '-o', 'json']);
+      const { stdout, stderr } = await plugin([...args, '-o', 'json']);
+      if (stdout === '') throw new Error(`the plugin printed no JSON: ${stderr}`);
       return JSON.parse(stdout) as T;
     },
     events,

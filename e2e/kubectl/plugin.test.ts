@@ -220,11 +220,13 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
         ['Operator', 'well'],
         ['Accepted', 'well'],
         ['References', 'well'],
+        ['Policy reasons', 'aside'],
         ['Runtime', 'well'],
         [expect.stringMatching(/^Workload g-/), 'well'],
         ['Route', 'well'],
         ['Replica gateway-1', 'well'],
         ['Applied', 'well'],
+        ['Provider', 'aside'],
       ]);
     });
 
@@ -424,7 +426,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(await complete('apply-r')).toEqual(['apply-revision', ':4']);
     expect(await complete('why', ...inNamespace, 'step')).toEqual(['stepping', ':4']);
     expect(await complete('diff', ...inNamespace, 'steps', '')).toEqual(['2', '1', ':4']);
-    expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', ':4']);
+    expect(await complete('status', '-o', '')).toEqual(['json', 'yaml', 'wide', 'name', 'jsonpath=', ':4']);
   });
 
   test('the commands of docs/kubectl-plugin.md print the documented output', async () => {

@@ -6,6 +6,7 @@ import { sha256Hex } from '#contracts/canonical';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
 import { servedTable } from '../../operator/management/http/served-table.ts';
+import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
@@ -71,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, decisions and providers beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -79,6 +80,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/resources', 'identity'],
       ['GET', '/api/v1/resources/{plural}', 'identity'],
       ['GET', '/api/v1/resources/{plural}/{name}', 'identity'],
+      ['GET', '/api/v1/activity', 'identity'],
+      ['GET', '/api/v1/provider-test', 'identity'],
     ]);
   });
 
@@ -149,10 +152,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     ],
     'the provider list contains the approved external checks without addresses and secrets',
     async () => {
-      const none = await world.api.call('/api/v1/guardrail-providers');
-      expect(none.json).toEqual({ items: [] });
-      const some = await world.api.call('/api/v1/guardrail-providers', { replica: 1 });
-      expect(some.json).toEqual({
+      const listOf = async (replica: number) =>
+        (await world.api.call('/api/v1/guardrail-providers', { replica })).json;
+      await until('the first replica has read the changed file', async () => (await listOf(0)).items.length > 0);
+      expect(await listOf(0)).toEqual(await listOf(1));
+      expect(await listOf(1)).toEqual({
         items: [
           {
             name: 'judge',

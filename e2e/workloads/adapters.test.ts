@@ -142,7 +142,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
           return true;
         });
         const container = { name: 'gateway', ready: true, restartCount: 0, image: 'x', imageID: '' };
-        const value = { phase: 'Running', containerStatuses: [{ ...container, state: { running: {} } }] };
+        const address = '127.0.0.1';
+        const value = { phase: 'Running', podIP: address, podIPs: [{ ip: address }], containerStatuses: [{ ...container, state: { running: {} } }] };
         await client.patchStatus(builtinKinds.pod, name, [{ op: 'add', path: '/status', value }]);
       },
       async end(name) {
