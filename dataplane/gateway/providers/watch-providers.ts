@@ -72,6 +72,7 @@ export function watchProviders(options: WatchOptions): ProviderWatch {
   }
 
   function lookNow(): void {
+    clearTimeout(timer);
     timer = undefined;
     const current = new Set<string>();
     for (const upstream of options.upstreams()) {
@@ -94,6 +95,8 @@ export function watchProviders(options: WatchOptions): ProviderWatch {
     },
     note(upstream, cause) {
       const key = keyOf(upstream);
+      // The first request can end before the routes were looked at.
+      if (!watched.has(key)) lookNow();
       const provider = watched.get(key);
       if (provider === undefined) return;
       const modelKey = keyOf(upstream, upstream.model);
@@ -154,7 +157,9 @@ function watchOne(
       if (before !== 'unknown') await wait(backoff.next(), stop.signal);
       if (stop.signal.aborted || isReachable(observed)) break;
       const found = await options.probe(upstream, before === 'unknown' ? undefined : before, stop.signal);
-      if (stop.signal.aborted || isReachable(observed) || found === 'undecided') continue;
+      // A request has shown more than this probe: a connection does not refute a refused credential.
+      const isOutdated = observed !== before;
+      if (stop.signal.aborted || isOutdated || found === 'undecided') continue;
       observed = found;
       shown.observe(found);
     }
