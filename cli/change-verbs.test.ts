@@ -100,7 +100,10 @@ test('portcullis delete takes several names, labels and files, and deletes nothi
   expect(await run(['delete', 'policy', 'd1', 'missing'])).toMatchObject({ code: 3 });
   expect(await namesOf()).toContain('/d1\n');
   for (const selector of ['', ' ', ',', 'test=delete,']) {
-    expect([selector, await run(['delete', 'policies', '-l', selector, '--yes'])]).toMatchObject([selector, { code: 2 }]);
+    expect([selector, await run(['delete', 'policies', '-l', selector, '--yes'])]).toMatchObject([
+      selector,
+      { code: 2 },
+    ]);
   }
   for (const args of [['gp/d1'], ['-f', '-']]) {
     const limited = await run(['delete', ...args, '-l', 'test=other', '--ignore-not-found', '--yes'], {

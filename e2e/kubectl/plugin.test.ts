@@ -469,7 +469,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     });
     expect(await why('stepping')).not.toHaveProperty('cause');
     expect(await why('rival')).toMatchObject({ cause: { reason: 'AliasConflict' } });
-    expect((await run('status')).stdout).toMatch(/^Operator: no operator is the leader: /);
+    expect((await run('status')).stdout).toMatch(/^Operator: no operator is the leader: /m);
     const killed = { holderIdentity: 'killed_1', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' };
     await place.client.patch(builtinKinds.lease, 'portcullis-operator', [{ op: 'add', path: '/spec', value: killed }]);
     expect((await why('waiting')).summary).toContain(

@@ -152,8 +152,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     ],
     'the provider list contains the approved external checks without addresses and secrets',
     async () => {
-      const listOf = async (replica: number) =>
-        (await world.api.call('/api/v1/guardrail-providers', { replica })).json;
+      const listOf = async (replica: number) => (await world.api.call('/api/v1/guardrail-providers', { replica })).json;
       await until('the first replica has read the changed file', async () => (await listOf(0)).items.length > 0);
       expect(await listOf(0)).toEqual(await listOf(1));
       expect(await listOf(1)).toEqual({

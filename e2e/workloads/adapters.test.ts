@@ -143,7 +143,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the adapters of a c
         });
         const container = { name: 'gateway', ready: true, restartCount: 0, image: 'x', imageID: '' };
         const address = '127.0.0.1';
-        const value = { phase: 'Running', podIP: address, podIPs: [{ ip: address }], containerStatuses: [{ ...container, state: { running: {} } }] };
+        const value = {
+          phase: 'Running',
+          podIP: address,
+          podIPs: [{ ip: address }],
+          containerStatuses: [{ ...container, state: { running: {} } }],
+        };
         await client.patchStatus(builtinKinds.pod, name, [{ op: 'add', path: '/status', value }]);
       },
       async end(name) {
