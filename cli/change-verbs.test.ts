@@ -188,11 +188,7 @@ test('portcullis explain describes kinds and fields with types, choices, limits 
   expect((await run(['explain', 'policy.spec.definiton'])).stderr).toContain('Did you mean definition?');
 });
 
-test('portcullis apply-revision --wait writes a line for each state on standard error, and none with --json', async () => {
+test('portcullis reapply --wait writes no progress where standard error is not a terminal', async () => {
   const applied = await run(['reapply', 'guarded-echo', '--wait']);
-  expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining('is applied') });
-  const lines = applied.stderr.trim().split('\n');
-  expect(lines.every((line) => line.startsWith('ModelBinding guarded-echo: '))).toBe(true);
-  expect(new Set(lines).size).toBe(lines.length);
-  expect((await run(['reapply', 'guarded-echo', '--wait', '--json'])).stderr).toBe('');
+  expect(applied).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('is applied') });
 });

@@ -13,7 +13,7 @@ import type { ReadManifest } from '../manifests/read-resources.ts';
 import { type ConfirmOption, confirm } from '../options/confirm-option.ts';
 import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, progressOn, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import { judgedByOperator, warningsOf, writeWarning } from './judge-applied.ts';
@@ -65,7 +65,7 @@ export async function applyManifests(
   }
   for (const { object } of dryRun === undefined ? results : []) {
     if (options.wait === undefined || !isBinding(object)) continue;
-    await waitApplied(client, object, options.wait, progressOn(process.stderr, format));
+    await waitApplied(client, object, options.wait, waitProgressOn(process.stderr, format));
     say(`${object.kind} ${object.metadata.name} is applied`);
   }
   if (dryRun === undefined && options.wait !== undefined && !results.some(({ object }) => isBinding(object))) {

@@ -4,7 +4,7 @@ import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, progressOn, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import type { DesiredGuardrail } from '../resources/resource-writer.ts';
@@ -37,7 +37,7 @@ export async function applyToBindings(
     const { wait } = options;
     if (wait === undefined) break;
     await attempt(failures, async () => {
-      await waitApplied(client, binding, wait, progressOn(process.stderr, format));
+      await waitApplied(client, binding, wait, waitProgressOn(process.stderr, format));
       say(`ModelBinding ${binding.metadata.name} is applied`);
     });
   }

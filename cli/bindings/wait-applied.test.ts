@@ -3,7 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import { applicationOutcome } from '#resources/binding-state';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { progressOn } from '../output/format.ts';
+import { waitProgressOn } from '../output/format.ts';
 import { waitApplied } from './wait-applied.ts';
 
 type Said = readonly [status: Condition['status'], reason: string, observedGeneration?: number];
@@ -82,6 +82,6 @@ test.each([
   ['a terminal, with a result for programs', true, 'json', []],
 ] as const)('the progress of a wait on %s is written as lines or left out', (_name, isTTY, format, lines) => {
   const written: string[] = [];
-  progressOn({ isTTY, write: (text: unknown) => written.push(String(text)) > 0 } as never, format)('step');
+  waitProgressOn({ isTTY, write: (text: unknown) => written.push(String(text)) > 0 } as never, format)('step');
   expect(written).toEqual(lines);
 });

@@ -107,7 +107,7 @@ export function asksForJson(args: readonly string[]): boolean {
 }
 
 /** Writes the states of a wait to a terminal; a log or a script gets results only. */
-export function progressOn(
+export function waitProgressOn(
   stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
   format: Format,
 ): (sentence: string) => void {
