@@ -4,7 +4,7 @@ import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { paintAlarms } from './colour.ts';
 import { formatJsonPath, type JsonPathTemplate, parseJsonPath } from './json-path.ts';
-import { writeJson, writeText, writeYaml } from './write.ts';
+import { escapeControls, writeJson, writeText, writeYaml } from './write.ts';
 
 /** Output format; `text` and `wide` are tables and sentences, an object is a JSONPath template. */
 export type Format = 'text' | 'wide' | 'json' | 'yaml' | 'name' | JsonPathTemplate;
@@ -51,7 +51,7 @@ export function isForPeople(format: Format): format is 'text' | 'wide' {
 
 /** Writes the value as JSON or YAML, its names, the values of a template, or its text. */
 export function writeResult(format: Format, value: unknown, text: (isWide: boolean) => string): void {
-  if (isForPeople(format)) writeText(paintAlarms(text(format === 'wide')));
+  if (isForPeople(format)) writeText(paintAlarms(escapeControls(text(format === 'wide'))));
   else writeValue(format, value);
 }
 

@@ -18,6 +18,17 @@ export function yamlOf(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
+/**
+ * Replaces control characters other than line feeds and tabs by their codes: a value of a resource could otherwise move
+ * the cursor of a terminal and hide other lines.
+ */
+export function escapeControls(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\x${code.toString(16).padStart(2, '0')}`;
+  });
+}
+
 /** Rows in columns as wide as their widest cell; the last column is not padded. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const widths = widthsOf(rows);
