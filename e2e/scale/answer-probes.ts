@@ -1,8 +1,9 @@
-// Usage: node answer-probes.ts KUBECONFIG NAMESPACE PORT: answers at the address of every workload as its runtime
-// answers a check without messages.
+// Usage: node answer-probes.ts KUBECONFIG NAMESPACE: answers at the address of every workload as its runtime
+// answers a check without messages, on a free port.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import { contextHeaders } from '#contracts/profiles';
+import { listenOnLoopback } from '#kit/testing/loopback';
 import { createClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { startReflector } from '#kube/watch/reflector';
@@ -10,7 +11,7 @@ import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { scaleToken } from './scale-token.ts';
 
-const [file = '', namespace = '', port = '0'] = process.argv.slice(2);
+const [file = '', namespace = ''] = process.argv.slice(2);
 const client = createClient({ ...(await loadKubeconfig({ file })), namespace });
 const workloads = startReflector<RuntimeWorkload>({
   client,
@@ -43,5 +44,6 @@ function answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
 }
 
 const server = createServer({ keepAliveTimeout: 65_000 }, answer);
-server.listen(Number(port), '127.0.0.1', () => console.log(JSON.stringify({ listening: `http://127.0.0.1:${port}` })));
+const listening = await listenOnLoopback(server);
+console.log(JSON.stringify({ listening }));
 process.on('SIGTERM', () => process.exit(0));

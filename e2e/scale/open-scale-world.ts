@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#kit/testing/loopback';
 import type { KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
 import type { ControlPlaneOptions } from '../../hack/cluster/control-plane.ts';
@@ -26,11 +25,6 @@ export type ScaleWorld = AsyncDisposable & {
 };
 
 const nodes = 10;
-const providers = `
-providers:
-  - { name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }
-`;
-
 type ScaleOptions = Pick<ControlPlaneOptions, 'apiServerFlags'> & {
   /** A shared server with simulated nodes; without an audit log writers are unknown. */
   readonly server?: ApiServer;
@@ -43,8 +37,8 @@ export async function openScaleWorld(options: ScaleOptions = {}): Promise<ScaleW
   const server = options.server ?? parts.use(await openOwnServer(folder, options.apiServerFlags));
   const client = await server.client();
   const { namespace } = client;
-  const port = await freePort();
-  await layOut(folder, port);
+  const answers = parts.use(await startAnswers(server, namespace));
+  await layOut(folder, answers.url);
   await makeAccount(server, namespace, 'gateway', folder);
   const accounts = new Set<string>();
   const { auditLogFile } = server.controlPlane;
@@ -57,7 +51,6 @@ export async function openScaleWorld(options: ScaleOptions = {}): Promise<ScaleW
     PORTCULLIS_SECRETS_DIR: join(folder, 'secrets'),
     NODE_OPTIONS: optionsOf(account),
   });
-  parts.use(await startAnswers(server, namespace, port));
   const owned = parts.move();
   return {
     server,
@@ -117,11 +110,13 @@ function optionsOfChart(): string {
   return options;
 }
 
-async function layOut(folder: string, port: number): Promise<void> {
+/** Probes and the provider have the same address: the provider accepts connections. */
+async function layOut(folder: string, address: string): Promise<void> {
   for (const name of ['environment', 'secrets']) await mkdir(join(folder, name), { recursive: true });
   await writeFile(join(folder, 'runtime.token'), `${scaleToken}\n`);
-  await writeFile(join(folder, 'environment', 'providers.yaml'), providers);
-  const workload = `image: portcullis:1\ntokenSecret: token\nport: ${port}\n`;
+  const provider = `{ name: echo, kind: model, endpoint: "${address}/v1", enabled: true }`;
+  await writeFile(join(folder, 'environment', 'providers.yaml'), `providers:\n  - ${provider}\n`);
+  const workload = `image: portcullis:1\ntokenSecret: token\nport: ${new URL(address).port}\n`;
   await writeFile(join(folder, 'environment', 'workload.yaml'), workload);
 }
 
@@ -133,10 +128,10 @@ async function makeAccount(server: ApiServer, namespace: string, name: string, f
   await writeFile(join(folder, `${name}.token`), token);
 }
 
-function startAnswers(server: ApiServer, namespace: string, port: number): Promise<RunningProcess> {
+function startAnswers(server: ApiServer, namespace: string): Promise<RunningProcess> {
   return startProcess({
     file: 'e2e/scale/answer-probes.ts',
-    args: [server.controlPlane.kubeconfigFile, namespace, String(port)],
+    args: [server.controlPlane.kubeconfigFile, namespace],
     environment: {},
   });
 }

@@ -5,8 +5,6 @@ const minLength = 11;
 /** Longer strings are content of one object and not worth sharing. */
 const maxLength = 512;
 
-const remembered = new Map<string, string>();
-
 /**
  * Replaces strings of an object by equal strings of earlier objects, in place. A binding and its route hold the same
  * digest four times, and the conditions of all bindings the same messages: stored objects take a third less memory.
@@ -22,11 +20,18 @@ export function shareStrings<T extends object>(value: T): T {
   return value;
 }
 
+/** Values that were met before the newest `maxRemembered` ones are forgotten, unless they were met again. */
+let older = new Map<string, string>();
+let newer = new Map<string, string>();
+
 function shared(text: string): string {
-  const known = remembered.get(text);
+  const known = newer.get(text);
   if (known !== undefined) return known;
-  // Frequent values return at once; an order of use would cost more than the copies.
-  if (remembered.size >= maxRemembered) remembered.clear();
-  remembered.set(text, text);
-  return text;
+  const kept = older.get(text) ?? text;
+  if (newer.size >= maxRemembered / 2) {
+    older = newer;
+    newer = new Map();
+  }
+  newer.set(kept, kept);
+  return kept;
 }
