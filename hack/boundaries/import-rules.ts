@@ -109,6 +109,12 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   canonicalize: ['libraries/contracts'],
   postgres: ['libraries/sql'],
   jose: ['libraries/identity'],
+  minio: ['libraries/objects'],
+  '@opensearch-project/opensearch': ['libraries/search'],
+  '@nats-io/jetstream': ['libraries/queue'],
+  '@nats-io/transport-node': ['libraries/queue'],
+  'snowball-stemmers': ['libraries/search'],
+  'gpt-tokenizer': ['dataplane/retrieval'],
   '@openfga/sdk': ['libraries/relations/adapters/openfga'],
 };
 

@@ -15,6 +15,11 @@ const sql = 'libraries/sql';
 const identity = 'libraries/identity';
 const relations = 'libraries/relations';
 const api = 'libraries/api';
+const search = 'libraries/search';
+const queue = 'libraries/queue';
+const objects = 'libraries/objects';
+const models = 'libraries/models';
+const mcp = 'libraries/mcp';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -30,11 +35,21 @@ export const modules: readonly Module[] = [
   { folder: identity, kind: 'library', uses: [kit, contracts] },
   { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
   { folder: api, kind: 'library', uses: [kit, contracts] },
+  { folder: search, kind: 'library', uses: [kit, sql] },
+  { folder: queue, kind: 'library', uses: [kit, sql] },
+  { folder: objects, kind: 'library', uses: [kit] },
+  { folder: models, kind: 'library', uses: [kit, contracts] },
+  { folder: mcp, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
   { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },
+  {
+    folder: 'dataplane/retrieval',
+    kind: 'service',
+    uses: [kit, contracts, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
+  },
   {
     folder: 'operator',
     kind: 'service',
