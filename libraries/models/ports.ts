@@ -3,23 +3,41 @@ export type EmbeddingProfile = {
   readonly id: string;
   /** Alias of the model at the model gateway. */
   readonly model: string;
+  /** Length of every vector. */
   readonly dimension: number;
+  /** Whether a call asks for that dimension; models of a fixed dimension refuse the question. */
+  readonly sendDimension: boolean;
   /** Most texts of one call. */
   readonly batch: number;
-  /** Most tokens of one text. */
+  /** Most tokens of one text. The caller keeps it; a model refuses or shortens a longer text. */
   readonly maxTokens: number;
   readonly queryPrefix: string;
   readonly passagePrefix: string;
 };
 
+/** `maxDocuments` is the most documents of one call; more are judged in several calls. */
 export type RerankProfile = { readonly id: string; readonly model: string; readonly maxDocuments: number };
+
+/** `timeoutMs` bounds a rewrite as a whole: a query does not wait longer for it. */
 export type RewriteProfile = { readonly id: string; readonly model: string; readonly timeoutMs: number };
 
+/** `index` is the place of the document in the request, from 0; a greater score is better. */
 export type RerankedDocument = { readonly index: number; readonly score: number };
 
+/** What a call takes from the request that it serves. */
+export type ModelCall = {
+  /** An abort ends the call; it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** Header of W3C Trace Context that the gateway gets. */
+  readonly traceparent?: string;
+  /** Bound of the call with all its attempts, milliseconds; that of the client when absent. */
+  readonly timeoutMs?: number;
+};
+
 /**
- * Models behind the model gateway. Every method throws ModelsError: `unavailable` (away, overloaded, timeout: try again),
- * `denied` (the guardrail of the gateway refused the text) or `invalid` (an answer of the wrong shape or dimension).
+ * Models behind the model gateway. Every method throws ModelsError: `unavailable` (away, overloaded, too slow, not served:
+ * try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway or the model does not
+ * take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or dimension).
  */
 export type Models = AsyncDisposable & {
   /** One vector of unit length for each text, in the order of the texts. Batches as the profile allows. */
@@ -27,15 +45,17 @@ export type Models = AsyncDisposable & {
     profile: EmbeddingProfile,
     use: 'query' | 'passage',
     texts: readonly string[],
-    signal?: AbortSignal,
+    call?: ModelCall,
   ): Promise<readonly Float32Array[]>;
-  /** Best first; every index at most once. */
+  /** Best first; equal scores in the order of the documents; every index once. */
   rerank(
     profile: RerankProfile,
     query: string,
     documents: readonly string[],
-    signal?: AbortSignal,
+    call?: ModelCall,
   ): Promise<readonly RerankedDocument[]>;
   /** The text of an answer to one user message. */
-  complete(model: string, system: string, user: string, signal?: AbortSignal): Promise<string>;
+  complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };
+
+export type Prompt = { readonly system: string; readonly user: string };

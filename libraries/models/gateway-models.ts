@@ -1,0 +1,54 @@
+import { systemClock } from '#kit/time/clock';
+import { wait } from '#kit/time/wait';
+import { type GatewayCallOptions, openGatewayCall } from './gateway-call.ts';
+import type { EmbeddingProfile, Models } from './ports.ts';
+import { byScore, readCompletion, readScores, readVectors } from './read-answer.ts';
+
+type GatewayModelsOptions = Pick<GatewayCallOptions, 'url' | 'tokenFile'> & Partial<GatewayCallOptions>;
+
+/** Bound of a call with all its attempts, milliseconds, where neither the client nor the call names one. */
+const defaultTimeoutMs = 30_000;
+
+/**
+ * The models of a model gateway, asked over HTTP: embeddings and chat as in the OpenAI API, rerank as in the APIs of
+ * Cohere and Jina. Calls of one batch are sent one after the other, so that one document does not crowd out others.
+ */
+export function createGatewayModels(options: GatewayModelsOptions): Models {
+  const gateway = openGatewayCall({ timeoutMs: defaultTimeoutMs, pause: wait, now: systemClock.now, ...options });
+  return {
+    async embed(profile, use, texts, call = {}) {
+      const prefix = use === 'query' ? profile.queryPrefix : profile.passagePrefix;
+      const vectors: Float32Array[] = [];
+      for (const batch of batchesOf(texts, profile.batch)) {
+        const input = batch.map((text) => prefix + text);
+        const answer = await gateway.post('/v1/embeddings', embeddingBody(profile, input), call);
+        vectors.push(...readVectors(answer, profile, batch.length));
+      }
+      return vectors;
+    },
+    async rerank(profile, query, documents, call = {}) {
+      const scores: number[] = [];
+      for (const batch of batchesOf(documents, profile.maxDocuments)) {
+        const body = { model: profile.model, query, documents: batch, top_n: batch.length, return_documents: false };
+        scores.push(...readScores(await gateway.post('/v1/rerank', body, call), batch.length));
+      }
+      return byScore(scores);
+    },
+    async complete(model, { system, user }, call = {}) {
+      const messages = [
+        { role: 'system', content: system },
+        { role: 'user', content: user },
+      ];
+      return readCompletion(await gateway.post('/v1/chat/completions', { model, messages }, call));
+    },
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}
+
+function embeddingBody({ model, dimension, sendDimension }: EmbeddingProfile, input: readonly string[]) {
+  return { model, input, encoding_format: 'float', ...(sendDimension ? { dimensions: dimension } : {}) };
+}
+
+function* batchesOf(texts: readonly string[], size: number): Generator<readonly string[]> {
+  for (let start = 0; start < texts.length; start += size) yield texts.slice(start, start + size);
+}

@@ -1,0 +1,23 @@
+type ModelsFault = 'unavailable' | 'denied' | 'refused' | 'invalid';
+
+const sentences = {
+  unavailable: 'the model gateway does not answer the call now',
+  denied: 'the guardrail of the model gateway denied the text',
+  refused: 'the model gateway or the model does not accept the text',
+  invalid: 'the answer of the model does not have the expected shape',
+} as const satisfies Record<ModelsFault, string>;
+
+/** A call of a model had no usable answer. The message never contains a text, a token or an answer. */
+export class ModelsError extends Error {
+  readonly code: ModelsFault;
+  /** Milliseconds after which the gateway asks to try again; only of `unavailable`. */
+  readonly retryAfterMs: number | undefined;
+
+  /** `detail` says in words of this program what was wrong, such as the dimension that was found. */
+  constructor(code: ModelsFault, detail?: string, retryAfterMs?: number) {
+    super(detail === undefined ? sentences[code] : `${sentences[code]}: ${detail}`);
+    this.name = 'ModelsError';
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
