@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answers, reset, type ScriptedHttp, silence, startScriptedHttp } from '#kit/testing/scripted-http';
+import { createGatewayModels } from './gateway-models.ts';
+import { ModelsError } from './models-error.ts';
+import type { EmbeddingProfile, Models } from './ports.ts';
+
+const profile: EmbeddingProfile = {
+  id: 'small',
+  model: 'embedder',
+  dimension: 2,
+  sendDimension: false,
+  batch: 2,
+  maxTokens: 512,
+  queryPrefix: 'query: ',
+  passagePrefix: 'passage: ',
+};
+const prompt = { system: 'Answer.', user: 'hello' };
+const chat = { choices: [{ message: { role: 'assistant', content: 'hi' } }] };
+const ranker = { id: 'r', model: 'ranker', maxDocuments: 2 };
+
+let gateway: ScriptedHttp;
+let models: Models;
+let pauses: number[];
+
+beforeEach(async () => {
+  pauses = [];
+  gateway = await startScriptedHttp(answers(chat));
+  models = createGatewayModels({
+    url: new URL(gateway.url),
+    tokenFile: { first: () => 'client-key' },
+    pause: async (ms) => void pauses.push(ms),
+  });
+});
+afterEach(async () => {
+  await models[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const vectors = (...embedding: readonly unknown[]) => ({
+  data: embedding.map((each, index) => ({ index, embedding: each })),
+});
+const error = (code: string) => ({ error: { message: 'm', type: 't', param: null, code } });
+const bodies = (): unknown[] => gateway.seen.map(({ text }) => JSON.parse(text));
+const codeOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'answered',
+    (failure: unknown) => (failure instanceof ModelsError ? failure.code : failure),
+  );
+
+test('texts are embedded in batches of the profile with the prefix of their use, and vectors come back in order', async () => {
+  gateway.play((response, { text }) => {
+    const { input } = JSON.parse(text) as { input: string[] };
+    const data = input.map((each, index) => ({ index, embedding: [each.length, 0] })).reverse();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }));
+  });
+  const found = await models.embed(profile, 'passage', ['a', 'bb', 'c']);
+  expect(found).toEqual([new Float32Array([1, 0]), new Float32Array([1, 0]), new Float32Array([1, 0])]);
+  await models.embed({ ...profile, sendDimension: true }, 'query', ['d']);
+  expect(bodies()).toEqual([
+    { model: 'embedder', input: ['passage: a', 'passage: bb'], encoding_format: 'float' },
+    { model: 'embedder', input: ['passage: c'], encoding_format: 'float' },
+    { model: 'embedder', input: ['query: d'], encoding_format: 'float', dimensions: 2 },
+  ]);
+  expect(await models.embed(profile, 'query', [])).toEqual([]);
+  expect(gateway.seen).toHaveLength(3);
+});
+
+test('vectors are scaled to unit length, and those in base64 are read too', async () => {
+  gateway.play(answers(vectors([3, 4], Buffer.from(new Float32Array([0, -2]).buffer).toString('base64'))));
+  expect(await models.embed(profile, 'query', ['a', 'b'])).toEqual([
+    new Float32Array([0.6, 0.8]),
+    new Float32Array([0, -1]),
+  ]);
+});
+
+test.each([
+  ['another dimension', vectors([1, 0, 0])],
+  ['no direction', vectors([0, 0])],
+  ['numbers beyond 32 bits', vectors([1e300, 1])],
+  ['words instead of numbers', vectors(['a', 'b'])],
+  ['a cut number in base64', vectors(Buffer.from([1, 2, 3]).toString('base64'))],
+  ['too few vectors', { data: [] }],
+  ['too many vectors', vectors([1, 0], [0, 1])],
+  ['a vector of another text', { data: [{ index: 1, embedding: [1, 0] }] }],
+  ['another shape', chat],
+  ['text that is not JSON', 'hello'],
+])('an embeddings answer with %s is invalid and not repeated', async (_, answer) => {
+  gateway.play(answers(answer));
+  expect(await codeOf(models.embed(profile, 'query', ['text']))).toBe('invalid');
+  expect(gateway.seen).toHaveLength(1);
+});
+
+test('documents are reranked in calls of the profile, best first, and equal scores keep their order', async () => {
+  gateway.play((response, { text }) => {
+    const { documents } = JSON.parse(text) as { documents: string[] };
+    const results = documents.map((each, index) => ({ index, relevance_score: each.length })).reverse();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ results }));
+  });
+  expect(await models.rerank(ranker, 'q', ['aa', 'b', 'cc'])).toEqual([
+    { index: 0, score: 2 },
+    { index: 2, score: 2 },
+    { index: 1, score: 1 },
+  ]);
+  expect(gateway.seen.map(({ path }) => path)).toEqual(['/v1/rerank', '/v1/rerank']);
+  expect(bodies()[1]).toEqual({ model: 'ranker', query: 'q', documents: ['cc'], top_n: 1, return_documents: false });
+});
+
+test.each([
+  ['a missing document', { results: [{ index: 0, relevance_score: 1 }] }],
+  ['a document twice', { results: [0, 0].map((index) => ({ index, relevance_score: 1 })) }],
+  ['an unknown document', { results: [0, 2].map((index) => ({ index, relevance_score: 1 })) }],
+  ['no score', { results: [{ index: 0 }, { index: 1 }] }],
+])('a rerank answer with %s is invalid', async (_, answer) => {
+  gateway.play(answers(answer));
+  expect(await codeOf(models.rerank(ranker, 'q', ['a', 'b']))).toBe('invalid');
+});
+
+test('a completion is the text of the first choice, and the gateway gets key and traceparent', async () => {
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  expect(await models.complete('talker', prompt, { traceparent })).toBe('hi');
+  expect(bodies()).toEqual([
+    {
+      model: 'talker',
+      messages: [
+        { role: 'system', content: 'Answer.' },
+        { role: 'user', content: 'hello' },
+      ],
+    },
+  ]);
+  expect(gateway.seen[0]?.path).toBe('/v1/chat/completions');
+  expect(gateway.seen[0]?.headers).toMatchObject({ authorization: 'Bearer client-key', traceparent });
+});
+
+test.each([
+  [403, error('policy_denied'), {}, 'denied'],
+  [400, error('upstream_refused'), {}, 'refused'],
+  [413, error('body_too_large'), {}, 'refused'],
+  [422, 'no JSON', {}, 'refused'],
+  [503, error('body_too_large'), { 'x-should-retry': 'false' }, 'refused'],
+  [503, error('message_limit'), { 'x-should-retry': 'false' }, 'refused'],
+  [503, error('invalid_answer'), { 'x-should-retry': 'false' }, 'unavailable'],
+  [401, error('unauthenticated'), {}, 'unavailable'],
+  [403, error('model_disabled'), {}, 'unavailable'],
+  [404, error('model_not_found'), {}, 'unavailable'],
+  [307, '', { location: '/elsewhere' }, 'unavailable'],
+] as const)('status %i with %o ends a call after one attempt', async (status, body, headers, code) => {
+  gateway.play(answers(body, status, headers));
+  expect(await codeOf(models.complete('talker', prompt))).toBe(code);
+  expect(gateway.seen).toHaveLength(1);
+});
+
+test.each([408, 429, 500, 502, 503, 504])('status %i is tried again with a growing pause', async (status) => {
+  gateway.play((response, request) => {
+    const script = gateway.seen.length < 4 ? answers(error('overloaded'), status) : answers(chat);
+    return script(response, request);
+  });
+  expect(await models.complete('talker', prompt)).toBe('hi');
+  expect(pauses).toHaveLength(3);
+  for (const [index, first] of [200, 400, 800].entries()) {
+    expect(pauses[index]).toBeGreaterThanOrEqual(first);
+    expect(pauses[index]).toBeLessThanOrEqual(2 * first);
+  }
+});
+
+test('a lost connection is tried again, at most five times in all', async () => {
+  gateway.play(reset);
+  expect(await codeOf(models.complete('talker', prompt))).toBe('unavailable');
+  expect(gateway.seen).toHaveLength(5);
+  expect(pauses).toHaveLength(4);
+});
+
+test('a pause is at least as long as Retry-After says, and one beyond the time ends the call at once', async () => {
+  gateway.play((response, request) => {
+    const script = gateway.seen.length < 2 ? answers(error('x'), 429, { 'retry-after': '7' }) : answers(chat);
+    return script(response, request);
+  });
+  expect(await models.complete('talker', prompt)).toBe('hi');
+  expect(pauses).toEqual([7_000]);
+  gateway.play(answers(error('x'), 503, { 'retry-after': '31' }));
+  const late = models.complete('talker', prompt);
+  await expect(late).rejects.toMatchObject({ code: 'unavailable', retryAfterMs: 31_000 });
+  expect(pauses).toEqual([7_000]);
+});
+
+test('a gateway that does not answer ends the call at its time, and an abort ends it with its own reason', async () => {
+  gateway.play(silence);
+  expect(await codeOf(models.complete('talker', prompt, { timeoutMs: 50 }))).toBe('unavailable');
+  const given = new AbortController();
+  gateway.play(() => given.abort(new Error('the client has gone')));
+  await expect(models.complete('talker', prompt, { signal: given.signal })).rejects.toThrow('the client has gone');
+  expect(gateway.seen).toHaveLength(2);
+});
+
+test('an error of a model call names neither text nor answer', async () => {
+  gateway.play(answers('{"secret answer":1}'));
+  const failure = await models.complete('talker', { system: 's', user: 'secret text' }).catch(String);
+  expect(failure).toContain('expected shape');
+  expect(failure).not.toContain('secret');
+});
+
+test('a client key that cannot be read makes the models unavailable', async () => {
+  await using keyless = createGatewayModels({
+    url: new URL(gateway.url),
+    tokenFile: {
+      first: () => {
+        throw new RangeError('gone');
+      },
+    },
+    pause: async () => undefined,
+  });
+  expect(await codeOf(keyless.complete('talker', prompt))).toBe('unavailable');
+  expect(gateway.seen).toEqual([]);
+});
