@@ -1,0 +1,48 @@
+/** A store or service that ingest needs. */
+export type Dependency = 'postgres' | 'objects' | 'content' | 'guard' | 'models';
+
+/**
+ * A dependency is away, slow or overloaded: nothing is wrong with the document, and its job is tried again later without
+ * a delivery being counted.
+ */
+export class DependencyUnavailableError extends Error {
+  readonly code = 'dependency_unavailable';
+  readonly dependency: Dependency;
+
+  constructor(dependency: Dependency, cause?: unknown) {
+    super(`${dependency} does not answer`, { cause });
+    this.name = 'DependencyUnavailableError';
+    this.dependency = dependency;
+  }
+}
+
+/**
+ * Why a document cannot be indexed. Codes stay, messages may change.
+ * - `malformed`: the content is no canonical document
+ * - `hash_mismatch`: the bytes have another SHA-256 than content_hash
+ * - `too_large`: the content is above the limit
+ * - `address_refused`: content_ref names an address that is not allowed for the tenant
+ * - `content_absent`: the store answered that there is nothing to read, or that the signature has ended
+ * - `denied`: the policy denies the text
+ * - `embedding_refused`: the model gateway refuses the text or answers with vectors of another form
+ */
+export type DocumentFaultCode =
+  | 'malformed'
+  | 'hash_mismatch'
+  | 'too_large'
+  | 'address_refused'
+  | 'content_absent'
+  | 'denied'
+  | 'embedding_refused';
+
+/** A processing error of the document itself: its job ends FAILED (`retrieval:job-state:running-to-failed`). */
+export class DocumentFault extends Error {
+  readonly code: DocumentFaultCode;
+
+  /** @param message for the submitter: names the place and the remedy, quotes no text */
+  constructor(code: DocumentFaultCode, message: string) {
+    super(message);
+    this.name = 'DocumentFault';
+    this.code = code;
+  }
+}

@@ -1,0 +1,41 @@
+import type { DocumentBlocks, TextBlock } from './text-blocks.ts';
+
+/** A range of the stored text that no chunk crosses; offsets count UTF-16 units, the end is exclusive. */
+export type TextRange = {
+  readonly kind: TextBlock['kind'];
+  readonly start: number;
+  readonly end: number;
+  readonly heading?: string;
+  readonly page?: number;
+};
+
+/** The stored form of a document: what citations point into and what a reindex reads. */
+export type CanonicalText = { readonly title?: string; readonly text: string; readonly ranges: readonly TextRange[] };
+
+const betweenBlocks = '\n\n';
+
+/**
+ * Joins blocks to one text. A heading is the first line of its range. The title stands beside the text and is carried by
+ * every chunk; a document that has nothing else has its title as text.
+ */
+export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText {
+  const own: readonly TextBlock[] =
+    blocks.length === 0 && title !== undefined ? [{ kind: 'section', text: title }] : blocks;
+  const ranges: TextRange[] = [];
+  const parts: string[] = [];
+  let start = 0;
+  for (const { kind, heading, page, text } of own) {
+    const part = [heading, text].filter((line) => line !== undefined && line !== '').join('\n');
+    const end = start + part.length;
+    ranges.push({
+      kind,
+      start,
+      end,
+      ...(heading === undefined ? {} : { heading }),
+      ...(page === undefined ? {} : { page }),
+    });
+    parts.push(part);
+    start = end + betweenBlocks.length;
+  }
+  return { ...(title === undefined ? {} : { title }), text: parts.join(betweenBlocks), ranges };
+}

@@ -1,0 +1,46 @@
+import type { CanonicalText, TextRange } from './canonical-text.ts';
+import { type ChunkLengths, chunkRange } from './chunk-range.ts';
+
+/** One chunk of a document; `text` is the stored text from `start` to `end`, in UTF-16 units. */
+export type TextChunk = {
+  /** Counted from 0 in the order of the text. */
+  readonly no: number;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly heading?: string;
+  readonly page?: number;
+};
+
+/** Default of `chunking` (`retrieval:limits:chunking-default`). */
+export const defaultChunking: ChunkLengths = { size: 800, overlap: 120 };
+
+/**
+ * Cuts a document into chunks. Every character is in a chunk, except the white space between blocks; no chunk is longer
+ * than `size`, crosses a block, or splits a surrogate pair.
+ */
+export function chunkDocument(document: CanonicalText, lengths: ChunkLengths): readonly TextChunk[] {
+  const chunks = document.ranges.flatMap((range) => {
+    const grain = range.kind === 'table' ? 'rows' : 'prose';
+    return chunkRange(document.text, range, lengths, grain).map((span) => ({ ...span, range }));
+  });
+  return chunks.map(({ start, end, range }, no) => ({
+    no,
+    start,
+    end,
+    text: document.text.slice(start, end),
+    ...carried(range),
+  }));
+}
+
+function carried({ heading, page }: TextRange): Pick<TextChunk, 'heading' | 'page'> {
+  return { ...(heading === undefined ? {} : { heading }), ...(page === undefined ? {} : { page }) };
+}
+
+/** The text of a chunk as models and the analysis of terms receive it: title and heading first, each once. */
+export function chunkInContext(title: string | undefined, chunk: Pick<TextChunk, 'heading' | 'text'>): string {
+  const heading = chunk.heading === undefined || chunk.text.startsWith(chunk.heading) ? undefined : chunk.heading;
+  return [title === chunk.text ? undefined : title, heading, chunk.text]
+    .filter((part) => part !== undefined)
+    .join('\n');
+}

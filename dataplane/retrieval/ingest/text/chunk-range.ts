@@ -1,0 +1,80 @@
+/** Lengths in UTF-16 units. */
+export type ChunkLengths = { readonly size: number; readonly overlap: number };
+
+/** Bounds of `chunking` of a collection. An overlap of more than half of a chunk would repeat text without end. */
+export const chunkingLimits = { minSize: 50, maxSize: 8_000, maxOverlapShare: 0.5 } as const;
+
+/** What a chunk must not be cut inside of. */
+type Grain = 'prose' | 'rows';
+
+type Span = { readonly start: number; readonly end: number };
+
+/** Ranks of places to cut, best first. */
+const paragraph = 0;
+const line = 1;
+const sentence = 2;
+const word = 3;
+const anywhere = 4;
+
+/**
+ * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one lies in the second half
+ * of the span, else of a line, of a sentence, of a word, and between any two characters otherwise. Rows of a table are cut
+ * between rows wherever one ends inside of the span. Every span begins after the one before it and not behind its end.
+ */
+export function chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): readonly Span[] {
+  const spans: Span[] = [];
+  let { start } = range;
+  while (start < range.end) {
+    const end = endOf(text, start, range.end, lengths.size, grain);
+    spans.push({ start, end });
+    if (end === range.end) break;
+    start = nextStart(text, { start, end }, lengths.overlap, grain);
+  }
+  return spans;
+}
+
+function endOf(text: string, start: number, last: number, size: number, grain: Grain): number {
+  if (last - start <= size) return last;
+  const latest = start + size;
+  if (grain === 'rows') {
+    const row = text.lastIndexOf('\n', latest - 1) + 1;
+    if (row > start) return row;
+  }
+  const earliest = start + Math.ceil(size / 2);
+  let best = { at: latest, rank: anywhere };
+  for (let at = latest; at > earliest && best.rank > paragraph; at -= 1) {
+    const rank = rankOf(text, at);
+    if (rank < best.rank) best = { at, rank };
+  }
+  return isInsidePair(text, best.at) ? best.at - 1 : best.at;
+}
+
+/** The first good place of the overlap, so that the repeated text begins with a row, a sentence or a word. */
+function nextStart(text: string, { start, end }: Span, overlap: number, grain: Grain): number {
+  const earliest = Math.max(start + 1, end - overlap);
+  let best = { at: end, rank: anywhere };
+  // A cut inside of a long word repeats a part of it.
+  const isWordCut = grain === 'prose' && rankOf(text, end) === anywhere;
+  for (let at = end - 1; at >= earliest; at -= 1) {
+    if (/\s/.test(text.charAt(at))) continue;
+    const rank = rankOf(text, at);
+    if (rank <= (grain === 'rows' ? line : sentence)) best = { at, rank: sentence };
+    else if (rank === word && best.rank >= word && grain === 'prose') best = { at, rank };
+  }
+  if (best.rank < anywhere || !isWordCut) return best.at;
+  return isInsidePair(text, earliest) ? earliest + 1 : earliest;
+}
+
+/** How good it is to cut before the character at an offset. */
+function rankOf(text: string, at: number): number {
+  const [before, after] = [text.charAt(at - 1), text.charAt(at)];
+  if (/\s/.test(after)) return /\s/.test(before) ? anywhere : word;
+  if (!/\s/.test(before)) return anywhere;
+  if (before === '\n') return text.charAt(at - 2) === '\n' ? paragraph : line;
+  return /[.!?…。！？]["'»”’)\]]?\s+$/.test(text.slice(Math.max(0, at - 20), at)) ? sentence : word;
+}
+
+function isInsidePair(text: string, at: number): boolean {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
+}

@@ -1,0 +1,16 @@
+import type { JsonValue } from '#kit/json/json-value';
+
+type Section = { readonly heading?: string | undefined; readonly text: string };
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** The `content` of a canonical document (`retrieval:content:*`), validated. */
+export type DocumentContent = {
+  readonly title?: string | undefined;
+  readonly sections?: readonly Section[] | undefined;
+  readonly tables?: readonly JsonObject[] | undefined;
+  /** The page of each section, counted from 1; ignored in any other form. */
+  readonly pages?: JsonValue | undefined;
+  /** Other keys, rendered as lines of text. */
+  readonly [key: string]: unknown;
+};
