@@ -1,0 +1,143 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { archiveLimits } from './extraction/archive-size.ts';
+import { type DocumentReader, documentLimits, openDocumentReader } from './read-document.ts';
+import { makeDocx, makePdf } from './testing/make-documents.ts';
+import { makeZip } from './testing/make-zip.ts';
+
+const folder = temporaryFolder();
+let reader: DocumentReader;
+beforeAll(() => {
+  reader = openDocumentReader();
+});
+afterAll(async () => {
+  await reader[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+async function extracted(name: string, content: string | Uint8Array, from: DocumentReader = reader) {
+  const path = join(folder.path, name);
+  await writeFile(path, content);
+  return (await from.read(path)).extraction;
+}
+
+const fault = (name: string) => ({ kind: 'fault', fault: name });
+const text = (document: object) => ({ kind: 'text', document });
+
+describe('reading a document', () => {
+  test('headings of Markdown begin sections, front matter gives the title, and a table keeps its headers', async () => {
+    const markdown = [
+      ...['---', 'title: Travel rules', '---', 'Who travels asks first.', '', '# Hotels', '', 'At most 3 nights.', ''],
+      ...['| City | Limit |', '|---|---|', '| Bern | 180 |', '| Kyiv | 90 |', '', '## Trains', '', '- second class'],
+    ].join('\n');
+    expect(await extracted('rules.md', markdown)).toEqual(
+      text({
+        title: 'Travel rules',
+        sections: [
+          { text: 'Who travels asks first.' },
+          { heading: 'Hotels', text: 'At most 3 nights.\n\nCity: Bern; Limit: 180\nCity: Kyiv; Limit: 90' },
+          { heading: 'Trains', text: 'second class' },
+        ],
+      }),
+    );
+  });
+
+  test('scripts, styles and navigation of HTML are no text, and entities are', async () => {
+    const html =
+      '<html><head><title>Ö &amp; U</title><style>p{}</style></head><body><nav>Menu</nav><script>x()</script>' +
+      '<h1>One</h1><p>a <b>b</b>\nc</p><p>d</p><pre>x\n  y</pre></body></html>';
+    const sections = [{ heading: 'One', text: 'a b c\n\nd\n\nx\ny' }];
+    expect(await extracted('page.HTML', html)).toEqual(text({ title: 'Ö & U', sections }));
+  });
+
+  test('a document of 100,000 nested elements is read', async () => {
+    const html = `${'<div>'.repeat(100_000)}deep`;
+    expect(await extracted('deep.html', html)).toEqual(text({ sections: [{ text: 'deep' }] }));
+  });
+
+  test.each([
+    ['windows-1251', '<meta charset="windows-1251"><p>', Buffer.from([0xcf, 0xf0, 0xe8])],
+    ['UTF-16 with a byte order mark', '', Buffer.from('\ufeffПри', 'utf16le')],
+  ])('HTML in %s is read in that encoding', async (_name, head, bytes) => {
+    const content = Buffer.concat([Buffer.from(head), bytes]);
+    expect(await extracted('encoded.html', content)).toEqual(text({ sections: [{ text: 'При' }] }));
+  });
+
+  test.each([
+    ['broken UTF-8', 'a.txt', Buffer.from([0x61, 0xff, 0x62])],
+    ['an unknown declared character set', 'a.html', Buffer.from('<meta charset=nonsense>a')],
+    ['a binary file with the extension of a text', 'b.txt', Buffer.from([0x61, 0x00, 0x62])],
+  ])('%s is a fault of the encoding', async (_name, file, bytes) => {
+    expect(await extracted(file, bytes)).toEqual(fault('encoding'));
+  });
+
+  test('a PDF has a section for each page with text', async () => {
+    expect(await extracted('a.pdf', makePdf(['First page', '', 'Third page']))).toEqual(
+      text({ sections: [{ text: 'First page' }, { text: 'Third page' }], pages: [1, 3] }),
+    );
+  });
+
+  test('a Word document is read', async () => {
+    const found = await extracted('a.docx', makeDocx(['One', 'Two']));
+    expect(found).toEqual(text({ sections: [{ text: 'One\n\nTwo' }] }));
+  });
+
+  test.each([
+    ['a PDF that is cut off', 'cut.pdf', makePdf(['a']).subarray(0, 40)],
+    ['a PDF that is no PDF', 'no.pdf', Buffer.from('hello')],
+    ['a Word document that is cut off', 'cut.docx', makeDocx(['a']).subarray(0, 200)],
+    ['an archive without a document', 'empty.docx', makeZip([{ name: 'a', content: 'b' }])],
+    ['an archive with a false size', 'lie.docx', makeDocx(['a'], [{ name: 'x', content: 'abc', declaredSize: 1 }])],
+  ])('%s is malformed', async (_name, file, bytes) => {
+    expect(await extracted(file, bytes)).toEqual(fault('malformed'));
+  });
+
+  test('an archive at the limit of its expanded size is read, and one above it is refused', async () => {
+    const bytes = (count: number) => [{ name: 'x', content: Buffer.alloc(count) }];
+    const own = archiveLimits.bytes - 2_000;
+    expect(await extracted('large.docx', makeDocx(['a'], bytes(own)))).toMatchObject({ kind: 'text' });
+    const bomb = makeDocx(['a'], bytes(archiveLimits.bytes + 1));
+    expect(await extracted('bomb.docx', bomb)).toEqual(fault('expands_too_much'));
+    expect(bomb.length).toBeLessThan(300_000);
+  });
+
+  test('an encrypted archive is refused as encrypted', async () => {
+    const bytes = makeZip([{ name: 'word/document.xml', content: 'a', encrypted: true }]);
+    expect(await extracted('secret.docx', bytes)).toEqual(fault('encrypted'));
+  });
+
+  test.each([
+    ['a.txt', '  \n ', 'no_text'],
+    ['a.png', 'x', 'unsupported'],
+    ['README', 'x', 'unsupported'],
+  ])('the file %s with %j is the fault %s', async (file, content, expected) => {
+    expect(await extracted(file, content)).toEqual(fault(expected));
+  });
+
+  test('a file at the limit of bytes is read, and one above it is refused', async () => {
+    await using small = openDocumentReader({ ...documentLimits, fileBytes: 4 });
+    expect(await extracted('four.txt', 'four', small)).toMatchObject({ kind: 'text' });
+    expect(await extracted('five.txt', 'fives', small)).toEqual(fault('file_too_large'));
+  });
+
+  test('a file whose reading exceeds the time is refused, and the next file is read', async () => {
+    await using hasty = openDocumentReader({ ...documentLimits, timeoutMs: 1 });
+    expect(await extracted('slow.html', '<p>'.repeat(1_000_000), hasty)).toEqual(fault('too_costly'));
+    expect(await extracted('next.txt', 'next')).toMatchObject({ kind: 'text' });
+  });
+
+  test('a file whose reading exceeds the memory is refused, and the next file is read by a new thread', async () => {
+    await using narrow = openDocumentReader({ ...documentLimits, heapMb: 48 });
+    expect(await extracted('wide.html', '<p><b>'.repeat(1_000_000), narrow)).toEqual(fault('too_costly'));
+    expect(await extracted('next.txt', 'next', narrow)).toMatchObject({ kind: 'text' });
+  });
+
+  test('a folder and an absent file are errors of the file system', async () => {
+    const path = join(folder.path, 'sub.txt');
+    await mkdir(path);
+    await expect(reader.read(path)).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(reader.read(`${path}.absent`)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
