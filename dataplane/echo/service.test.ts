@@ -111,6 +111,21 @@ describe('embeddings', () => {
   });
 });
 
+test('a rerank answer names the documents with more words of the query first, and their text only when asked', async () => {
+  const documents = ['quarterly figures', 'a green apple', 'The red apple!'];
+  const ask = async (more: object) =>
+    JSON.parse(
+      await (await post('/v1/rerank', JSON.stringify({ model: 'm', query: 'red apple', documents, ...more }))).text(),
+    );
+  const ranked = await ask({});
+  expect(ranked.results.map(({ index }: { index: number }) => index)).toEqual([2, 1, 0]);
+  expect(ranked.results[2]).toEqual({ index: 0, relevance_score: 0 });
+  expect(await ask({})).toEqual(ranked);
+  expect((await ask({ top_n: 1, return_documents: true })).results).toMatchObject([
+    { index: 2, document: { text: 'The red apple!' } },
+  ]);
+});
+
 describe('the rest', () => {
   test('GET /v1/models names the model', async () => {
     expect((await client.models.list()).data).toMatchObject([{ id: 'echo', object: 'model', owned_by: 'portcullis' }]);
@@ -128,6 +143,7 @@ describe('the rest', () => {
         'invalid_request',
       ],
       ['/v1/embeddings', JSON.stringify({ model: 'm', input: [[1, 2]] }), 400, 'invalid_request'],
+      ['/v1/rerank', JSON.stringify({ model: 'm', query: 'secret', documents: [] }), 400, 'invalid_request'],
       ['/v1/models', '{}', 405, 'method_not_allowed'],
       ['/v1/completions', '{}', 404, 'not_found'],
       ['/', '{}', 404, 'not_found'],

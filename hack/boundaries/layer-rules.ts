@@ -19,6 +19,7 @@ export const domainFolders: readonly string[] = [
   'runtime/rules',
   'dataplane/gateway/chat',
   'dataplane/gateway/embeddings',
+  'dataplane/gateway/rerank',
   'dataplane/gateway/stream',
 ];
 /** A file of this name decides from a snapshot, in any module. */

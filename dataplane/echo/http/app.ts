@@ -9,6 +9,7 @@ import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { chunksOf, completionOf } from '../answers/completion.ts';
 import { chatRequestSchema, echoOf } from '../answers/echo-text.ts';
 import { embeddingsOf, embeddingsRequestSchema } from '../answers/embedding.ts';
+import { rerankingOf, rerankRequestSchema } from '../answers/rerank.ts';
 
 type Env = { Bindings: HttpBindings };
 
@@ -46,6 +47,12 @@ export function createApp(chunkDelayMs: number, seconds: () => number): Hono<Env
     .post('/v1/embeddings', async (context) => {
       const request = await readRequest(embeddingsRequestSchema, context);
       return request instanceof Response ? request : context.json(embeddingsOf(request));
+    })
+    .all((context) => refuse(context, 'method_not_allowed'));
+  app
+    .post('/v1/rerank', async (context) => {
+      const request = await readRequest(rerankRequestSchema, context);
+      return request instanceof Response ? request : context.json(rerankingOf(request));
     })
     .all((context) => refuse(context, 'method_not_allowed'));
   app

@@ -80,6 +80,16 @@ export const partKeys: ReadonlySet<string> = new Set([...partContentKeys, ...par
 /** Members of an embeddings request: those of `EmbeddingCreateParams` of the `openai` package. */
 export const embeddingKeys: ReadonlySet<string> = new Set(['model', 'input', 'dimensions', 'encoding_format', 'user']);
 
+/** Members of a rerank request that the APIs of Cohere (v2) and Jina have in common, and the bound of Cohere. */
+export const rerankKeys: ReadonlySet<string> = new Set([
+  'model',
+  'query',
+  'documents',
+  'top_n',
+  'return_documents',
+  'max_tokens_per_doc',
+]);
+
 /**
  * Finds a request key that is neither in the closed list nor allowed by the binding, or that equals a known key only
  * after case folding. A binding cannot allow the latter.

@@ -6,6 +6,7 @@ import { drainRefused } from '#kit/http/read-body';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import { completeChat } from './complete-chat.ts';
 import { createEmbedding } from './create-embedding.ts';
+import { createRerank } from './create-rerank.ts';
 import { errorAnswer } from './errors.ts';
 import { listModels } from './list-models.ts';
 import type { Gateway } from './request-context.ts';
@@ -15,6 +16,7 @@ type Env = { Bindings: HttpBindings };
 
 const chat: GatewayOperation = { name: 'chat', run: completeChat };
 const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
+const rerank: GatewayOperation = { name: 'rerank', run: createRerank };
 const models: GatewayOperation = { name: 'models', run: listModels };
 
 /** Longest path with query, in bytes; a longer one is answered with 414. */
@@ -42,6 +44,7 @@ export function createGatewayApp(gateway: Gateway): Hono<Env> {
   });
   app.post('/v1/chat/completions', serve(chat)).all(refuse('method_not_allowed'));
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));
+  app.post('/v1/rerank', serve(rerank)).all(refuse('method_not_allowed'));
   app.get('/v1/models', serve(models)).all(refuse('method_not_allowed'));
   app.notFound(refuse('not_found'));
   return app;

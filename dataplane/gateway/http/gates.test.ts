@@ -41,6 +41,7 @@ describe('authentication', () => {
     for (const [method, path] of [
       ['POST', chatPath],
       ['POST', '/v1/embeddings'],
+      ['POST', '/v1/rerank'],
       ['GET', '/v1/models'],
     ] as const) {
       const answer = await fetch(`${world.gateway.service.url}${path}`, { method, headers });

@@ -86,7 +86,7 @@ describe('whole answers of all requests together', () => {
 
   /** Lets the provider answer with the given number of bytes. */
   function play(bytes: number): void {
-    const frame = JSON.stringify({ data: [], x: '' });
+    const frame = JSON.stringify({ data: [], results: [], x: '' });
     const body = frame.replace('"x":""', `"x":"${'y'.repeat(bytes - frame.length)}"`);
     small.upstream.play({ kind: 'raw', body, contentType: 'application/json' });
   }
@@ -94,6 +94,7 @@ describe('whole answers of all requests together', () => {
   test.each([
     ['/v1/chat/completions', says('hi')],
     ['/v1/embeddings', { input: 'hi' }],
+    ['/v1/rerank', { query: 'hi', documents: ['hi'] }],
   ])('POST %s may hold as many bytes as the limit, and one byte more is refused as overloaded', async (path, body) => {
     const passes = async (): Promise<void> => {
       play(limit);

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+const score = { index: z.int().min(0), relevance_score: z.number() };
+const withoutText = z.strictObject({ ...score, document: z.null().optional() });
+const absent = z.undefined().optional();
+const answerShape = z.looseObject({
+  results: z.array(z.looseObject(score)),
+  error: z.null().optional(),
+  choices: absent,
+});
+const guardedShape = answerShape.extend({ results: z.array(withoutText) });
+
+/**
+ * Whether an answer has the shape of the rerank API: places and scores, and no error. The results of a guarded model
+ * have nothing else, because no check would see the text of a document.
+ */
+export function isRerankAnswer(bytes: Uint8Array, guarded: boolean): boolean {
+  return (guarded ? guardedShape : answerShape).safeParse(parse(bytes)).success;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
