@@ -4,21 +4,26 @@ export type AttributeValue = string | number | boolean;
 
 /** One item of an index: a chunk of a document, a memory, a description of an agent. */
 export type IndexEntry = {
-  /** Unique in its partition and never used again for other content. */
+  /** Unique in its partition and never used again for other terms, another vector or another group. */
   readonly id: string;
+  /** What is replaced and removed together: a document, a memory. */
+  readonly group: string;
   /** A query finds the entry only if it has one of these labels. */
   readonly labels: readonly string[];
   /** Values that conditions compare, by their path with dots. */
   readonly attributes: Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
-  /** Stemmed terms in the order of the text, as `analyse` returns them. */
+  /** Terms in the order of the text, as `analyse` returns them. */
   readonly terms: readonly string[];
-  /** Of unit length; absent while no embedder answered. */
+  /** Of unit length, with the same number of dimensions in a whole partition; absent while no embedder answered. */
   readonly vector?: Float32Array;
 };
 
+/** Applying a change twice has the effect of applying it once. */
 export type IndexChange =
+  /** Adds the entry, or replaces the one of the same id. */
   | { readonly kind: 'put'; readonly entry: IndexEntry }
-  | { readonly kind: 'remove'; readonly id: string };
+  /** Removes the entries of a group but for the named ones; no ids remove the group. */
+  | { readonly kind: 'retain'; readonly group: string; readonly ids: readonly string[] };
 
 /** One ranking of a query. */
 export type Leg =
@@ -27,33 +32,66 @@ export type Leg =
 
 export type CandidateQuery = {
   readonly partition: string;
+  /** The newest committed change that the caller has read: the answer reflects it and all before it. */
+  readonly reflects: bigint;
   /** Labels of the caller; `every` for entries without rights of their own. */
   readonly labels: readonly string[] | 'every';
   readonly condition?: AttributeCondition;
   readonly legs: readonly Leg[];
-  /** Most candidates of each leg. */
+  /** Most candidates of each leg, at least 1. */
   readonly window: number;
 };
 
 export type Candidate = { readonly id: string; readonly score: number };
 
 /**
- * An index of partitions. It yields candidates only: its caller decides in PostgreSQL which of them are returned.
- * Every method throws SearchUnavailableError if the engine cannot answer: a caller never takes that for an empty result.
+ * An index of partitions: the version of a collection, the memories of a person. It yields candidates only: its caller
+ * decides in PostgreSQL which of them are returned. Every method throws SearchUnavailableError if the engine cannot
+ * answer: a caller never takes that for an empty result.
  */
 export type SearchIndex = AsyncDisposable & {
-  /** Applies changes in their order; the partition then reflects every change up to the number `upTo`. */
-  apply(partition: string, changes: readonly IndexChange[], upTo: bigint): Promise<void>;
-  /** The number of the newest applied change; undefined if the partition is not loaded. */
-  appliedThrough(partition: string): Promise<bigint | undefined>;
-  /** The best candidates of each leg in its order, best first; equal scores are ordered by id. */
+  /**
+   * Makes changes findable, in their order; call it with puts before the commit that makes them count, and with the
+   * removal of what they replace after it. An engine that follows committed changes by itself returns at once.
+   */
+  write(partition: string, changes: readonly IndexChange[]): Promise<void>;
+  /**
+   * The best candidates of each leg in its order, best first; equal scores are ordered by id (code units). Only entries
+   * with one of the labels that fulfil the condition take part, in each leg alike. A bm25 leg yields entries with at
+   * least one of its terms, a vector leg entries with a vector.
+   */
   candidates(query: CandidateQuery, signal?: AbortSignal): Promise<readonly (readonly Candidate[])[]>;
-  /** Removes a partition and its entries. */
+  /** Removes a partition and its entries; its name is not used again. */
   drop(partition: string): Promise<void>;
 };
 
-/** Reads what an index is rebuilt from. */
+/** The changes that were committed after a number. */
+export type CommittedChanges =
+  | {
+      readonly kind: 'changes';
+      /** The present content of every group that changed: puts of its entries, then their retain. */
+      readonly changes: readonly IndexChange[];
+      /** The partition reflects every change up to this number once these are applied. */
+      readonly upTo: bigint;
+      /** Whether changes were left for the next call, to bound this one. */
+      readonly more: boolean;
+    }
+  /** What changed is no longer known (tombstones are gone): the partition is loaded again. */
+  | { readonly kind: 'forgotten' };
+
+/**
+ * Reads committed entries, from which an index in memory is built and kept up to date. Change numbers of a partition
+ * rise in the order of the commits: a commit takes its number under a lock that it holds to its end. A source that
+ * cannot be read rejects.
+ */
 export type PartitionSource = {
-  /** The entries of a partition and the number of the newest change that they reflect. */
-  load(partition: string): Promise<{ readonly upTo: bigint; readonly entries: AsyncIterable<readonly IndexEntry[]> }>;
+  /**
+   * The entries of a partition; undefined if there is no such partition. `upTo` is read before the first entry. Pages
+   * may mix older and newer states, as the changes after `upTo` are applied to them afterwards.
+   */
+  load(
+    partition: string,
+  ): Promise<{ readonly upTo: bigint; readonly entries: AsyncIterable<readonly IndexEntry[]> } | undefined>;
+  /** Changes committed after a number, oldest first; undefined if there is no such partition. */
+  changesAfter(partition: string, after: bigint): Promise<CommittedChanges | undefined>;
 };

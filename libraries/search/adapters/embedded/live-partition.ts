@@ -1,0 +1,123 @@
+import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
+import { PartitionRows } from './partition-rows.ts';
+import type { Turns } from './turns.ts';
+import type { VectorMemory } from './vector-memory.ts';
+
+type Parts = { readonly source: PartitionSource; readonly vectors: VectorMemory; readonly turns: Turns };
+
+/** Ended rows that are tolerated beside the live ones: at least this many, and at most a third of all. */
+const fewDead = 1_000;
+
+/** A loaded partition, which follows its source. Its rows stay in memory until the last query on them has ended. */
+export class LivePartition {
+  readonly name: string;
+  readonly rows: PartitionRows;
+  /** The partition reflects every change up to this number. */
+  appliedThrough: bigint;
+  readonly #parts: Parts;
+  #following: Promise<void> | undefined;
+  #pins = 0;
+  #isRetired = false;
+
+  private constructor(name: string, parts: Parts, upTo: bigint) {
+    this.name = name;
+    this.rows = new PartitionRows(parts.vectors);
+    this.appliedThrough = upTo;
+    this.#parts = parts;
+  }
+
+  /**
+   * Reads a partition from its source.
+   * @throws SearchUnavailableError if it does not exist; whatever the source or `check`, called after each page, throws
+   */
+  static async load(name: string, parts: Parts, check: (bytes: number) => void): Promise<LivePartition> {
+    const found = await parts.source.load(name);
+    if (found === undefined) throw new SearchUnavailableError('absent');
+    const partition = new LivePartition(name, parts, found.upTo);
+    try {
+      for await (const page of found.entries) {
+        await partition.#put(page);
+        check(partition.rows.bytes);
+      }
+      await partition.follow();
+    } catch (error) {
+      partition.retire();
+      throw error;
+    }
+    return partition;
+  }
+
+  /** Whether so many rows have ended that loading the partition again is worth its cost. */
+  get isWorn(): boolean {
+    return this.rows.dead > Math.max(fewDead, this.rows.live / 2);
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** Applies the changes that were committed since; calls at the same time share one reading. */
+  follow(): Promise<void> {
+    this.#following ??= this.#readChanges().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
+  }
+
+  /** Keeps the rows in memory until it is disposed. */
+  pin(): Disposable {
+    this.#pins += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#pins -= 1;
+        this.#releaseIfUnused();
+      },
+    };
+  }
+
+  /** The partition is not used for new queries any more. */
+  retire(): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    this.#releaseIfUnused();
+  }
+
+  #releaseIfUnused(): void {
+    if (this.#isRetired && this.#pins === 0) this.rows.release();
+  }
+
+  async #readChanges(): Promise<void> {
+    using _pin = this.pin();
+    let found: CommittedChanges | undefined;
+    do {
+      found = await this.#parts.source.changesAfter(this.name, this.appliedThrough);
+      if (found === undefined || found.kind === 'forgotten') {
+        this.retire();
+        throw new SearchUnavailableError(found === undefined ? 'absent' : 'behind');
+      }
+      await this.#apply(found.changes);
+      this.appliedThrough = found.upTo;
+    } while (found.more);
+  }
+
+  async #apply(changes: readonly IndexChange[]): Promise<void> {
+    try {
+      for (const change of changes) {
+        this.rows.apply(change);
+        if (this.#parts.turns.isOver()) await this.#parts.turns.next();
+      }
+    } catch (error) {
+      // A part of the changes is applied: the next query loads the partition again.
+      this.retire();
+      throw error;
+    }
+  }
+
+  async #put(entries: readonly IndexEntry[]): Promise<void> {
+    for (const entry of entries) {
+      this.rows.put(entry);
+      if (this.#parts.turns.isOver()) await this.#parts.turns.next();
+    }
+  }
+}

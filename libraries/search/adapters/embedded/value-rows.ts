@@ -1,0 +1,72 @@
+import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
+import type { AttributeValue, IndexEntry } from '../../ports.ts';
+import { ownString } from './own-string.ts';
+
+type RowsOfValue = Map<AttributeValue, number[]>;
+
+/** Rows by the values of their attributes, from which a condition selects rows without looking at each of them. */
+export class ValueRows {
+  readonly #paths = new Map<string, RowsOfValue>();
+  /** Row numbers held, for the estimate of memory. */
+  size = 0;
+
+  add(row: number, attributes: IndexEntry['attributes']): void {
+    for (const path of Object.keys(attributes)) {
+      let values = this.#paths.get(path);
+      if (values === undefined) {
+        values = new Map();
+        this.#paths.set(ownString(path), values);
+      }
+      for (const value of new Set(valuesAt(attributes, path))) {
+        this.size += 1;
+        const rows = values.get(value);
+        if (rows === undefined) values.set(typeof value === 'string' ? ownString(value) : value, [row]);
+        else rows.push(row);
+      }
+    }
+  }
+
+  /** One flag for each of the first `count` rows: 1 if the row fulfils the condition. */
+  select(condition: AttributeCondition, count: number): Uint8Array {
+    if ('and' in condition) {
+      const flags = new Uint8Array(count).fill(1);
+      for (const part of condition.and) merge(flags, this.select(part, count), (one, other) => one & other);
+      return flags;
+    }
+    if ('or' in condition) {
+      const flags = new Uint8Array(count);
+      for (const part of condition.or) merge(flags, this.select(part, count), (one, other) => one | other);
+      return flags;
+    }
+    if ('not' in condition) return opposite(this.select(condition.not, count));
+    if (condition.op === 'ne') return opposite(this.#compare({ ...condition, op: 'eq' }, count));
+    return this.#compare(condition, count);
+  }
+
+  #compare(comparison: Exclude<Comparison, { op: 'ne' }>, count: number): Uint8Array {
+    const flags = new Uint8Array(count);
+    const values = this.#paths.get(comparison.path);
+    if (values === undefined) return flags;
+    const named = comparison.op === 'eq' ? [comparison.value] : comparison.op === 'in' ? comparison.value : undefined;
+    if (named !== undefined) {
+      for (const value of named) raise(flags, values.get(value));
+      return flags;
+    }
+    for (const [value, rows] of values) if (valueFulfils(value, comparison)) raise(flags, rows);
+    return flags;
+  }
+}
+
+function raise(flags: Uint8Array, rows: readonly number[] | undefined): void {
+  if (rows === undefined) return;
+  for (const row of rows) flags[row] = 1;
+}
+
+function merge(into: Uint8Array, from: Uint8Array, combine: (one: number, other: number) => number): void {
+  for (let row = 0; row < into.length; row += 1) into[row] = combine(into[row] as number, from[row] as number);
+}
+
+function opposite(flags: Uint8Array): Uint8Array {
+  for (let row = 0; row < flags.length; row += 1) flags[row] = 1 - (flags[row] as number);
+  return flags;
+}

@@ -1,0 +1,28 @@
+type SearchFault =
+  /** The engine or its source does not answer. */
+  | 'unreachable'
+  /** The partition or its index does not exist. */
+  | 'absent'
+  /** The partition did not reflect the asked change in time. */
+  | 'behind'
+  /** The partition is larger than the configured bound. */
+  | 'too_large';
+
+const sentences: Readonly<Record<SearchFault, string>> = {
+  unreachable: 'the search engine does not answer',
+  absent: 'the search engine has no such partition: it is rebuilt or was removed',
+  behind: 'the search engine does not reflect the newest changes yet: repeat the query',
+  too_large: 'the partition is larger than the memory of the search engine: raise the bound or divide the collection',
+};
+
+/** A search has no answer; it is never an empty one. */
+export class SearchUnavailableError extends Error {
+  readonly code = 'search_unavailable';
+  readonly fault: SearchFault;
+
+  constructor(fault: SearchFault, cause?: unknown) {
+    super(sentences[fault], { cause });
+    this.name = 'SearchUnavailableError';
+    this.fault = fault;
+  }
+}
