@@ -40,7 +40,7 @@ export const model = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, RelationRule>>>>;
 
-type ObjectType = keyof typeof model;
+export type ObjectType = keyof typeof model;
 
 /** The object of the permission control_plane:control-plane#administer. */
 export const controlPlane = 'control_plane:control-plane';

@@ -1,16 +1,20 @@
+import type { ObjectType } from './model.ts';
 import type { Tuple } from './tuple.ts';
 
 export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
-/** Most tuples of one grant or revoke, and of one page. */
-export const relationLimits = { tuples: 100, page: 100 } as const;
+/** Most tuples of one grant or revoke, and of one page; most groups that one call claims. */
+export const relationLimits = { tuples: 100, page: 100, claimedGroups: 100 } as const;
 
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
   /** Cursor for `after` of the next page; null on the last page. */
   readonly next: string | null;
 };
+
+/** Groups that the verified token of the subject names, each `group:…`. The subject is a member of them for one call. */
+export type ClaimedGroups = readonly string[];
 
 /**
  * A store of relations. Every method throws RelationsUnavailableError if the store does not answer: callers fail closed,
@@ -23,7 +27,20 @@ export type Relations = AsyncDisposable & {
    * Reflects every grant and revoke that any process completed before the call, and a concurrent change as a whole or
    * not at all. Cyclic groups grant nothing. A chain of more than 20 steps may throw RelationsModelError too_complex.
    */
-  check(subject: string, relation: string, object: string): Promise<boolean>;
+  check(subject: string, relation: string, object: string, claimed?: ClaimedGroups): Promise<boolean>;
+
+  /**
+   * Every group that has a user or an agent as a member, directly or by nested groups, claimed groups included; in order,
+   * without duplicates. Complete and as current as `check`, or an error: RelationsModelError too_complex for more than
+   * the store can follow.
+   */
+  groupsOf(subject: string, claimed?: ClaimedGroups): Promise<readonly string[]>;
+
+  /** Every object of a type to which `check` would allow the relation; complete or an error like groupsOf. */
+  objectsOf(subject: string, relation: string, type: ObjectType, claimed?: ClaimedGroups): Promise<readonly string[]>;
+
+  /** Every tuple of an object itself, in the order of relation and subject; complete or an error like groupsOf. */
+  tuplesOf(object: string): Promise<readonly Tuple[]>;
 
   /** Adds 1 to 100 tuples atomically. Existing and repeated tuples change nothing. */
   grant(tuples: readonly Tuple[]): Promise<void>;

@@ -1,4 +1,5 @@
-import { ruleOf, type SubjectKind } from './model.ts';
+import { model, ruleOf, type SubjectKind } from './model.ts';
+import { relationLimits } from './ports.ts';
 import { RelationsModelError } from './relations-error.ts';
 
 /**
@@ -48,6 +49,43 @@ export function checkQuestion(subject: string, relation: string, object: string)
   if (kind !== 'user' && kind !== 'agent') {
     throw new RelationsModelError('bad_subject', 'the subject of a check must be one user: or one agent:');
   }
+}
+
+/**
+ * Refuses a subject that is no user or agent, and claims that are too many or no groups.
+ * @throws RelationsModelError
+ */
+export function checkClaims(subject: string, claimed: readonly string[]): void {
+  const kind = kindOf(subject);
+  if (kind !== 'user' && kind !== 'agent') {
+    throw new RelationsModelError('bad_subject', 'the subject must be one user: or one agent:');
+  }
+  if (claimed.length > relationLimits.claimedGroups) {
+    throw new RelationsModelError('too_many', `a call claims at most ${relationLimits.claimedGroups} groups`);
+  }
+  if (claimed.some((group) => kindOf(`${group}#member`) !== 'group#member')) {
+    throw new RelationsModelError('bad_subject', 'a claimed group is group:id');
+  }
+}
+
+/**
+ * Refuses an object that the model does not have.
+ * @throws RelationsModelError
+ */
+export function checkObject(object: string): void {
+  const type = typeOf(object);
+  if (type === undefined || !Object.hasOwn(model, type) || object.length > nameLimits.object) {
+    throw new RelationsModelError('bad_object', `an object is type:id of at most ${nameLimits.object} characters`);
+  }
+}
+
+/**
+ * Refuses a relation that objects of the type do not have.
+ * @throws RelationsModelError
+ */
+export function checkTypeRelation(relation: string, type: string): void {
+  if (ruleOf(type, relation) !== undefined) return;
+  throw new RelationsModelError('unknown_relation', 'the model has no such relation for this type of object');
 }
 
 function checkRelation(relation: string, object: string) {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { controlPlane } from '../model.ts';
 import { type Relations, relationLimits, type Tuple } from '../ports.ts';
@@ -143,6 +144,131 @@ export function relationsSuite(open: OpenEmptyRelations): void {
         if (answer instanceof RelationsModelError) expect(answer.code).toBe('too_complex');
         else expect(answer).toBe(right);
       }
+    });
+  });
+
+  describe('what a subject reaches by relations', () => {
+    const groups = (count: number): readonly string[] =>
+      Array.from({ length: count }, (_, at) => `group:claimed-${at}`);
+
+    test('groups of a user are direct, nested and claimed ones, in order and once, also in a cycle', async () => {
+      await using relations = await given(
+        t(ann, 'member', 'group:t/b'),
+        t('group:t/b#member', 'member', 'group:t/c'),
+        t('group:t/c#member', 'member', 'group:t/b'),
+        t('group:t/claimed#member', 'member', 'group:t/a'),
+        t(bob, 'member', 'group:t/other'),
+      );
+      expect(await relations.groupsOf(ann)).toEqual(['group:t/b', 'group:t/c']);
+      expect(await relations.groupsOf(ann, ['group:t/claimed', 'group:t/c'])).toEqual([
+        ...['group:t/a', 'group:t/b', 'group:t/c', 'group:t/claimed'],
+      ]);
+      expect(await relations.groupsOf('user:nobody')).toEqual([]);
+    });
+
+    test('a claimed group counts for one check and is not stored', async () => {
+      await using relations = await given(t('group:t/staff#member', 'reader', 'collection:t/one'));
+      expect(await relations.check(ann, 'reader', 'collection:t/one', ['group:t/staff'])).toBe(true);
+      expect(await relations.check(ann, 'writer', 'collection:t/one', ['group:t/staff'])).toBe(false);
+      expect(await relations.check(ann, 'reader', 'collection:t/one', ['group:u/staff'])).toBe(false);
+      expect(await relations.check(ann, 'reader', 'collection:t/one')).toBe(false);
+    });
+
+    test('objects of a user are those that a check allows: by groups, other relations and parents', async () => {
+      await using relations = await given(
+        t(ann, 'owner', 'collection:t/own'),
+        t('collection:t/own', 'parent', 'collection:t/child'),
+        t('collection:t/child', 'parent', 'collection:t/grandchild'),
+        t('group:t/staff#member', 'writer', 'collection:t/staff'),
+        t(bob, 'owner', 'collection:t/foreign'),
+        t(ann, 'invoke', 'agent:own'),
+      );
+      const own = ['collection:t/child', 'collection:t/grandchild', 'collection:t/own'];
+      expect(await relations.objectsOf(ann, 'reader', 'collection')).toEqual(own);
+      const withClaim = await relations.objectsOf(ann, 'reader', 'collection', ['group:t/staff']);
+      expect(withClaim).toEqual([...own, 'collection:t/staff']);
+      expect(await relations.objectsOf(ann, 'writer', 'collection')).toEqual(['collection:t/own']);
+      expect(await relations.objectsOf(ann, 'invoke', 'agent')).toEqual(['agent:own']);
+      expect(await relations.objectsOf(ann, 'view', 'agent')).toEqual([]);
+    });
+
+    test('lists of objects and groups agree with checks for random relations', async () => {
+      const names = ['a', 'b', 'c', 'd'];
+      const people = [ann, bob, ...names.map((name) => `group:${name}#member`)];
+      const pick = <T>(from: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...from);
+      const collection = pick(names).map((name) => `collection:${name}`);
+      const tuple = fc.oneof(
+        fc.tuple(pick(people), pick(['owner', 'writer', 'reader']), collection),
+        fc.tuple(collection, fc.constant('parent'), collection),
+        fc.tuple(
+          pick(people),
+          fc.constant('member'),
+          pick(names).map((name) => `group:${name}`),
+        ),
+      );
+      const claims = fc.uniqueArray(
+        pick(names).map((name) => `group:${name}`),
+        { maxLength: 2 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(tuple, { minLength: 1, maxLength: 14 }), claims, async (made, claimed) => {
+          const tuples = made.map(([subject, relation, object]) => t(subject, relation, object));
+          const valid = tuples.filter(({ subject, object }) => subject !== `${object}#member`);
+          await using relations = await given(...valid);
+          for (const relation of ['owner', 'writer', 'reader'] as const) {
+            const allowed: string[] = [];
+            for (const object of names.map((name) => `collection:${name}`)) {
+              if (await relations.check(ann, relation, object, claimed)) allowed.push(object);
+            }
+            expect(await relations.objectsOf(ann, relation, 'collection', claimed)).toEqual(allowed);
+          }
+          const member: string[] = [];
+          for (const group of names.map((name) => `group:${name}`)) {
+            if (await relations.check(ann, 'member', group, claimed)) member.push(group);
+          }
+          expect(await relations.groupsOf(ann, claimed)).toEqual(member);
+        }),
+        { numRuns: 12 },
+      );
+    });
+
+    test('more groups than a page are listed completely', async () => {
+      await using relations = await given();
+      const all = Array.from({ length: 250 }, (_, at) => `group:g${String(at).padStart(3, '0')}`);
+      for (let at = 0; at < all.length; at += relationLimits.tuples) {
+        await relations.grant(all.slice(at, at + relationLimits.tuples).map((group) => t(ann, 'member', group)));
+      }
+      expect(await relations.groupsOf(ann)).toEqual(all);
+    });
+
+    test('tuples of an object are complete, in order, and without those of other objects', async () => {
+      await using relations = await given(
+        t(bob, 'reader', 'collection:t/a'),
+        t(ann, 'owner', 'collection:t/a'),
+        t('collection:t/a', 'parent', 'collection:t/b'),
+        t(ann, 'reader', 'collection:t/a'),
+        t(ann, 'reader', 'collection:t/ab'),
+      );
+      expect(await relations.tuplesOf('collection:t/a')).toEqual([
+        t(ann, 'owner', 'collection:t/a'),
+        t(ann, 'reader', 'collection:t/a'),
+        t(bob, 'reader', 'collection:t/a'),
+      ]);
+      expect(await relations.tuplesOf('collection:t/none')).toEqual([]);
+    });
+
+    test('a call claims at most 100 groups, each of the form of a group', async () => {
+      await using relations = await given();
+      expect(await relations.groupsOf(ann, groups(100))).toHaveLength(100);
+      await expect(relations.groupsOf(ann, groups(101))).rejects.toMatchObject({ code: 'too_many' });
+      await expect(relations.check(ann, 'reader', 'collection:a', ['staff'])).rejects.toBeInstanceOf(
+        RelationsModelError,
+      );
+      await expect(relations.groupsOf('group:a#member')).rejects.toMatchObject({ code: 'bad_subject' });
+      await expect(relations.objectsOf(ann, 'invoke', 'collection')).rejects.toMatchObject({
+        code: 'unknown_relation',
+      });
+      await expect(relations.tuplesOf('nonsense:a')).rejects.toMatchObject({ code: 'bad_object' });
     });
   });
 

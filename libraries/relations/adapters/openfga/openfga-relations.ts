@@ -3,10 +3,11 @@ import type { FgaApiError, OpenFgaClient } from '@openfga/sdk';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
 import { checkChange, checkLimit } from '../../check-change.ts';
-import type { Relations, Tuple } from '../../ports.ts';
+import { type Relations, relationLimits, type Tuple } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
-import { checkQuestion } from '../../tuple.ts';
+import { checkClaims, checkObject, checkQuestion, checkTypeRelation } from '../../tuple.ts';
 import { authorizationModel, isSameModel } from './authorization-model.ts';
+import { groupsFrom, largestReach, objectsFrom, type ReadTuples, tooComplex } from './reach.ts';
 import type { StoreRegistry } from './store-registry.ts';
 
 type OpenFgaOptions = {
@@ -76,11 +77,46 @@ function addressOf(url: URL): string {
 
 function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
   const consistency = sdk.ConsistencyPreference.HigherConsistency;
+
+  async function readAll(key: { readonly user?: string; readonly object: string }): Promise<readonly Tuple[]> {
+    const tuples: Tuple[] = [];
+    let continuationToken = '';
+    do {
+      const from = continuationToken === '' ? {} : { continuationToken };
+      const page = await available(() => client().read(key, { pageSize: relationLimits.page, consistency, ...from }));
+      tuples.push(...page.tuples.map((found) => tupleOf(found.key)));
+      continuationToken = page.continuation_token;
+      if (tuples.length > largestReach) throw tooComplex();
+    } while (continuationToken !== '');
+    return tuples;
+  }
+  const readOf: ReadTuples = (subject, type) => readAll({ user: subject, object: `${type}:` });
+
   return {
-    async check(subject, relation, object) {
+    async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
-      const { allowed } = await available(() => client().check({ user: subject, relation, object }, { consistency }));
+      checkClaims(subject, claimed);
+      const contextualTuples = claimed.map((group) => ({ user: subject, relation: 'member', object: group }));
+      const question = { user: subject, relation, object, contextualTuples };
+      const { allowed } = await available(() => client().check(question, { consistency }));
       return allowed === true;
+    },
+
+    async groupsOf(subject, claimed = []) {
+      checkClaims(subject, claimed);
+      return groupsFrom(readOf, subject, claimed);
+    },
+
+    async objectsOf(subject, relation, type, claimed = []) {
+      checkClaims(subject, claimed);
+      checkTypeRelation(relation, type);
+      return objectsFrom(readOf, { subject, relation, type, claimed });
+    },
+
+    async tuplesOf(object) {
+      checkObject(object);
+      const order = ({ relation, subject }: Tuple): string => `${relation} ${subject}`;
+      return (await readAll({ object })).toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
     },
 
     async grant(given) {
@@ -100,13 +136,17 @@ function openFgaRelations(sdk: Sdk, client: () => OpenFgaClient): Relations {
       const from = after === undefined ? {} : { continuationToken: after };
       const page = await available(() => client().read({}, { pageSize: limit, consistency, ...from }));
       return {
-        tuples: page.tuples.map(({ key }) => ({ subject: key.user, relation: key.relation, object: key.object })),
+        tuples: page.tuples.map(({ key }) => tupleOf(key)),
         next: page.continuation_token === '' ? null : page.continuation_token,
       };
     },
 
     async [Symbol.asyncDispose]() {},
   };
+}
+
+function tupleOf(key: { user: string; relation: string; object: string }): Tuple {
+  return { subject: key.user, relation: key.relation, object: key.object };
 }
 
 function keyOf({ subject, relation, object }: Tuple): { user: string; relation: string; object: string } {
@@ -183,7 +223,7 @@ async function available<T>(run: () => Promise<T>): Promise<T> {
     const code = 'apiErrorCode' in error ? error.apiErrorCode : undefined;
     switch (code) {
       case 'authorization_model_resolution_too_complex':
-        throw new RelationsModelError('too_complex', 'the relation has too many groups and parents');
+        throw tooComplex();
       case 'invalid_continuation_token':
         throw new RelationsModelError('bad_cursor', 'the cursor is not that of an earlier page');
       default:

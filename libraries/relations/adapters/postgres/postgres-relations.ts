@@ -1,9 +1,10 @@
 import { type Database, type Sql, SqlUnavailableError } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { checkChange, checkLimit } from '../../check-change.ts';
+import { model } from '../../model.ts';
 import type { Relations, TuplePage } from '../../ports.ts';
 import { RelationsModelError, RelationsUnavailableError } from '../../relations-error.ts';
-import { checkQuestion, type Tuple } from '../../tuple.ts';
+import { checkClaims, checkObject, checkQuestion, checkTypeRelation, type Tuple } from '../../tuple.ts';
 import { closureRules } from './closure.ts';
 
 /** The schema of the tuples. */
@@ -11,6 +12,7 @@ const schema = 'relations';
 const folder = new URL('./migrations/', import.meta.url);
 /** Most pairs of object and relation that one check visits; a chain that needs more is refused. */
 const largestClosure = 10_000;
+const allRelations = [...new Set(Object.values(model).flatMap((relations) => Object.keys(relations)))];
 
 /**
  * Relations as tuples in PostgreSQL. Migrates its schema first. The caller disposes the database.
@@ -24,12 +26,42 @@ export async function openPostgresRelations(database: Database): Promise<Relatio
 
 function postgresRelations(sql: Sql): Relations {
   return {
-    async check(subject, relation, object) {
+    async check(subject, relation, object, claimed = []) {
       checkQuestion(subject, relation, object);
-      const { found, size } = await available(() => checkClosure(sql, { subject, relation, object }));
+      checkClaims(subject, claimed);
+      if (relation === 'member' && claimed.includes(object)) return true;
+      const holders = [subject, ...claimed.map(membersOf)];
+      const { found, size } = await available(() => checkClosure(sql, { holders, relation, object }));
       if (found) return true;
       if (size <= largestClosure) return false;
-      throw new RelationsModelError('too_complex', 'the relation has too many groups and parents');
+      throw tooComplex();
+    },
+
+    async groupsOf(subject, claimed = []) {
+      checkClaims(subject, claimed);
+      const reached = await available(() => reachedFrom(sql, [subject, ...claimed.map(membersOf)], ['member']));
+      const groups = reached.filter(({ relation }) => relation === 'member').map(({ object }) => object);
+      return [...new Set([...groups, ...claimed])].sort();
+    },
+
+    async objectsOf(subject, relation, type, claimed = []) {
+      checkClaims(subject, claimed);
+      checkTypeRelation(relation, type);
+      const reached = await available(() => reachedFrom(sql, [subject, ...claimed.map(membersOf)], allRelations));
+      const claims = type === 'group' && relation === 'member' ? claimed : [];
+      const found = reached.filter((one) => one.relation === relation && one.object.startsWith(`${type}:`));
+      return [...new Set([...found.map(({ object }) => object), ...claims])].sort();
+    },
+
+    async tuplesOf(object) {
+      checkObject(object);
+      const tuples = await available(
+        () => sql<Tuple[]>`
+          select subject, relation, object from relations.tuples where object = ${object}
+          order by relation, subject limit ${largestClosure + 1}`,
+      );
+      if (tuples.length > largestClosure) throw tooComplex();
+      return [...tuples];
     },
 
     async grant(given) {
@@ -76,7 +108,10 @@ function postgresRelations(sql: Sql): Relations {
  * One statement, so that it sees one snapshot. It collects every pair (object, relation) that implies the relation of the
  * check, by groups, other relations and parents; `union` removes duplicates, so that cycles end.
  */
-async function checkClosure(sql: Sql, { subject, relation, object }: Tuple): Promise<{ found: boolean; size: number }> {
+async function checkClosure(
+  sql: Sql,
+  { holders, relation, object }: { holders: readonly string[]; relation: string; object: string },
+): Promise<{ found: boolean; size: number }> {
   const { type, relation: given, via, target } = closureRules;
   const [row] = await sql<{ found: boolean; size: number }[]>`
     with recursive rules (type, relation, via, target) as (
@@ -110,10 +145,61 @@ async function checkClosure(sql: Sql, { subject, relation, object }: Tuple): Pro
       exists (
         select from bounded
         join relations.tuples using (object, relation)
-        where tuples.subject = ${subject}
+        where tuples.subject = any(${sql.array([...holders])}::text[])
       ) as found`;
   if (row === undefined) throw new RelationsUnavailableError();
   return row;
+}
+
+/**
+ * Every pair of object and relation that the holders have: by their own tuples with one of the relations, by groups, by
+ * other relations and by parents. One statement, so that it sees one snapshot.
+ */
+async function reachedFrom(
+  sql: Sql,
+  holders: readonly string[],
+  relations: readonly string[],
+): Promise<readonly Pick<Tuple, 'object' | 'relation'>[]> {
+  const { type, relation: given, via, target } = closureRules;
+  const rows = await sql<Pick<Tuple, 'object' | 'relation'>[]>`
+    with recursive rules (type, relation, via, target) as (
+      select * from unnest(${sql.array([...type])}::text[], ${sql.array([...given])}::text[],
+                           ${sql.array([...via])}::text[], ${sql.array([...target])}::text[])
+    ),
+    reached (object, relation) as (
+      select object, relation from relations.tuples
+      where subject = any(${sql.array([...holders])}::text[]) and relation = any(${sql.array([...relations])}::text[])
+      union
+      select next.object collate "C", next.relation collate "C"
+      from reached, lateral (
+        select reached.object, rules.relation
+        from rules
+        where rules.via = '' and rules.target = reached.relation
+          and rules.type = split_part(reached.object, ':', 1)
+        union all
+        select tuples.object, tuples.relation
+        from relations.tuples
+        where reached.relation = 'member' and tuples.subject = reached.object || '#member'
+          and tuples.relation = any(${sql.array([...relations])}::text[])
+        union all
+        select tuples.object, rules.relation
+        from rules
+        join relations.tuples on tuples.subject = reached.object and tuples.relation = rules.via
+        where rules.via <> '' and rules.target = reached.relation
+          and rules.type = split_part(tuples.object, ':', 1)
+      ) as next (object, relation)
+    )
+    select object, relation from reached limit ${largestClosure + 1}`;
+  if (rows.length > largestClosure) throw tooComplex();
+  return rows;
+}
+
+function membersOf(group: string): string {
+  return `${group}#member`;
+}
+
+function tooComplex(): RelationsModelError {
+  return new RelationsModelError('too_complex', 'the relation has too many groups and parents');
 }
 
 function columns(sql: Sql, tuples: readonly Tuple[]) {
