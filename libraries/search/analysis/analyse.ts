@@ -3,19 +3,23 @@ import { stemWord } from './stem-word.ts';
 /** Longest term, code units: a longer run of letters is divided, as an index would refuse it. */
 const longestTerm = 128;
 
-const words = /[\p{L}\p{M}\p{N}]+/gu;
+/** Runs of letters, marks and digits, with apostrophes inside of them. */
+const words = /[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}]+)*/gu;
+/** Soft hyphens and joiners, which extracted texts have inside of words, and the accents of stress. */
+const invisible = /[\u00ad\u200b-\u200d\u2060\ufeff]|\u0300|\u0301/g;
 
 /**
- * The terms of a text, in its order: runs of letters, marks and digits in lower case, compatibility forms and ё = е
- * unified, words in Cyrillic and Latin script reduced to their Snowball stem. Texts and queries pass through the same
- * function for every engine, so that all of them index the same terms.
+ * The terms of a text, in its order: words in lower case without accents of stress, compatibility forms and ё = е
+ * unified, in Cyrillic and Latin script reduced to their Snowball stem. Texts and queries pass through the same function
+ * for every engine, so that all of them index the same terms.
  */
 export function analyse(text: string): readonly string[] {
-  const unified = text.normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
+  const unified = text.normalize('NFKC').replace(invisible, '').toLowerCase().replaceAll('ё', 'е').replaceAll('’', "'");
   const terms: string[] = [];
   for (const [word] of unified.matchAll(words)) {
-    for (let from = 0; from < word.length; from += longestTerm)
+    for (let from = 0; from < word.length; from += longestTerm) {
       terms.push(stemWord(word.slice(from, from + longestTerm)));
+    }
   }
   return terms;
 }

@@ -1,5 +1,6 @@
 // @ts-expect-error The package has no types; the line that calls it gives them.
 import snowball from 'snowball-stemmers';
+import { ownString } from '../own-string.ts';
 
 type Stemmer = { stem(word: string): string };
 
@@ -18,15 +19,16 @@ const stems = new Map<string, string>();
 export function stemWord(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
-  const stem = computeStem(word);
+  const own = ownString(word);
+  const stem = ownString(computeStem(own));
   if (stems.size >= mostKept) stems.clear();
-  stems.set(word, stem);
+  stems.set(own, stem);
   return stem;
 }
 
 function computeStem(word: string): string {
   if (word.length > longestStemmed) return word;
   if (/^\p{Script=Cyrillic}+$/u.test(word)) return russian.stem(word);
-  if (/^[a-z]+$/.test(word)) return english.stem(word);
+  if (/^[a-z']+$/.test(word)) return english.stem(word);
   return word;
 }

@@ -1,27 +1,179 @@
-import { describe } from 'vitest';
-import { MemorySource } from '../../testing/memory-source.ts';
+import { describe, expect, test } from 'vitest';
+import type { CandidateQuery, IndexChange } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
+import { entryOf, replaceGroup, unit } from '../../testing/generated-entries.ts';
+import { openMemoryWorld } from '../../testing/memory-world.ts';
 import { searchIndexSuite } from '../../testing/search-index-suite.ts';
-import { openEmbeddedIndex } from './embedded-index.ts';
 
-const mostBytes = 64 * 2 ** 20;
-
-function openWorld(options: { readonly mostBytes: number } = { mostBytes }) {
-  const source = new MemorySource();
-  const index = openEmbeddedIndex({ source, ...options });
-  return {
-    source,
-    index,
-    async commit(...[partition, changes]: Parameters<MemorySource['commit']>) {
-      await index.write(partition, changes);
-      return source.commit(partition, changes);
-    },
-    async interrupt() {
-      source.failure = new Error('the database is away');
-    },
-    [Symbol.asyncDispose]: () => index[Symbol.asyncDispose](),
-  };
-}
+const legs = [
+  { kind: 'bm25', terms: ['книг'] },
+  { kind: 'vector', vector: unit(1, 0, 0, 0) },
+] as const;
+const queryOf = (partition: string, reflects: bigint): CandidateQuery => ({
+  partition,
+  reflects,
+  labels: 'every',
+  legs,
+  window: 10_000,
+});
+const putOf = (id: string): IndexChange => ({ kind: 'put', entry: entryOf(id) });
+const putMany = (count: number, from = 0): readonly IndexChange[] =>
+  Array.from({ length: count }, (_, at) => putOf(`e${String(from + at).padStart(5, '0')}`));
+const fault = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof SearchUnavailableError ? error.fault : error),
+  );
+type World = ReturnType<typeof openMemoryWorld>;
+const found = async (world: World, partition: string, reflects: bigint) => {
+  const rankings = await world.index.candidates(queryOf(partition, reflects));
+  return rankings.map((ranking) => ranking.map(({ id }) => id));
+};
 
 describe('the embedded search index', () => {
-  searchIndexSuite(async () => openWorld(), { runs: 100 });
+  searchIndexSuite(async () => openMemoryWorld(), { runs: 100 });
+
+  test('a partition that its source does not know is refused as absent, and served once it exists', async () => {
+    await using world = openMemoryWorld();
+    expect(await fault(world.index.candidates(queryOf('p', 0n)))).toBe('absent');
+    const reflects = await world.commit('p', []);
+    expect(await found(world, 'p', reflects)).toEqual([[], []]);
+  });
+
+  test('a partition is loaded once for queries at the same time, and follows changes without another load', async () => {
+    await using world = openMemoryWorld();
+    const first = await world.commit('p', putMany(10));
+    await Promise.all([found(world, 'p', first), found(world, 'p', first), found(world, 'p', first)]);
+    const second = await world.commit('p', putMany(1, 10));
+    expect((await found(world, 'p', second))[0]).toHaveLength(11);
+    expect(world.source.loads).toBe(1);
+    expect(world.index.appliedThrough('p')).toBe(second);
+  });
+
+  test('changes that are committed while a partition is loaded are in the first answer', async () => {
+    await using world = openMemoryWorld();
+    const first = await world.commit('p', [...putMany(9), ...replaceGroup('d', [entryOf('d-1', { group: 'd' })])]);
+    let pages = 0;
+    world.source.beforePage = async () => {
+      pages += 1;
+      if (pages === 2) {
+        world.source.commit('p', replaceGroup('d', [entryOf('a-2', { group: 'd' }), entryOf('z-2', { group: 'd' })]));
+        world.source.commit('p', replaceGroup('e00008', []));
+        world.source.commit('p', [putOf('a-new')]);
+      }
+    };
+    const expected = ['a-2', 'a-new', ...putMany(8).map((_, at) => `e0000${at}`), 'z-2'];
+    expect(await found(world, 'p', first)).toEqual([expected, expected]);
+  });
+
+  test('a failed load is refused as unreachable, and the next query loads again', async () => {
+    await using world = openMemoryWorld();
+    const reflects = await world.commit('p', putMany(10));
+    world.source.beforePage = async () => {
+      world.source.failure = new Error('lost in the middle');
+    };
+    expect(await fault(world.index.candidates(queryOf('p', reflects)))).toBe('unreachable');
+    world.source.beforePage = undefined;
+    world.source.failure = undefined;
+    expect((await found(world, 'p', reflects))[0]).toHaveLength(10);
+  });
+
+  test('a loaded partition answers without its source up to what it has applied, and is refused beyond', async () => {
+    await using world = openMemoryWorld();
+    const reflects = await world.commit('p', putMany(2));
+    await found(world, 'p', reflects);
+    world.source.failure = new Error('the database is away');
+    expect((await found(world, 'p', reflects))[0]).toHaveLength(2);
+    expect(await fault(world.index.candidates(queryOf('p', reflects + 1n)))).toBe('unreachable');
+  });
+
+  test('a change that the source does not name in time is refused as behind', async () => {
+    await using world = openMemoryWorld();
+    const reflects = await world.commit('p', putMany(2));
+    expect(await fault(world.index.candidates(queryOf('p', reflects + 1n)))).toBe('behind');
+  });
+
+  test('a partition whose changes are forgotten is loaded again', async () => {
+    await using world = openMemoryWorld();
+    await found(world, 'p', await world.commit('p', putMany(2)));
+    const reflects = await world.commit('p', replaceGroup('e00000', []));
+    world.source.forgottenThrough = reflects;
+    expect(await found(world, 'p', reflects)).toEqual([['e00001'], ['e00001']]);
+    expect(world.source.loads).toBe(2);
+  });
+
+  test('refreshing applies changes ahead of a query, and leaves a partition that is not loaded alone', async () => {
+    await using world = openMemoryWorld();
+    const first = await world.commit('p', putMany(2));
+    await world.index.refresh('p');
+    expect(world.index.appliedThrough('p')).toBeUndefined();
+    await found(world, 'p', first);
+    const second = await world.commit('p', putMany(1, 2));
+    await world.index.refresh('p');
+    expect(world.index.appliedThrough('p')).toBe(second);
+    world.source.failure = new Error('the database is away');
+    await world.index.refresh('p');
+    expect((await found(world, 'p', second))[0]).toHaveLength(3);
+  });
+
+  test('a partition that has worn out by changes is loaded again, and answers meanwhile', async () => {
+    await using world = openMemoryWorld();
+    let reflects = await world.commit('p', putMany(3));
+    await found(world, 'p', reflects);
+    for (let round = 0; round < 400; round += 1) reflects = await world.commit('p', putMany(3));
+    while (world.source.loads < 2) {
+      reflects = await world.commit('p', putMany(3));
+      expect((await found(world, 'p', reflects))[0]).toHaveLength(3);
+    }
+    expect((await found(world, 'p', reflects))[0]).toHaveLength(3);
+  });
+
+  test('the partition that was used longest ago is evicted at the bound of bytes, and loaded again when asked for', async () => {
+    const size = await (async () => {
+      await using world = openMemoryWorld();
+      await found(world, 'p', await world.commit('p', putMany(100)));
+      return world.index.bytes();
+    })();
+    await using world = openMemoryWorld({ mostBytes: size * 2 });
+    for (const name of ['a', 'b', 'c']) await world.commit(name, putMany(100));
+    for (const name of ['a', 'b', 'a', 'c']) await found(world, name, 1n);
+    expect(['a', 'b', 'c'].map((name) => world.index.appliedThrough(name))).toEqual([1n, undefined, 1n]);
+    expect(world.index.bytes()).toBeLessThanOrEqual(size * 2);
+    expect((await found(world, 'b', 1n))[1]).toHaveLength(100);
+    expect(world.source.loads).toBe(4);
+  });
+
+  test('a partition as large as the bound is served, and a larger one is refused, loaded or grown', async () => {
+    const measured = openMemoryWorld();
+    await found(measured, 'p', await measured.commit('p', putMany(100)));
+    await using world = openMemoryWorld({ mostBytes: measured.index.bytes() });
+    const first = await world.commit('p', putMany(100));
+    expect((await found(world, 'p', first))[0]).toHaveLength(100);
+    const second = await world.commit('p', putMany(1, 100));
+    expect(await fault(world.index.candidates(queryOf('p', second)))).toBe('too_large');
+    expect(world.index.bytes()).toBe(0);
+  });
+
+  test('queries continue on the rows that they began with while their partition is dropped and another takes its memory', async () => {
+    await using world = openMemoryWorld();
+    world.source.pageSize = 1_000;
+    const many = await world.commit('p', putMany(6_000));
+    const other = await world.commit('q', [
+      { kind: 'put', entry: entryOf('other', { vector: unit(-1, 0, 0, 0) }) },
+      ...putMany(6_000),
+    ]);
+    await found(world, 'p', many);
+    const running = [1, 2, 3].map(() => world.index.candidates(queryOf('p', many)));
+    await world.index.drop('p');
+    await found(world, 'q', other);
+    for (const [, near] of await Promise.all(running)) expect(near?.every(({ score }) => score === 1)).toBe(true);
+  });
+
+  test('another number of dimensions is a mistake of the program and changes no later answer', async () => {
+    await using world = openMemoryWorld();
+    const reflects = await world.commit('p', putMany(2));
+    const wrong: CandidateQuery = { ...queryOf('p', reflects), legs: [{ kind: 'vector', vector: unit(1, 0) }] };
+    await expect(world.index.candidates(wrong)).rejects.toThrow('a query has 2 dimensions, not 4');
+    expect((await found(world, 'p', reflects))[1]).toHaveLength(2);
+  });
 });

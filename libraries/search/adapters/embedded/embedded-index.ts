@@ -1,6 +1,5 @@
 import { wait } from '#kit/time/wait';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
-import { SearchUnavailableError } from '../../search-error.ts';
 import type { LivePartition } from './live-partition.ts';
 import { LoadedPartitions } from './loaded-partitions.ts';
 import type { VisibleRows } from './partition-rows.ts';
@@ -51,18 +50,33 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
     partitions.settle(partition);
   }
 
-  async function reflecting(name: string, reflects: bigint, signal: AbortSignal | undefined): Promise<LivePartition> {
-    const partition =
-      partitions.find(name) ?? (await waitAtMost(partitions.load(name), { ms: embeddedLimits.loadMs, signal }));
-    const deadline = performance.now() + embeddedLimits.followMs;
-    while (partition.appliedThrough < reflects) {
-      const left = deadline - performance.now();
-      if (left <= 0) throw new SearchUnavailableError('behind');
-      const before = partition.appliedThrough;
-      await waitAtMost(follow(partition), { ms: left, signal });
-      if (partition.appliedThrough === before) await wait(Math.min(pauseMs, left), signal ?? neverAborted);
+  /** Calls `use` with the partition, loaded and up to date, which stays in memory until its promise has settled. */
+  async function withPartition<T>(
+    { partition: name, reflects }: CandidateQuery,
+    signal: AbortSignal | undefined,
+    use: (partition: LivePartition) => Promise<T>,
+  ): Promise<T> {
+    const start = performance.now();
+    for (;;) {
+      const partition = partitions.find(name);
+      if (partition === undefined) {
+        await waitAtMost(partitions.load(name), { ms: start + embeddedLimits.loadMs - performance.now(), signal });
+        continue;
+      }
+      using _pin = partition.pin();
+      await catchUp(partition, reflects, signal);
+      if (!partition.isRetired) return await use(partition);
     }
-    return partition;
+  }
+
+  async function catchUp(partition: LivePartition, reflects: bigint, signal: AbortSignal | undefined): Promise<void> {
+    const deadline = performance.now() + embeddedLimits.followMs;
+    while (partition.appliedThrough < reflects && !partition.isRetired) {
+      const before = partition.appliedThrough;
+      const ms = deadline - performance.now();
+      await waitAtMost(follow(partition), { ms, signal });
+      if (partition.appliedThrough === before) await wait(Math.min(pauseMs, ms), signal ?? neverAborted);
+    }
   }
 
   async function rank(partition: LivePartition, visible: VisibleRows, leg: Leg, window: number) {
@@ -75,15 +89,15 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
   }
 
   async function candidates(query: CandidateQuery, signal?: AbortSignal): Promise<readonly (readonly Candidate[])[]> {
-    const partition = await reflecting(query.partition, query.reflects, signal);
-    using _pin = partition.pin();
-    const visible = partition.rows.visible(query.labels, query.condition);
-    const rankings: (readonly Candidate[])[] = [];
-    for (const leg of query.legs) {
-      signal?.throwIfAborted();
-      rankings.push(await rank(partition, visible, leg, query.window));
-    }
-    return rankings;
+    return withPartition(query, signal, async (partition) => {
+      const visible = partition.rows.visible(query.labels, query.condition);
+      const rankings: (readonly Candidate[])[] = [];
+      for (const leg of query.legs) {
+        signal?.throwIfAborted();
+        rankings.push(await rank(partition, visible, leg, query.window));
+      }
+      return rankings;
+    });
   }
 
   return {

@@ -41,6 +41,7 @@ export class LivePartition {
         check(partition.rows.bytes);
       }
       await partition.follow();
+      if (partition.isRetired) throw new SearchUnavailableError('behind');
     } catch (error) {
       partition.retire();
       throw error;
@@ -57,7 +58,10 @@ export class LivePartition {
     return this.#isRetired;
   }
 
-  /** Applies the changes that were committed since; calls at the same time share one reading. */
+  /**
+   * Applies the changes that were committed since; calls at the same time share one reading. If they are forgotten the
+   * partition is retired.
+   */
   follow(): Promise<void> {
     this.#following ??= this.#readChanges().finally(() => {
       this.#following = undefined;
@@ -92,9 +96,10 @@ export class LivePartition {
     let found: CommittedChanges | undefined;
     do {
       found = await this.#parts.source.changesAfter(this.name, this.appliedThrough);
-      if (found === undefined || found.kind === 'forgotten') {
+      if (found?.kind !== 'changes') {
         this.retire();
-        throw new SearchUnavailableError(found === undefined ? 'absent' : 'behind');
+        if (found === undefined) throw new SearchUnavailableError('absent');
+        return;
       }
       await this.#apply(found.changes);
       this.appliedThrough = found.upTo;

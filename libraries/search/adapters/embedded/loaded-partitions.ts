@@ -18,6 +18,7 @@ export class LoadedPartitions {
   /** In the order of their last use. */
   readonly #loaded = new Map<string, LivePartition>();
   readonly #loading = new Map<string, Promise<LivePartition>>();
+  readonly #loadingBytes = new Map<string, number>();
 
   constructor(options: LoadedOptions) {
     this.#options = options;
@@ -44,13 +45,20 @@ export class LoadedPartitions {
   load(name: string): Promise<LivePartition> {
     const running = this.#loading.get(name);
     if (running !== undefined) return running;
-    const loading = LivePartition.load(name, this.#options, (bytes) => this.#makeRoom(name, bytes))
+    const check = (bytes: number): void => {
+      this.#loadingBytes.set(name, bytes);
+      this.#makeRoom(name, bytes);
+    };
+    const loading = LivePartition.load(name, this.#options, check)
       .then((partition) => {
         this.remove(name);
         this.#loaded.set(name, partition);
         return partition;
       })
-      .finally(() => this.#loading.delete(name));
+      .finally(() => {
+        this.#loading.delete(name);
+        this.#loadingBytes.delete(name);
+      });
     this.#loading.set(name, loading);
     return loading;
   }
@@ -84,6 +92,7 @@ export class LoadedPartitions {
     const { mostBytes } = this.#options;
     if (needed > mostBytes) throw new SearchUnavailableError('too_large');
     let others = this.bytes - (this.#loaded.get(name)?.rows.bytes ?? 0);
+    for (const [other, bytes] of this.#loadingBytes) if (other !== name) others += bytes;
     for (const [other, partition] of this.#loaded) {
       if (others + needed <= mostBytes) return;
       if (other === name) continue;

@@ -1,7 +1,7 @@
 import type { AttributeCondition } from '../../condition.ts';
+import { ownString } from '../../own-string.ts';
 import type { IndexChange, IndexEntry } from '../../ports.ts';
 import { pageBytes } from './dot-products.ts';
-import { ownString } from './own-string.ts';
 import { ValueRows } from './value-rows.ts';
 import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.ts';
 

@@ -1,6 +1,6 @@
 import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
+import { ownString } from '../../own-string.ts';
 import type { AttributeValue, IndexEntry } from '../../ports.ts';
-import { ownString } from './own-string.ts';
 
 type RowsOfValue = Map<AttributeValue, number[]>;
 

@@ -10,6 +10,7 @@ export async function waitAtMost<T>(
   promise: Promise<T>,
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal | undefined },
 ): Promise<T> {
+  if (ms <= 0) throw new SearchUnavailableError('behind');
   using deadline = withTimeout(signal, ms);
   const ended = Promise.withResolvers<never>();
   const end = (): void => {
