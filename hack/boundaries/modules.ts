@@ -20,6 +20,7 @@ const queue = 'libraries/queue';
 const objects = 'libraries/objects';
 const models = 'libraries/models';
 const mcp = 'libraries/mcp';
+const environment = 'libraries/environment';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -29,7 +30,8 @@ export const modules: readonly Module[] = [
   { folder: contracts, kind: 'library', uses: [] },
   { folder: resources, kind: 'library', uses: [contracts] },
   { folder: kube, kind: 'library', uses: [kit, contracts, resources] },
-  { folder: checks, kind: 'library', uses: [kit, contracts] },
+  { folder: environment, kind: 'library', uses: [kit, contracts] },
+  { folder: checks, kind: 'library', uses: [kit, contracts, environment] },
   { folder: providers, kind: 'library', uses: [kit, contracts] },
   { folder: sql, kind: 'library', uses: [kit] },
   { folder: identity, kind: 'library', uses: [kit, contracts] },
@@ -38,7 +40,7 @@ export const modules: readonly Module[] = [
   { folder: search, kind: 'library', uses: [kit, sql] },
   { folder: queue, kind: 'library', uses: [kit, sql] },
   { folder: objects, kind: 'library', uses: [kit] },
-  { folder: models, kind: 'library', uses: [kit, contracts] },
+  { folder: models, kind: 'library', uses: [kit, contracts, environment] },
   { folder: mcp, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
@@ -48,12 +50,12 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/retrieval',
     kind: 'service',
-    uses: [kit, contracts, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
+    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
   },
   {
     folder: 'operator',
     kind: 'service',
-    uses: [kit, contracts, resources, kube, checks, sql, identity, relations, api],
+    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api],
   },
   { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity] },
 ];

@@ -29,6 +29,8 @@ export function dataDirectory(root: string) {
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
+    /** The approved profiles of models for retrieval. */
+    models: join(root, 'models.yaml'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     bundles: join(root, 'bundles'),

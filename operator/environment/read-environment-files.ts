@@ -1,7 +1,7 @@
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ApprovedProvider, providersFileSchema } from '#contracts/providers';
+import { readYamlFile, repeatedNames } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
-import { readYamlFile, repeatedNames } from './read-yaml-file.ts';
 import { type ServedPolicy, servedPoliciesSchema } from './served-policies.ts';
 import { type WorkloadTemplate, workloadTemplateSchema } from './workload-template.ts';
 

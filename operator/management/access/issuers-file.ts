@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { readYamlFile } from '#environment/read-yaml-file';
 import type { TrustedIssuer } from '#identity/create-verifier';
 import { ConfigError } from '#kit/env/config-error';
-import { readYamlFile } from '../../environment/read-yaml-file.ts';
 
 /** Most issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
