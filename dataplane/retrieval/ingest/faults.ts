@@ -24,6 +24,7 @@ export class DependencyUnavailableError extends Error {
  * - `address_refused`: content_ref names an address that is not allowed for the tenant
  * - `content_absent`: the store answered that there is nothing to read, or that the signature has ended
  * - `denied`: the policy denies the text
+ * - `collection_deleted`: there is no place for it any more
  * - `embedding_refused`: the model gateway refuses the text or answers with vectors of another form
  */
 export type DocumentFaultCode =
@@ -33,6 +34,7 @@ export type DocumentFaultCode =
   | 'address_refused'
   | 'content_absent'
   | 'denied'
+  | 'collection_deleted'
   | 'embedding_refused';
 
 /** A processing error of the document itself: its job ends FAILED (`retrieval:job-state:running-to-failed`). */

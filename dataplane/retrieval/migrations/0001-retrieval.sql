@@ -103,8 +103,8 @@ create table chunks (
   page integer,
   text text not null,
   tokens integer not null,
-  -- Stemmed terms of title, heading and text, in their order.
-  terms text[] not null,
+  -- Stemmed terms of title, heading and text in their order, separated by one space.
+  terms text not null,
   -- Float32, little-endian.
   vector bytea not null,
   primary key (doc, seq, version, no)
@@ -154,6 +154,8 @@ create table jobs (
   payload_uri text,
   payload_bytes bigint,
   staged boolean not null,
+  -- Whether nothing is left to remove: replaced chunks and, where it is not kept, the staged object.
+  settled boolean not null default false,
   status text not null default 'PENDING' check (status in ('PENDING', 'RUNNING', 'DONE', 'FAILED')),
   -- Claims, also those that ended because a dependency was away. Writes of an earlier claim are refused.
   attempt integer not null default 0,
@@ -181,5 +183,5 @@ create table jobs (
 
 create index jobs_due on jobs (due_at) where status in ('PENDING', 'RUNNING');
 create index jobs_open on jobs (collection_id, doc) where status in ('PENDING', 'RUNNING');
-create index jobs_staged on jobs (updated_at) where staged and status in ('DONE', 'FAILED');
+create index jobs_unsettled on jobs (updated_at) where not settled and status in ('DONE', 'FAILED');
 create index jobs_dead_letters on jobs (tenant, collection_id, dead_lettered_at) where dead_lettered_at is not null;

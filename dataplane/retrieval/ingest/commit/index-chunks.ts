@@ -1,0 +1,101 @@
+import { ModelsError } from '#models/models-error';
+import type { EmbeddingProfile, Models } from '#models/ports';
+import type { Database } from '#sql/connect';
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import type { CanonicalText } from '../text/canonical-text.ts';
+import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-document.ts';
+import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
+import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
+
+export type IndexTools = {
+  readonly database: Database;
+  readonly models: Models;
+  readonly analyse: (text: string) => readonly string[];
+  readonly countTokens: (text: string) => number;
+  readonly onStep: (step: 'chunked' | 'embedded' | 'written') => void | Promise<void>;
+};
+
+export type IndexWork = {
+  readonly target: ChunkTarget;
+  readonly canonical: CanonicalText;
+  readonly lengths: ChunkLengths;
+  readonly profile: EmbeddingProfile;
+  readonly traceId: string;
+  readonly condition: WriteCondition;
+  readonly signal: AbortSignal;
+};
+
+/** Most chunks of one transaction, whatever the batch of the profile. */
+const mostRows = 128;
+
+/**
+ * Cuts a document into chunks, embeds them in batches of this document alone and writes each batch, so that memory does not
+ * grow with the document.
+ * @returns how many chunks are written; undefined if the condition of the writes no longer holds
+ * @throws DocumentFault, DependencyUnavailableError
+ */
+export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<number | undefined> {
+  const { target, profile, condition } = work;
+  const chunks = fittingChunks(tools, work);
+  await tools.onStep('chunked');
+  if (!(await clearChunks(tools.database, target, condition))) return undefined;
+  const batch = Math.min(profile.batch, mostRows);
+  for (let at = 0; at < chunks.length; at += batch) {
+    const indexed = await embedChunks(tools, work, chunks.slice(at, at + batch));
+    await tools.onStep('embedded');
+    if (!(await writeChunks(tools.database, target, indexed, condition))) return undefined;
+    await tools.onStep('written');
+  }
+  return chunks.length;
+}
+
+type CountedChunk = TextChunk & { readonly tokens: number; readonly passage: string };
+
+/** Chunks that the embedding model takes: with a size halved as often as a chunk has too many tokens for it. */
+function fittingChunks(
+  { countTokens }: IndexTools,
+  { canonical, lengths, profile }: IndexWork,
+): readonly CountedChunk[] {
+  const prefix = countTokens(profile.passagePrefix);
+  for (let { size, overlap } = lengths; ; size = Math.floor(size / 2), overlap = Math.floor(overlap / 2)) {
+    const chunks = chunkDocument(canonical, { size, overlap }).map((chunk) => ({
+      ...chunk,
+      tokens: countTokens(chunk.text),
+      passage: chunkInContext(canonical.title, chunk),
+    }));
+    const fits = chunks.every(({ passage }) => prefix + countTokens(passage) <= profile.maxTokens);
+    if (fits || size / 2 < chunkingLimits.minSize) return chunks;
+  }
+}
+
+async function embedChunks(
+  { models, analyse }: IndexTools,
+  { profile, traceId, signal }: IndexWork,
+  chunks: readonly CountedChunk[],
+): Promise<readonly IndexedChunk[]> {
+  const passages = chunks.map(({ passage }) => passage);
+  try {
+    const vectors = await models.embed(profile, 'passage', passages, { signal, ...traceOf(traceId) });
+    return chunks.map((chunk, at) => ({
+      ...chunk,
+      terms: analyse(chunk.passage),
+      vector: vectors[at] as Float32Array,
+    }));
+  } catch (error) {
+    if (!(error instanceof ModelsError)) throw error;
+    switch (error.code) {
+      case 'unavailable':
+        throw new DependencyUnavailableError('models', error);
+      case 'denied':
+        throw new DocumentFault('denied', 'the guardrail of the model gateway denied the text');
+      case 'refused':
+      case 'invalid':
+        throw new DocumentFault('embedding_refused', error.message);
+    }
+  }
+}
+
+/** A trace id that a caller chose freely has no traceparent. */
+function traceOf(traceId: string): { readonly traceparent?: string } {
+  return /^(?!0{32})[0-9a-f]{32}$/.test(traceId) ? { traceparent: `00-${traceId}-${traceId.slice(16)}-01` } : {};
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { Database, TransactionSql } from '#sql/connect';
+import type { TextChunk } from '../text/chunk-document.ts';
+
+/** A chunk with everything that is stored of it. */
+export type IndexedChunk = TextChunk & {
+  readonly tokens: number;
+  readonly terms: readonly string[];
+  readonly vector: Float32Array;
+};
+
+/** The document, sequence number and version that chunks are written for. */
+export type ChunkTarget = {
+  readonly tenant: string;
+  readonly collectionId: string;
+  readonly doc: string;
+  readonly docId: string;
+  readonly seq: string;
+  readonly version: number;
+};
+
+/** Refuses the write if its author no longer owns the target, and keeps it owned until the transaction ends. */
+export type WriteCondition = (sql: TransactionSql) => Promise<boolean>;
+
+/** Removes what an earlier attempt wrote; false if the condition does not hold. */
+export async function clearChunks(
+  database: Database,
+  target: Pick<ChunkTarget, 'doc' | 'seq' | 'version'>,
+  condition: WriteCondition,
+): Promise<boolean> {
+  return database.sql.begin(async (sql) => {
+    if (!(await condition(sql))) return false;
+    await sql`
+      delete from retrieval.chunks
+      where doc = ${target.doc} and seq = ${target.seq} and version = ${target.version}`;
+    return true;
+  });
+}
+
+/** Writes one batch of chunks, invisible until the document is live with them; false if the condition does not hold. */
+export async function writeChunks(
+  database: Database,
+  target: ChunkTarget,
+  chunks: readonly IndexedChunk[],
+  condition: WriteCondition,
+): Promise<boolean> {
+  const rows = JSON.stringify(chunks.map((chunk) => chunkRow(target, chunk)));
+  return database.sql.begin(async (sql) => {
+    if (!(await condition(sql))) return false;
+    await sql`
+      insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, heading, page, text, tokens, terms,
+        vector)
+      select ${target.doc}, ${target.seq}, ${target.version}, no, chunk_id, start_at, end_at, heading, page, text, tokens,
+        terms, decode(vector, 'base64')
+      from json_to_recordset(${rows}::text::json) as r (no integer, chunk_id text, start_at integer, end_at integer,
+        heading text, page integer, text text, tokens integer, terms text, vector text)`;
+    return true;
+  });
+}
+
+function chunkRow(target: ChunkTarget, chunk: IndexedChunk): object {
+  const { no, start, end, heading, page, text, tokens, terms, vector } = chunk;
+  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+  return {
+    no,
+    chunk_id: chunkId(target, no),
+    start_at: start,
+    end_at: end,
+    heading: heading ?? null,
+    page: page ?? null,
+    text,
+    tokens,
+    terms: terms.join(' '),
+    vector: bytes.toString('base64'),
+  };
+}
+
+/** Names one content for ever: a later content of the document has another sequence number. */
+function chunkId({ tenant, collectionId, docId, seq, version }: ChunkTarget, no: number): string {
+  const parts = JSON.stringify([tenant, collectionId, docId, seq, version, no]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 40);
+}

@@ -1,0 +1,54 @@
+import type { ObjectStore } from '#objects/ports';
+import type { Database } from '#sql/connect';
+import { stagingFolder } from '../submit/staged-document.ts';
+
+const uuidType = 2950;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Age from which a staged object without a job is collected, hours: a submit has long ended by then. */
+export const orphanHours = 24;
+
+/** Objects whose jobs are looked up at once. */
+const batch = 500;
+
+/**
+ * Deletes staged objects that no job needs: those of submits that did not commit, and those whose job ended and was settled
+ * while the store was away. Returns how many.
+ * @param now of the clock that the store dates its objects with
+ */
+export async function collectStaging(
+  ports: { readonly database: Database; readonly objects: ObjectStore },
+  now: Date,
+): Promise<number> {
+  const latest = now.getTime() - orphanHours * 3_600_000;
+  let deleted = 0;
+  let keys: string[] = [];
+  const flush = async (): Promise<void> => {
+    for (const key of await unreferenced(ports.database, keys)) {
+      await ports.objects.delete(key);
+      deleted += 1;
+    }
+    keys = [];
+  };
+  for await (const { key, modifiedAt } of ports.objects.list(`${stagingFolder}/`)) {
+    if (modifiedAt.getTime() > latest) continue;
+    keys.push(key);
+    if (keys.length === batch) await flush();
+  }
+  await flush();
+  return deleted;
+}
+
+async function unreferenced({ sql }: Database, keys: readonly string[]): Promise<readonly string[]> {
+  if (keys.length === 0) return [];
+  const ids = keys.map(jobIdOf).filter((id) => uuid.test(id));
+  const rows = await sql<{ payload_key: string }[]>`
+    select payload_key from retrieval.jobs
+    where job_id in (select unnest(${sql.array(ids, uuidType)}::uuid[])) and staged`;
+  const kept = new Set(rows.map((row) => row.payload_key));
+  return keys.filter((key) => !kept.has(key));
+}
+
+function jobIdOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
+}

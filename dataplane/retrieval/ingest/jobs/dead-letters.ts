@@ -1,0 +1,44 @@
+import type { Sql } from '#sql/connect';
+import { mostDeliveries } from './claim-job.ts';
+
+/** Ends jobs whose deliveries are used up: the sixth delivery goes to the dead letters. Returns how many. */
+export async function buryJobs(sql: Sql): Promise<number> {
+  const rows = await sql`
+    update retrieval.jobs set status = 'FAILED', failure_code = 'too_many_deliveries',
+      failure = ${`${mostDeliveries} deliveries ended without an answer: replay the job after the cause is removed`},
+      dead_lettered_at = clock_timestamp(), updated_at = clock_timestamp(), retry_at = null
+    where job_id in (
+      select job_id from retrieval.jobs
+      where status in ('PENDING', 'RUNNING') and due_at <= clock_timestamp() and deliveries >= ${mostDeliveries}
+      order by due_at for update skip locked limit 100)
+    returning job_id`;
+  return rows.length;
+}
+
+export type ReplayOutcome =
+  | 'replayed'
+  | 'absent'
+  /** The job is not FAILED. */
+  | 'not_failed'
+  /** The staged original was deleted: submit the document again. */
+  | 'original_deleted';
+
+/**
+ * Gives a FAILED job another five deliveries under the same job_id and sequence number. If a later job took effect in the
+ * meantime the replay ends DONE and changes nothing.
+ */
+export async function replayJob(
+  sql: Sql,
+  job: { readonly tenant: string; readonly jobId: string },
+): Promise<ReplayOutcome> {
+  const rows = await sql`
+    update retrieval.jobs set status = 'PENDING', deliveries = 0, due_at = clock_timestamp(), unavailable_since = null,
+      failure_code = null, failure = null, dead_lettered_at = null, updated_at = clock_timestamp()
+    where job_id = ${job.jobId} and tenant = ${job.tenant} and status = 'FAILED' and (staged or op = 'delete')
+    returning job_id`;
+  if (rows.length > 0) return 'replayed';
+  const [row] = await sql<{ status: string }[]>`
+    select status from retrieval.jobs where job_id = ${job.jobId} and tenant = ${job.tenant}`;
+  if (row === undefined) return 'absent';
+  return row.status === 'FAILED' ? 'original_deleted' : 'not_failed';
+}

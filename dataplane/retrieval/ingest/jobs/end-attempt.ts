@@ -1,0 +1,59 @@
+import type { Sql } from '#sql/connect';
+import type { ClaimedJob } from './claim-job.ts';
+
+type Claim = Pick<ClaimedJob, 'jobId' | 'attempt'>;
+
+/** How long a job waits for dependencies before it becomes a dead letter, hours. */
+export const longestUnavailabilityHours = 24;
+
+/** Shortest and longest pause before a job that waits for a dependency is tried again. */
+const pauses = { firstSeconds: 1, mostSeconds: 300 } as const;
+
+/** A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`). */
+export async function failJob(sql: Sql, claim: Claim, failure: { readonly code: string; readonly message: string }) {
+  await sql`
+    update retrieval.jobs set status = 'FAILED', failure_code = ${failure.code}, failure = ${failure.message},
+      retry_at = null, updated_at = clock_timestamp()
+    where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
+}
+
+/**
+ * A dependency is away: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at. The pause is
+ * as long as the time since the first fault, within bounds, so that it doubles. After 24 hours the job is a dead letter.
+ */
+export async function releaseJob(sql: Sql, claim: Claim, dependency: string): Promise<void> {
+  await sql`
+    update retrieval.jobs j set
+      deliveries = deliveries - 1, updated_at = f.at, unavailable_since = f.since,
+      status = case when f.is_over then 'FAILED' else 'RUNNING' end,
+      failure_code = case when f.is_over then 'dependency_unavailable' end,
+      failure = case when f.is_over
+        then ${`${dependency} did not answer for ${longestUnavailabilityHours} hours: replay the job when it does`} end,
+      dead_lettered_at = case when f.is_over then f.at end,
+      retry_at = case when not f.is_over then f.at + f.pause end,
+      due_at = f.at + f.pause
+    from (
+      select job_id, at, coalesce(unavailable_since, at) as since,
+        at - coalesce(unavailable_since, at) >= ${longestUnavailabilityHours} * interval '1 hour' as is_over,
+        (0.8 + random() * 0.4) * least(${pauses.mostSeconds} * interval '1 second',
+          greatest(${pauses.firstSeconds} * interval '1 second', at - coalesce(unavailable_since, at))) as pause
+      from retrieval.jobs, (select clock_timestamp() as at) c
+      where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING' for update of jobs
+    ) f
+    where j.job_id = f.job_id`;
+}
+
+/** The worker failed in a way that says nothing of the document: the delivery counts, and the next one comes later. */
+export async function abandonJob(sql: Sql, claim: Claim): Promise<void> {
+  await sql`
+    update retrieval.jobs set updated_at = clock_timestamp(),
+      due_at = clock_timestamp() + power(2, deliveries) * interval '1 second'
+    where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
+}
+
+/** The worker shuts down: another one may take the job at once, and the delivery does not count. */
+export async function returnJob(sql: Sql, claim: Claim): Promise<void> {
+  await sql`
+    update retrieval.jobs set deliveries = deliveries - 1, due_at = clock_timestamp(), updated_at = clock_timestamp()
+    where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
+}

@@ -1,0 +1,31 @@
+import type { Sql, TransactionSql } from '#sql/connect';
+import type { JobIdentity } from './decide-submit.ts';
+
+/** Object identifier of uuid in PostgreSQL. */
+const uuidType = 2950;
+
+/**
+ * The places of documents that repeat a job of the current epoch of their document, so that nothing is staged for them. A
+ * guess without locks: the transaction that registers the jobs decides.
+ */
+export async function findDuplicates(
+  sql: Sql | TransactionSql,
+  documents: readonly JobIdentity[],
+): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ at: number }[]>`
+    select p.at::int as at
+    from unnest(
+      ${sql.array(
+        documents.map((one) => one.collectionId),
+        uuidType,
+      )}::uuid[],
+      ${sql.array(documents.map((one) => one.docId))}::text[],
+      ${sql.array(documents.map((one) => one.op))}::text[],
+      ${sql.array(documents.map((one) => one.contentHash))}::text[],
+      ${sql.array(documents.map((one) => one.idempotencyKey))}::text[]
+    ) with ordinality as p (collection_id, doc_id, op, content_hash, idempotency_key, at)
+    join retrieval.documents d using (collection_id, doc_id)
+    join retrieval.jobs j on j.doc = d.doc and j.op_epoch = d.op_epoch and j.op = p.op
+      and j.content_hash = p.content_hash and j.idempotency_key = p.idempotency_key`;
+  return new Set(rows.map(({ at }) => at - 1));
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '#kit/json/json-value';
+
+/** The bytes that a submit stages for an upsert: what the worker needs of a canonical document, as JSON. */
+export type StagedDocument = {
+  readonly content?: JsonValue | undefined;
+  readonly content_ref?: { readonly uri: string } | undefined;
+  readonly metadata?: { readonly [key: string]: JsonValue } | undefined;
+};
+
+export function stagedBytes({ content, content_ref, metadata }: StagedDocument): Uint8Array {
+  return Buffer.from(JSON.stringify({ content, content_ref, metadata }));
+}
+
+/** The key of a job's staged object, below a folder of the tenant. Another tenant never has the same folder. */
+export function stagingKey(tenant: string, jobId: string): string {
+  return `${stagingFolder}/${tenantSegment(tenant)}/${jobId}`;
+}
+
+/** Folder of all staged objects. */
+export const stagingFolder = 'staging';
+
+/** Keys of objects have a narrow alphabet; other tenants are named by their hash. */
+function tenantSegment(tenant: string): string {
+  if (/^[A-Za-z0-9_-]{1,100}$/.test(tenant)) return `t-${tenant}`;
+  return `h-${createHash('sha256').update(tenant).digest('hex')}`;
+}

@@ -1,0 +1,112 @@
+import type { ObjectStore } from '#objects/ports';
+import type { Database } from '#sql/connect';
+import { decideSubmit, type JobIdentity } from './decide-submit.ts';
+import { findDuplicates } from './find-duplicates.ts';
+import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';
+import { stagingKey } from './staged-document.ts';
+
+/** A validated document whose caller may write into its collection. */
+export type SubmittedDocument = JobIdentity & {
+  /** The collection as the submitter named it. */
+  readonly collection: string;
+  /** Who may see the document. */
+  readonly labels: readonly string[];
+  /** From `stagedBytes`; undefined for a delete. */
+  readonly payload: Uint8Array | undefined;
+};
+
+export type SubmitRequest = {
+  readonly tenant: string;
+  readonly traceId: string;
+  readonly documents: readonly SubmittedDocument[];
+};
+
+/** One entry of the answer, in the order of the documents (`retrieval:submit:entry-fields`). */
+export type SubmitEntry = {
+  readonly docId: string;
+  readonly jobId: string;
+  readonly status: 'PENDING' | 'DEDUPLICATED';
+};
+
+export type SubmitPorts = {
+  readonly database: Database;
+  readonly objects: ObjectStore;
+  readonly newId: () => string;
+  /** Tells workers that there is work; it must not throw, as a lost hint is found by reconciliation. */
+  readonly hint: () => void;
+};
+
+/** Puts of one submit at a time. */
+const puts = 8;
+
+/**
+ * Accepts a batch as a whole or not at all: stages the payloads, then registers the jobs in one transaction. A document
+ * that repeats an earlier job stages nothing and gets the id of that job. A staged object whose transaction did not commit
+ * is collected later.
+ * @throws ObjectsUnavailableError, SqlUnavailableError: the caller may submit the same again
+ */
+export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest): Promise<readonly SubmitEntry[]> {
+  const { documents } = request;
+  const ids = documents.map(() => ports.newId());
+  const repeated = await findDuplicates(ports.database.sql, documents);
+  const staged = await stage(ports, request, ids, (at) => !repeated.has(at));
+  let records = await register(ports, request, ids, staged);
+  if (records === 'unstaged') {
+    // A job with another op came in between, so that a document no longer repeats an earlier one.
+    const rest = await stage(ports, request, ids, (at) => !staged.has(at));
+    records = await register(ports, request, ids, new Map([...staged, ...rest]));
+  }
+  if (records === 'unstaged') throw new Error('a staged document is missing');
+  if (records.some(({ status }) => status === 'PENDING')) ports.hint();
+  return records;
+}
+
+async function stage(
+  { objects }: SubmitPorts,
+  { tenant, documents }: SubmitRequest,
+  ids: readonly string[],
+  isWanted: (at: number) => boolean,
+): Promise<ReadonlyMap<number, StagedObject>> {
+  const staged = new Map<number, StagedObject>();
+  const pending = [...documents.keys()].filter((at) => documents[at]?.payload !== undefined && isWanted(at));
+  const putNext = async (): Promise<void> => {
+    for (let at = pending.shift(); at !== undefined; at = pending.shift()) {
+      const payload = documents[at]?.payload as Uint8Array;
+      const key = stagingKey(tenant, ids[at] as string);
+      await objects.put(key, payload);
+      staged.set(at, { key, uri: objects.uriOf(key), bytes: payload.byteLength });
+    }
+  };
+  await Promise.all(Array.from({ length: puts }, putNext));
+  return staged;
+}
+
+async function register(
+  { database, objects }: SubmitPorts,
+  { tenant, traceId, documents }: SubmitRequest,
+  ids: readonly string[],
+  staged: ReadonlyMap<number, StagedObject>,
+): Promise<readonly SubmitEntry[] | 'unstaged'> {
+  const records = await database.sql.begin(async (sql): Promise<readonly SubmitEntry[] | 'unstaged'> => {
+    const { stateOf, jobs } = await lockDocuments(sql, tenant, documents);
+    const { decisions, states } = decideSubmit(documents, stateOf, jobs, ids);
+    const accepted: JobRecord[] = [];
+    for (const [at, decision] of decisions.entries()) {
+      const document = documents[at] as SubmittedDocument;
+      if (decision.kind === 'duplicate') continue;
+      if (document.payload !== undefined && !staged.has(at)) return 'unstaged';
+      accepted.push({ ...decision, document, staged: staged.get(at) });
+    }
+    await insertJobs(sql, { tenant, traceId }, accepted, states);
+    return decisions.map(({ kind, jobId }, at) => ({
+      docId: (documents[at] as SubmittedDocument).docId,
+      jobId,
+      status: kind === 'accept' ? 'PENDING' : 'DEDUPLICATED',
+    }));
+  });
+  if (records === 'unstaged') return records;
+  const unused = [...staged].filter(([at]) => records[at]?.status === 'DEDUPLICATED');
+  // What cannot be deleted now is collected later, as no job refers to it.
+  await Promise.all(unused.map(([, { key }]) => objects.delete(key).catch(() => undefined)));
+  return records;
+}

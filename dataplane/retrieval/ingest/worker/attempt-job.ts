@@ -1,0 +1,85 @@
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { SqlUnavailableError } from '#sql/connect';
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import { type ClaimedJob, renewLease } from '../jobs/claim-job.ts';
+import { abandonJob, failJob, releaseJob, returnJob } from '../jobs/end-attempt.ts';
+import { settleJobs } from '../jobs/settle-jobs.ts';
+import type { IngestPorts } from './ingest-ports.ts';
+import { processJob } from './process-job.ts';
+
+export type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
+
+/** How an attempt ended, for metrics. */
+export type AttemptEnd = 'done' | 'claim_over' | 'failed' | 'released' | 'abandoned' | 'returned';
+
+/**
+ * Processes a claimed job under its lease and records how that ended. If the record itself fails, because the database is
+ * away, the lease runs out and another delivery follows.
+ */
+export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: AttemptOptions): Promise<AttemptEnd> {
+  using lease = keepLease(ports, job, options);
+  try {
+    return await processJob(ports, job, lease.signal);
+  } catch (error) {
+    const end = await recordEnd(ports, job, error, options);
+    options.logger.info('ingest_attempt_ended', {
+      job: job.jobId,
+      attempt: job.attempt,
+      end,
+      failure: describeFailure(error),
+    });
+    return end;
+  }
+}
+
+async function recordEnd(
+  ports: IngestPorts,
+  job: ClaimedJob,
+  error: unknown,
+  { signal }: AttemptOptions,
+): Promise<AttemptEnd> {
+  const { sql } = ports.database;
+  if (signal.aborted) {
+    await returnJob(sql, job);
+    return 'returned';
+  }
+  if (error instanceof DocumentFault) {
+    await failJob(sql, job, error);
+    await ports.onStep('failed');
+    if (error.code === 'denied') await settleJobs(ports);
+    return 'failed';
+  }
+  const dependency = dependencyOf(error);
+  if (dependency !== undefined) {
+    await releaseJob(sql, job, dependency);
+    await ports.onStep('released');
+    return 'released';
+  }
+  await abandonJob(sql, job);
+  return 'abandoned';
+}
+
+/** The dependency that an error says is away; undefined for any other error. */
+function dependencyOf(error: unknown): string | undefined {
+  if (error instanceof DependencyUnavailableError) return error.dependency;
+  if (error instanceof SqlUnavailableError) return 'postgres';
+  return error instanceof Error && error.name === 'ObjectsUnavailableError' ? 'objects' : undefined;
+}
+
+/** Renews the lease while the attempt runs; its signal is aborted when the claim is over or the worker stops. */
+function keepLease(
+  { database }: IngestPorts,
+  job: ClaimedJob,
+  { leaseMs, signal }: AttemptOptions,
+): Disposable & { readonly signal: AbortSignal } {
+  const over = new AbortController();
+  const timer = setInterval(() => {
+    // A renewal that has no answer is not the end of the claim: every write checks the claim itself.
+    renewLease(database.sql, job, leaseMs).then(
+      (isHeld) => isHeld || over.abort(new Error('the claim is over')),
+      () => undefined,
+    );
+  }, leaseMs / 3);
+  return { signal: AbortSignal.any([signal, over.signal]), [Symbol.dispose]: () => clearInterval(timer) };
+}

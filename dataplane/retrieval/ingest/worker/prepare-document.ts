@@ -1,0 +1,65 @@
+import type { JsonValue } from '#kit/json/json-value';
+import type { LiveDocument } from '../commit/make-live.ts';
+import { DocumentFault } from '../faults.ts';
+import type { ClaimedJob } from '../jobs/claim-job.ts';
+import type { DocumentScope } from '../ports.ts';
+import { type CanonicalText, canonicalText } from '../text/canonical-text.ts';
+import { type JudgedDocument, mapStrings, textsOf, withTexts } from '../text/guarded-texts.ts';
+import { storableText } from '../text/storable-text.ts';
+import { textBlocks } from '../text/text-blocks.ts';
+import type { IngestPorts } from './ingest-ports.ts';
+import { readDocument } from './read-document.ts';
+
+/** A document as it may be stored, before it is cut into chunks. */
+export type PreparedDocument = Omit<LiveDocument, 'versions'> & { readonly canonical: CanonicalText };
+
+/** Reads, judges and joins the text of a job's document. @throws DocumentFault, DependencyUnavailableError */
+export async function prepareDocument(
+  ports: IngestPorts,
+  job: ClaimedJob,
+  signal: AbortSignal,
+): Promise<PreparedDocument> {
+  const { content, metadata } = await readDocument(ports, job, signal);
+  const storable = mapStrings(metadata, storableText) as JudgedDocument['metadata'];
+  const { document, policyRevision } = await judgeDocument(
+    ports,
+    job,
+    { ...textBlocks(content), metadata: storable },
+    signal,
+  );
+  await ports.onStep('guarded');
+  const canonical = canonicalText(document);
+  return {
+    canonical,
+    title: canonical.title,
+    sourceUrl: textOf(document.metadata['url']),
+    metadata: document.metadata,
+    // Dates were checked at the submit; a masked one would be no date, so they are read before.
+    validFrom: textOf(metadata['valid_from']),
+    validUntil: textOf(metadata['valid_until']),
+    text: canonical.text,
+    ranges: canonical.ranges,
+    policyRevision,
+  };
+}
+
+/** Judges every text of a document. @throws DocumentFault if it is denied, DependencyUnavailableError if it is not judged */
+export async function judgeDocument(
+  { guard }: Pick<IngestPorts, 'guard'>,
+  { tenant, collectionId }: DocumentScope,
+  document: JudgedDocument,
+  signal: AbortSignal,
+): Promise<{ readonly document: JudgedDocument; readonly policyRevision: string | undefined }> {
+  if (guard === 'unguarded') return { document, policyRevision: undefined };
+  const decision = await guard.check({ tenant, collectionId }, textsOf(document), signal);
+  switch (decision.kind) {
+    case 'passed':
+      return { document: withTexts(document, decision.texts), policyRevision: decision.policyRevision };
+    case 'denied':
+      throw new DocumentFault('denied', 'the policy for documents denies the text');
+  }
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

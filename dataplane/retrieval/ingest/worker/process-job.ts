@@ -1,0 +1,96 @@
+import type { Database } from '#sql/connect';
+import { indexChunks } from '../commit/index-chunks.ts';
+import { type LiveOutcome, makeLive } from '../commit/make-live.ts';
+import { readVersions, type VersionPlan } from '../commit/read-versions.ts';
+import type { WriteCondition } from '../commit/write-chunks.ts';
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import type { ClaimedJob } from '../jobs/claim-job.ts';
+import { settleJob } from '../jobs/settle-jobs.ts';
+import type { IngestPorts } from './ingest-ports.ts';
+import { prepareDocument } from './prepare-document.ts';
+
+/** `claim_over`: another worker has the job, or a later job ended it. */
+type Processed = 'done' | 'claim_over';
+
+/** Attempts to commit while reindexes add versions in between. */
+const mostCommits = 5;
+
+/**
+ * Carries a claimed job to its end. A killed attempt leaves invisible chunks only, which the next attempt removes.
+ * @throws DocumentFault, DependencyUnavailableError and the errors of stores
+ */
+export async function processJob(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<Processed> {
+  await ports.onStep('claimed');
+  const outcome = (await isOvertaken(ports.database, job)) || job.op === 'delete' ? 'no_text' : 'text';
+  const live =
+    outcome === 'text' ? await indexAndCommit(ports, job, signal) : await makeLive(ports.database, job, undefined);
+  switch (live.kind) {
+    case 'done':
+      await ports.onStep('live');
+      await settleJob(ports, job.jobId);
+      await ports.onStep('settled');
+      return 'done';
+    case 'claim_over':
+      return 'claim_over';
+    case 'collection_deleted':
+      throw new DocumentFault('collection_deleted', 'the collection was deleted');
+    case 'versions_missing':
+      throw new DependencyUnavailableError('postgres');
+  }
+}
+
+async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<LiveOutcome> {
+  const { canonical, ...document } = await prepareDocument(ports, job, signal);
+  const written = new Map<number, number>();
+  let live: LiveOutcome = { kind: 'versions_missing', versions: [] };
+  for (let commits = 0; commits < mostCommits && live.kind === 'versions_missing'; commits += 1) {
+    const plan = await readVersions(ports.database, job.collectionId);
+    if (plan === undefined) return { kind: 'collection_deleted' };
+    for (const { version, profileId } of plan.versions.filter((one) => !written.has(one.version))) {
+      const chunks = await indexChunks(ports, {
+        target: { ...job, version },
+        canonical,
+        lengths: plan.lengths,
+        profile: approvedProfile(ports, profileId),
+        traceId: job.traceId,
+        condition: ownedBy(job),
+        signal,
+      });
+      if (chunks === undefined) return { kind: 'claim_over' };
+      written.set(version, chunks);
+    }
+    const versions = [...written].map(([version, chunks]) => ({ version, chunks }));
+    live = await makeLive(ports.database, job, { ...document, versions: stillOpen(versions, plan.versions) });
+  }
+  return live;
+}
+
+/** A version that ended meanwhile is not recorded: its chunks go with it. */
+function stillOpen<T extends { readonly version: number }>(
+  written: readonly T[],
+  open: readonly VersionPlan[],
+): readonly T[] {
+  return written.filter((one) => open.some(({ version }) => version === one.version));
+}
+
+function approvedProfile({ profileOf }: IngestPorts, id: string) {
+  const profile = profileOf(id);
+  if (profile === undefined) throw new DependencyUnavailableError('models');
+  return profile;
+}
+
+/** Chunks are written while the claim lasts: the row of the job stays locked until the write has committed. */
+function ownedBy(job: ClaimedJob): WriteCondition {
+  return async (sql) => {
+    const rows = await sql`
+      select 1 from retrieval.jobs
+      where job_id = ${job.jobId} and attempt = ${job.attempt} and status = 'RUNNING' for share`;
+    return rows.length > 0;
+  };
+}
+
+/** Whether a later job has taken effect: then nothing has to be read and embedded. The commit decides it again. */
+async function isOvertaken({ sql }: Database, { doc, seq }: ClaimedJob): Promise<boolean> {
+  const rows = await sql`select 1 from retrieval.documents where doc = ${doc} and live_seq >= ${seq}`;
+  return rows.length > 0;
+}
