@@ -55,6 +55,8 @@ describe('accepted tokens', () => {
       issuer,
       subject: 'ann',
       actors: [],
+      groups: [],
+      tenants: [],
       audience,
       expiresAt: new Date((now + 300) * 1_000),
       tokenId: 'j1',

@@ -16,6 +16,12 @@ export type TrustedIssuer = {
   readonly audience: string;
   /** Where the keys of the issuer are: a URL, or the path of a mounted file. */
   readonly jwks: URL | { readonly file: string };
+  /** Claim that holds the names of the subject's groups; without it no token of the issuer names a group. */
+  readonly groupsClaim?: string;
+  /** Tenants of every token of the issuer. */
+  readonly tenants?: readonly string[];
+  /** Claim that holds further tenants of the subject. */
+  readonly tenantsClaim?: string;
 };
 
 type VerifierOptions = {
@@ -55,7 +61,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
         onUnavailable?.(issuer.issuer, error);
         return refusal('identity_unavailable');
       }
-      return validateClaims(read.claims, { issuer: issuer.issuer, audience: issuer.audience, now: clock.date() });
+      return validateClaims(read.claims, { ...issuer, now: clock.date() });
     },
   };
 }

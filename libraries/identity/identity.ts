@@ -9,6 +9,12 @@ export type Identity = Subject & {
   /** The expected audience; the token may contain others. */
   readonly audience: string;
   readonly expiresAt: Date;
+  /** Groups that the configured claim of the issuer names; empty without one. */
+  readonly groups: readonly string[];
+  /** Tenants that the configuration or the configured claim of the issuer gives; empty without both. */
+  readonly tenants: readonly string[];
+  /** The earliest `exp` of an actor. RFC 8693 gives it no meaning; a service that fails closed may refuse it. */
+  readonly actorsExpireAt?: Date;
   /** Claim `jti`. */
   readonly tokenId?: string;
 };
@@ -33,6 +39,7 @@ const tokenErrors = {
   not_yet_valid: { status: 401, meaning: 'The token is not valid yet, by nbf or iat.' },
   claims_invalid: { status: 401, meaning: 'A claim is missing or does not have the form of RFC 7519.' },
   actors_too_many: { status: 401, meaning: 'The chain of act is longer than 4.' },
+  groups_too_many: { status: 401, meaning: 'The token names more than 100 groups or tenants.' },
   identity_unavailable: { status: 503, meaning: 'The keys of the issuer cannot be fetched.' },
 } as const satisfies Record<string, { readonly status: 401 | 503; readonly meaning: string }>;
 
@@ -49,6 +56,8 @@ export const tokenLimits = {
   /** Of a subject, an issuer, an audience or an id, in UTF-16 units (OpenID Connect Core 1.0, section 2: `sub`). */
   nameLength: 255,
   actors: 4,
+  /** Groups of a token, and tenants of a token. */
+  groups: 100,
   /** Largest clock skew between issuer and verifier, seconds. */
   skewSeconds: 30,
 } as const;

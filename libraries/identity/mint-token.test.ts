@@ -46,6 +46,8 @@ test('a minted token has the requested claims', async () => {
     subject: 'ann',
     audience: 'portcullis',
     actors,
+    groups: [],
+    tenants: [],
     expiresAt: new Date(clock.date().getTime() + 60_000),
     tokenId: expect.any(String),
   });

@@ -6,6 +6,9 @@ type ExpectedClaims = {
   readonly issuer: string;
   readonly audience: string;
   readonly now: Date;
+  readonly groupsClaim?: string;
+  readonly tenants?: readonly string[];
+  readonly tenantsClaim?: string;
 };
 type Claims = Readonly<Record<string, JsonValue>>;
 
@@ -23,14 +26,22 @@ export function validateClaims(claims: Claims, expected: ExpectedClaims): Identi
   if (tokenId !== undefined && !isName(tokenId)) return refusal('claims_invalid');
   const actors = actorsOf(claims, expected.issuer);
   if (typeof actors === 'string') return refusal(actors);
+  const groups = namesOf(claims, expected.groupsClaim);
+  if (typeof groups === 'string') return refusal(groups);
+  const tenants = namesOf(claims, expected.tenantsClaim);
+  if (typeof tenants === 'string') return refusal(tenants);
+  const actorsEnd = earliestEnd(claims);
   return {
     kind: 'identity',
     issuer,
     subject,
     actors,
+    groups,
+    tenants: [...new Set([...(expected.tenants ?? []), ...tenants])],
     audience: expected.audience,
     expiresAt: new Date(Number(own(claims, 'exp')) * 1_000),
     ...(tokenId === undefined ? {} : { tokenId }),
+    ...(actorsEnd === undefined ? {} : { actorsExpireAt: new Date(actorsEnd * 1_000) }),
   };
 }
 
@@ -69,12 +80,31 @@ function actorsOf(claims: Claims, issuer: string): readonly Subject[] | TokenErr
   return actors;
 }
 
+/** The names in a configured claim: a list of names, or one name. An absent claim names nothing. */
+function namesOf(claims: Claims, claim: string | undefined): readonly string[] | TokenErrorCode {
+  const value = claim === undefined ? undefined : own(claims, claim);
+  if (value === undefined) return [];
+  const names = Array.isArray(value) ? value : [value];
+  if (!names.every(isName)) return 'claims_invalid';
+  return names.length > tokenLimits.groups ? 'groups_too_many' : [...new Set(names)];
+}
+
+/** The earliest `exp` in the act chain, seconds; one that is no second has always passed. */
+function earliestEnd(claims: Claims): number | undefined {
+  let earliest: number | undefined;
+  for (let act = own(claims, 'act'); isMembers(act); act = own(act, 'act')) {
+    const end = own(act, 'exp');
+    if (end !== undefined) earliest = Math.min(earliest ?? lastSecond, isSecond(end) ? end : 0);
+  }
+  return earliest;
+}
+
 function isSecond(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond;
 }
 
 /** Control characters could make two different names look equal. */
-function isName(value: JsonValue | undefined): value is string {
+export function isName(value: JsonValue | undefined): value is string {
   return (
     typeof value === 'string' &&
     value.length > 0 &&
