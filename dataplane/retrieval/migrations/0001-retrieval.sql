@@ -33,7 +33,7 @@ create table index_versions (
   collection_id uuid not null references collections (collection_id) on delete cascade,
   number integer not null,
   embedding_profile_id text not null,
-  state text not null check (state in ('active', 'building', 'retired', 'dropped', 'failed')),
+  state text not null check (state in ('active', 'building', 'retired', 'failed')),
   -- Claims of the building worker; writes of an earlier claim are refused.
   attempt integer not null default 0,
   -- A building version: the end of the lease or of the pause before the next attempt.
@@ -45,14 +45,17 @@ create table index_versions (
   failure_code text,
   failure text,
   created_at timestamptz not null default now(),
-  -- When the version became active, retired, dropped or failed.
+  -- When the version became active, retired or failed.
   ended_at timestamptz,
+  -- Whether the chunks of a retired or failed version are removed.
+  cleared boolean not null default false,
   primary key (collection_id, number)
 );
 
 create unique index index_versions_active on index_versions (collection_id) where state = 'active';
 create unique index index_versions_building on index_versions (collection_id) where state = 'building';
-create index index_versions_open on index_versions (state) where state in ('building', 'retired');
+create index index_versions_due on index_versions (due_at) where state = 'building';
+create index index_versions_uncleared on index_versions (ended_at) where state in ('retired', 'failed') and not cleared;
 
 -- One row for each doc_id of a collection, kept as a tombstone after a delete, so that a sequence number is never used twice.
 create table documents (

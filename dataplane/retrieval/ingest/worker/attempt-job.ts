@@ -1,11 +1,12 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { SqlUnavailableError } from '#sql/connect';
-import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import { DocumentFault } from '../faults.ts';
 import { type ClaimedJob, renewLease } from '../jobs/claim-job.ts';
 import { abandonJob, failJob, releaseJob, returnJob } from '../jobs/end-attempt.ts';
 import { settleJobs } from '../jobs/settle-jobs.ts';
+import { dependencyOf } from './dependency-of.ts';
 import type { IngestPorts } from './ingest-ports.ts';
+import { keepLease } from './keep-lease.ts';
 import { processJob } from './process-job.ts';
 
 export type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
@@ -18,7 +19,8 @@ export type AttemptEnd = 'done' | 'claim_over' | 'failed' | 'released' | 'abando
  * away, the lease runs out and another delivery follows.
  */
 export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: AttemptOptions): Promise<AttemptEnd> {
-  using lease = keepLease(ports, job, options);
+  const { leaseMs, signal } = options;
+  using lease = keepLease(() => renewLease(ports.database.sql, job, leaseMs), leaseMs, signal);
   try {
     return await processJob(ports, job, lease.signal);
   } catch (error) {
@@ -58,28 +60,4 @@ async function recordEnd(
   }
   await abandonJob(sql, job);
   return 'abandoned';
-}
-
-/** The dependency that an error says is away; undefined for any other error. */
-function dependencyOf(error: unknown): string | undefined {
-  if (error instanceof DependencyUnavailableError) return error.dependency;
-  if (error instanceof SqlUnavailableError) return 'postgres';
-  return error instanceof Error && error.name === 'ObjectsUnavailableError' ? 'objects' : undefined;
-}
-
-/** Renews the lease while the attempt runs; its signal is aborted when the claim is over or the worker stops. */
-function keepLease(
-  { database }: IngestPorts,
-  job: ClaimedJob,
-  { leaseMs, signal }: AttemptOptions,
-): Disposable & { readonly signal: AbortSignal } {
-  const over = new AbortController();
-  const timer = setInterval(() => {
-    // A renewal that has no answer is not the end of the claim: every write checks the claim itself.
-    renewLease(database.sql, job, leaseMs).then(
-      (isHeld) => isHeld || over.abort(new Error('the claim is over')),
-      () => undefined,
-    );
-  }, leaseMs / 3);
-  return { signal: AbortSignal.any([signal, over.signal]), [Symbol.dispose]: () => clearInterval(timer) };
 }

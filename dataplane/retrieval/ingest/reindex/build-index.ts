@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { indexChunks } from '../commit/index-chunks.ts';
+import type { WriteCondition } from '../commit/write-chunks.ts';
+import { DependencyUnavailableError } from '../faults.ts';
+import type { TextRange } from '../text/canonical-text.ts';
+import type { JsonObject } from '../text/document-content.ts';
+import type { IngestPorts } from '../worker/ingest-ports.ts';
+import { checkAgain } from './check-again.ts';
+import type { ClaimedVersion } from './claim-version.ts';
+import { switchVersion } from './switch-version.ts';
+
+type BuildOutcome = 'switched' | 'claim_over';
+
+/** Documents that are looked up at once. */
+const batch = 100;
+/** Wait for documents that ingest writes at this moment, milliseconds. */
+const waitMs = 200;
+
+/**
+ * Writes every live document that a building version lacks, then switches to it. Documents that become live meanwhile are
+ * written by their own jobs. Every write depends on the claim and on the document's sequence number, so that two workers,
+ * or a worker that was stopped, mix nothing.
+ * @throws DocumentFault, DependencyUnavailableError and the errors of stores
+ */
+export async function buildIndex(
+  ports: IngestPorts,
+  claim: ClaimedVersion,
+  signal: AbortSignal,
+): Promise<BuildOutcome> {
+  for (;;) {
+    signal.throwIfAborted();
+    const lacking = await readLacking(ports, claim);
+    let built = 0;
+    for (const document of lacking) {
+      signal.throwIfAborted();
+      const end = await buildDocument(ports, claim, document, signal);
+      if (end === 'claim_over') return end;
+      if (end === 'built') built += 1;
+    }
+    if (lacking.length === batch && built > 0) continue;
+    const outcome = await switchVersion(ports.database, claim);
+    if (outcome !== 'incomplete') return outcome;
+    await pause(waitMs, undefined, { signal });
+  }
+}
+
+/** Keys of live documents that the version lacks, without their texts. */
+async function readLacking(
+  { database: { sql } }: IngestPorts,
+  { collectionId, version }: ClaimedVersion,
+): Promise<readonly string[]> {
+  const rows = await sql<{ doc: string }[]>`
+    select d.doc from retrieval.documents d
+    where d.collection_id = ${collectionId} and not d.deleted and not exists (
+      select 1 from retrieval.indexed_documents i
+      where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
+    order by d.doc limit ${batch}`;
+  return rows.map(({ doc }) => doc);
+}
+
+type StoredDocument = {
+  readonly docId: string;
+  readonly seq: string;
+  readonly title: string | null;
+  readonly text: string;
+  readonly ranges: readonly TextRange[];
+  readonly metadata: JsonObject;
+  readonly labels: readonly string[];
+};
+
+async function buildDocument(
+  ports: IngestPorts,
+  claim: ClaimedVersion,
+  doc: string,
+  signal: AbortSignal,
+): Promise<'built' | 'left_to_job' | 'claim_over'> {
+  const { sql } = ports.database;
+  const [stored] = await sql<StoredDocument[]>`
+    select doc_id as "docId", live_seq as seq, title, text, ranges, metadata, labels from retrieval.documents
+    where doc = ${doc} and not deleted`;
+  if (stored === undefined) return 'left_to_job';
+  const title = stored.title ?? undefined;
+  const canonical = { ...(title === undefined ? {} : { title }), text: stored.text, ranges: stored.ranges };
+  const checked = await checkAgain(ports, { ...claim, ...stored, doc, canonical }, signal);
+  // Its new text is a job of its own, which writes to every version.
+  if (checked === 'resubmitted') return 'left_to_job';
+  const profile = ports.profileOf(claim.profileId);
+  if (profile === undefined) throw new DependencyUnavailableError('models');
+  const condition = ownedBy(claim, doc, stored.seq);
+  const chunks = await indexChunks(ports, {
+    target: { ...claim, doc, docId: stored.docId, seq: stored.seq },
+    canonical,
+    lengths: claim,
+    profile,
+    traceId: '',
+    condition,
+    signal,
+  });
+  if (chunks !== undefined) await recordBuilt(ports, claim, { doc, seq: stored.seq, chunks }, condition);
+  if (!(await isOwned(ports, claim))) return 'claim_over';
+  return chunks === undefined ? 'left_to_job' : 'built';
+}
+
+async function recordBuilt(
+  { database }: IngestPorts,
+  { collectionId, version }: ClaimedVersion,
+  { doc, seq, chunks }: { readonly doc: string; readonly seq: string; readonly chunks: number },
+  condition: WriteCondition,
+): Promise<void> {
+  await database.sql.begin(async (sql) => {
+    if (!(await condition(sql))) return;
+    await sql`
+      insert into retrieval.indexed_documents (doc, version, seq, chunk_count) values (${doc}, ${version}, ${seq}, ${chunks})
+      on conflict (doc, version) do update set seq = excluded.seq, chunk_count = excluded.chunk_count`;
+    await sql`
+      update retrieval.index_versions set documents_done = documents_done + 1, unavailable_since = null
+      where collection_id = ${collectionId} and number = ${version}`;
+  });
+}
+
+/** The document stays as it is, and the claim lasts, until the write has committed. */
+function ownedBy({ collectionId, version, attempt }: ClaimedVersion, doc: string, seq: string): WriteCondition {
+  return async (sql) => {
+    const documents = await sql`
+      select 1 from retrieval.documents where doc = ${doc} and live_seq = ${seq} and not deleted for share`;
+    if (documents.length === 0) return false;
+    const versions = await sql`
+      select 1 from retrieval.index_versions
+      where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'
+      for no key update`;
+    return versions.length > 0;
+  };
+}
+
+async function isOwned(
+  { database: { sql } }: IngestPorts,
+  { collectionId, version, attempt }: ClaimedVersion,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from retrieval.index_versions
+    where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'`;
+  return rows.length > 0;
+}

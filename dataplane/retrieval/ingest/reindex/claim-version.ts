@@ -1,0 +1,70 @@
+import type { Sql } from '#sql/connect';
+import { longestUnavailabilityHours } from '../jobs/end-attempt.ts';
+import type { ChunkLengths } from '../text/chunk-range.ts';
+
+/** A building version that this worker may carry on while no other claim follows. */
+export type ClaimedVersion = ChunkLengths & {
+  readonly tenant: string;
+  readonly collectionId: string;
+  readonly version: number;
+  readonly profileId: string;
+  readonly attempt: number;
+};
+
+type Claim = Pick<ClaimedVersion, 'collectionId' | 'version' | 'attempt'>;
+
+/** Claims a building version that nobody works on; it is resumed where the earlier claim ended. */
+export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVersion | undefined> {
+  const [row] = await sql<ClaimedVersion[]>`
+    update retrieval.index_versions v
+    set attempt = v.attempt + 1, due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
+      documents_done = (
+        select count(*) from retrieval.indexed_documents i join retrieval.documents d using (doc)
+        where d.collection_id = v.collection_id and i.version = v.number)
+    from retrieval.collections c
+    where c.collection_id = v.collection_id and (v.collection_id, v.number) = (
+      select collection_id, number from retrieval.index_versions
+      where state = 'building' and due_at <= clock_timestamp()
+      order by due_at for update skip locked limit 1)
+    returning c.tenant, v.collection_id as "collectionId", v.number as version, v.embedding_profile_id as "profileId",
+      v.attempt, c.chunk_size as size, c.chunk_overlap as overlap`;
+  return row;
+}
+
+/** Extends the lease of a claim; false if the claim is over. */
+export async function renewVersion(sql: Sql, claim: Claim, leaseMs: number): Promise<boolean> {
+  const rows = await sql`
+    update retrieval.index_versions set due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+    where ${ownVersion(sql, claim)} returning number`;
+  return rows.length > 0;
+}
+
+/** Ends a version that cannot be completed: the active one goes on serving. */
+export async function failVersion(
+  sql: Sql,
+  claim: Claim,
+  failure: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await sql`
+    update retrieval.index_versions set state = 'failed', failure_code = ${failure.code}, failure = ${failure.message},
+      ended_at = clock_timestamp()
+    where ${ownVersion(sql, claim)}`;
+}
+
+/** Lets a version rest until a dependency answers again; after 24 hours it has failed. */
+export async function releaseVersion(sql: Sql, claim: Claim, dependency: string, pauseMs: number): Promise<void> {
+  await sql`
+    update retrieval.index_versions set unavailable_since = coalesce(unavailable_since, clock_timestamp()),
+      due_at = clock_timestamp() + ${pauseMs} * interval '1 millisecond'
+    where ${ownVersion(sql, claim)}`;
+  await sql`
+    update retrieval.index_versions set state = 'failed', failure_code = 'dependency_unavailable',
+      failure = ${`${dependency} did not answer for ${longestUnavailabilityHours} hours: reindex again when it does`},
+      ended_at = clock_timestamp()
+    where ${ownVersion(sql, claim)}
+      and unavailable_since <= clock_timestamp() - ${longestUnavailabilityHours} * interval '1 hour'`;
+}
+
+function ownVersion(sql: Sql, { collectionId, version, attempt }: Claim) {
+  return sql`collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'`;
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ModelsError } from '#models/models-error';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { verifies } from '../../../../e2e/support/verifies.ts';
+import { claimJob } from '../jobs/claim-job.ts';
+import type { DocumentGuard } from '../ports.ts';
+import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
+import { scriptedModels } from '../testing/scripted-models.ts';
+import { unwrittenLogger } from '../testing/unwritten-logger.ts';
+import { processJob } from '../worker/process-job.ts';
+import { clearVersions } from './clear-versions.ts';
+import { readReindex } from './read-reindex.ts';
+import { buildNext } from './run-reindexer.ts';
+import { startReindex } from './start-reindex.ts';
+
+const text = (words: string) => `${words} `.repeat(30).trim();
+const never = new AbortController().signal;
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
+  let opened: TestDatabase;
+  let ingest: OpenedIngest;
+  let fail: (texts: readonly string[]) => void | Promise<void> = () => undefined;
+  let judge: (text: string) => string | 'denied' = (given) => given;
+
+  const guard: DocumentGuard = {
+    async check(_scope, texts) {
+      const judged = texts.map((one) => judge(one));
+      if (judged.includes('denied')) return { kind: 'denied', policyRevision: '1' };
+      return { kind: 'passed', texts: judged, policyRevision: '1' };
+    },
+  };
+
+  beforeAll(async () => {
+    opened = await openTestDatabase();
+  });
+  afterAll(async () => {
+    await opened[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    fail = () => undefined;
+    judge = (given) => given;
+    await opened.database.sql`drop schema if exists retrieval cascade`;
+    ingest = await openIngest(opened.database, { models: scriptedModels((texts) => fail(texts)), guard });
+  });
+
+  const start = (profile?: string) => startReindex(opened.database, ingest.collectionId, profile);
+  const build = () => buildNext(ingest.ports, { logger: unwrittenLogger, leaseMs: 30_000 }, never);
+  const collection = async () => {
+    const { sql } = opened.database;
+    return (await sql`select * from retrieval.collections where collection_id = ${ingest.collectionId}`)[0] ?? {};
+  };
+  /** Visible chunks of each document in a version, as a query takes them. */
+  const visible = async (version: number) => {
+    const rows = await opened.database.sql<{ doc_id: string; chunks: number }[]>`
+      select d.doc_id, count(c.no)::int as chunks from retrieval.documents d
+      left join retrieval.chunks c on c.doc = d.doc and c.seq = d.live_seq and c.version = ${version}
+      where not d.deleted and d.collection_id = ${ingest.collectionId} group by d.doc_id order by d.doc_id`;
+    return Object.fromEntries(rows.map((row) => [row.doc_id, row.chunks]));
+  };
+
+  verifies(
+    [
+      'retrieval:reindex:new-version',
+      'retrieval:reindex:old-version-stays',
+      'retrieval:version:profile-change-needs-reindex',
+    ],
+    'a reindex builds a version beside the active one and switches to it; the old one goes after its queries have ended',
+    async () => {
+      await ingest.submit(
+        { docId: 'a', text: text('travel') },
+        { docId: 'b', text: 'short' },
+        { docId: 'gone', text: 'x' },
+      );
+      await ingest.submit({ docId: 'gone' });
+      await ingest.drain();
+      expect(await readReindex(opened.database, ingest.collectionId)).toBeUndefined();
+      expect(await start('other-profile')).toEqual({ kind: 'building', version: 2 });
+      expect(await start('other-profile')).toEqual({ kind: 'building', version: 2 });
+      expect(await start()).toEqual({ kind: 'conflict' });
+      expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject({
+        state: 'building',
+        documentsTotal: 2,
+        documentsDone: 0,
+      });
+      const before = await visible(1);
+      expect(await collection()).toMatchObject({ active_version: 1, embedding_profile_id: 'test-profile' });
+      expect(await build()).toBe('switched');
+      expect(await collection()).toMatchObject({
+        active_version: 2,
+        embedding_profile_id: 'other-profile',
+        doc_count: 2,
+      });
+      expect(await visible(2)).toEqual(before);
+      const progress = { version: 2, state: 'active', documentsTotal: 2, documentsDone: 2, failure: null };
+      expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject(progress);
+      const dropped: unknown[] = [];
+      const clear = (graceMs: number) =>
+        clearVersions({
+          database: opened.database,
+          graceMs,
+          dropPartition: async (...partition) => void dropped.push(partition),
+        });
+      expect(await clear(60_000)).toBe(0);
+      expect(await visible(1)).toEqual(before);
+      expect(await clear(0)).toBe(1);
+      expect(await visible(1)).toEqual({ a: 0, b: 0 });
+      expect(dropped).toEqual([[ingest.collectionId, 1]]);
+      expect(await clear(0)).toBe(0);
+      expect(await start('third')).toEqual({ kind: 'building', version: 3 });
+    },
+  );
+
+  test('documents that change during a reindex reach both versions, also where their job began before it', async () => {
+    await ingest.submit({ docId: 'a', text: 'old' }, { docId: 'b', text: 'kept' }, { docId: 'c', text: 'deleted' });
+    await ingest.drain();
+    await ingest.submit({ docId: 'a', text: text('new words') }, { docId: 'd', text: 'added' });
+    const job = await claimJob(opened.database.sql, 30_000);
+    let isStarted = false;
+    const onStep = async (step: string): Promise<void> => {
+      if (step !== 'written' || isStarted) return;
+      isStarted = true;
+      await start();
+    };
+    if (job === undefined) throw new Error('no job is due');
+    expect(await processJob({ ...ingest.ports, onStep }, job, never)).toBe('done');
+    expect(isStarted).toBe(true);
+    expect((await visible(2))[job.docId]).toBe((await visible(1))[job.docId]);
+    await ingest.submit({ docId: 'c' });
+    await ingest.drain();
+    expect(await build()).toBe('switched');
+    expect(await visible(2)).toEqual(await visible(1));
+    expect(Object.keys(await visible(2))).toEqual(['a', 'b', 'd']);
+    const counts = await visible(2);
+    expect(await collection()).toMatchObject({
+      doc_count: 3,
+      chunk_count: Object.values(counts).reduce((a, b) => a + b),
+    });
+  });
+
+  test('a document that changes between the reading and the writing of a reindex is left to its job', async () => {
+    await ingest.submit({ docId: 'a', text: 'old' });
+    await ingest.drain();
+    await start();
+    let isChanged = false;
+    fail = async ([passage]) => {
+      if (isChanged || passage !== 'old') return;
+      isChanged = true;
+      await ingest.submit({ docId: 'a', text: 'new' });
+      await ingest.drain();
+    };
+    expect(await build()).toBe('switched');
+    const { sql } = opened.database;
+    const rows = await sql`
+      select c.text, c.version from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq
+      order by c.version`;
+    expect(rows).toEqual([
+      { text: 'new', version: 1 },
+      { text: 'new', version: 2 },
+    ]);
+  });
+
+  test('a reindex whose worker died is resumed, and the writes of the earlier worker are refused', async () => {
+    await ingest.submit(...['a', 'b', 'c'].map((docId) => ({ docId, text: docId })));
+    await ingest.drain();
+    await start();
+    let calls = 0;
+    fail = async () => {
+      calls += 1;
+      if (calls !== 2) return;
+      // The lease of this worker ends while it embeds; another one builds the version.
+      await opened.database
+        .sql`update retrieval.index_versions set due_at = clock_timestamp() where state = 'building'`;
+      expect(await build()).toBe('switched');
+    };
+    expect(await build()).toBe('claim_over');
+    expect(calls).toBe(4);
+    expect(await visible(2)).toEqual({ a: 1, b: 1, c: 1 });
+  });
+
+  test('models that are away let a reindex rest; a document that cannot be embedded keeps the old version serving', async () => {
+    await ingest.submit({ docId: 'a', text: 'one' });
+    await ingest.drain();
+    await start();
+    fail = () => {
+      throw new ModelsError('unavailable');
+    };
+    expect(await build()).toBe('released');
+    expect(await build()).toBeUndefined();
+    await opened.database.sql`update retrieval.index_versions set due_at = clock_timestamp() where state = 'building'`;
+    fail = () => {
+      throw new ModelsError('refused');
+    };
+    expect(await build()).toBe('failed');
+    expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject({
+      state: 'failed',
+      documentsDone: 0,
+    });
+    expect(await collection()).toMatchObject({ active_version: 1 });
+    expect(await visible(1)).toEqual({ a: 1 });
+    fail = () => undefined;
+    expect(await start()).toEqual({ kind: 'building', version: 3 });
+    expect(await build()).toBe('switched');
+  });
+
+  test('a reindex judges stored texts again: what is masked now is masked in every version, what is denied fails it', async () => {
+    await ingest.submit({ docId: 'a', text: 'call 555-0100 now' }, { docId: 'b', text: 'plain' });
+    await ingest.drain();
+    judge = (given) => given.replaceAll('555-0100', '[phone]');
+    await start();
+    let building: Promise<unknown> | undefined;
+    fail = async () => {
+      // The first embedding is that of the document without a telephone number; the other one has become a job.
+      fail = () => undefined;
+      building = ingest.drain();
+    };
+    expect(await build()).toBe('switched');
+    await building;
+    const rows = await opened.database.sql`select doc_id, text from retrieval.documents order by doc_id`;
+    expect(rows).toEqual([
+      { doc_id: 'a', text: 'call [phone] now' },
+      { doc_id: 'b', text: 'plain' },
+    ]);
+    expect(await visible(2)).toEqual({ a: 1, b: 1 });
+    judge = (given) => (given === 'plain' ? 'denied' : given);
+    await start();
+    expect(await build()).toBe('failed');
+    expect(await collection()).toMatchObject({ active_version: 2 });
+  });
+});

@@ -1,0 +1,87 @@
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { wait } from '#kit/time/wait';
+import { DocumentFault } from '../faults.ts';
+import { dependencyOf } from '../worker/dependency-of.ts';
+import type { IngestPorts } from '../worker/ingest-ports.ts';
+import { keepLease } from '../worker/keep-lease.ts';
+import { buildIndex } from './build-index.ts';
+import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
+import { type ClearPorts, clearVersions } from './clear-versions.ts';
+
+export type ReindexerOptions = Omit<ClearPorts, 'database'> & {
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  /** How often the table is looked at, milliseconds. */
+  readonly pollMs: number;
+};
+
+/** How a claim of a building version ended. */
+export type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
+
+/** Pause before a version is built further after a fault, milliseconds. */
+const pauseMs = 5_000;
+
+/** Builds versions and removes old ones until it is disposed, one version at a time. */
+export function runReindexer(ports: IngestPorts, options: ReindexerOptions): AsyncDisposable {
+  const stop = new AbortController();
+
+  async function round(): Promise<boolean> {
+    try {
+      await clearVersions({ ...options, database: ports.database });
+      return (await buildNext(ports, options, stop.signal)) !== undefined;
+    } catch (error) {
+      options.logger.warn('reindexer_failed', { failure: describeFailure(error) });
+      return false;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) if (!(await round())) await wait(options.pollMs, stop.signal);
+  }
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Claims a building version and carries it on; undefined if none is due. */
+export async function buildNext(
+  ports: IngestPorts,
+  options: Pick<ReindexerOptions, 'logger' | 'leaseMs'>,
+  signal: AbortSignal,
+): Promise<BuildEnd | undefined> {
+  const { sql } = ports.database;
+  const claim = await claimVersion(sql, options.leaseMs);
+  if (claim === undefined) return undefined;
+  using lease = keepLease(() => renewVersion(sql, claim, options.leaseMs), options.leaseMs, signal);
+  try {
+    return await buildIndex(ports, claim, lease.signal);
+  } catch (error) {
+    options.logger.warn('reindex_attempt_ended', {
+      collection: claim.collectionId,
+      version: claim.version,
+      failure: describeFailure(error),
+    });
+    return recordEnd(ports, claim, error, signal);
+  }
+}
+
+async function recordEnd(
+  { database: { sql } }: IngestPorts,
+  claim: ClaimedVersion,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<BuildEnd> {
+  if (error instanceof DocumentFault) {
+    await failVersion(sql, claim, error);
+    return 'failed';
+  }
+  // A worker that shuts down gives the version back; a defect of the program is tried again like a dependency that is away.
+  await releaseVersion(sql, claim, dependencyOf(error) ?? 'the worker', signal.aborted ? 0 : pauseMs);
+  return 'released';
+}

@@ -1,0 +1,46 @@
+import type { Database } from '#sql/connect';
+import type { ClaimedVersion } from './claim-version.ts';
+
+type SwitchOutcome = 'switched' | 'incomplete' | 'claim_over';
+
+/**
+ * Makes a built version the active one in one commit (`retrieval:reindex:atomic`). The lock of the collection's row keeps
+ * documents from becoming live meanwhile, so that the proof holds at the commit: every live document has all of its chunks
+ * in the new version.
+ */
+export async function switchVersion(
+  database: Database,
+  { collectionId, version, attempt }: ClaimedVersion,
+): Promise<SwitchOutcome> {
+  return database.sql.begin(async (sql): Promise<SwitchOutcome> => {
+    await sql`select 1 from retrieval.collections where collection_id = ${collectionId} for no key update`;
+    const [claim] = await sql`
+      select 1 from retrieval.index_versions
+      where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'
+      for update`;
+    if (claim === undefined) return 'claim_over';
+    const [lacking] = await sql`
+      select 1 from retrieval.documents d
+      where d.collection_id = ${collectionId} and not d.deleted and not exists (
+        select 1 from retrieval.indexed_documents i
+        where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
+      limit 1`;
+    if (lacking !== undefined) return 'incomplete';
+    await sql`
+      update retrieval.index_versions set state = 'retired', ended_at = clock_timestamp()
+      where collection_id = ${collectionId} and state = 'active'`;
+    await sql`
+      update retrieval.index_versions v set state = 'active', ended_at = clock_timestamp(), unavailable_since = null,
+        documents_total = c.doc_count, documents_done = c.doc_count
+      from retrieval.collections c
+      where c.collection_id = v.collection_id and v.collection_id = ${collectionId} and v.number = ${version}`;
+    await sql`
+      update retrieval.collections c set active_version = v.number, embedding_profile_id = v.embedding_profile_id,
+        updated_at = clock_timestamp(), chunk_count = (
+          select coalesce(sum(i.chunk_count), 0) from retrieval.indexed_documents i join retrieval.documents d using (doc)
+          where d.collection_id = c.collection_id and i.version = v.number and not d.deleted)
+      from retrieval.index_versions v
+      where c.collection_id = ${collectionId} and v.collection_id = c.collection_id and v.number = ${version}`;
+    return 'switched';
+  });
+}

@@ -1,0 +1,9 @@
+import { SqlUnavailableError } from '#sql/connect';
+import { type Dependency, DependencyUnavailableError } from '../faults.ts';
+
+/** The dependency that an error says is away; undefined for any other error. */
+export function dependencyOf(error: unknown): Dependency | undefined {
+  if (error instanceof DependencyUnavailableError) return error.dependency;
+  if (error instanceof SqlUnavailableError) return 'postgres';
+  return error instanceof Error && error.name === 'ObjectsUnavailableError' ? 'objects' : undefined;
+}
