@@ -10,7 +10,8 @@ const steps = { small: 500, full: 12_000 } as const;
 
 export const figure: Figure = {
   name: 'relations',
-  title: 'random grants, revokes and checks: PostgreSQL and OpenFGA answer alike, and no right outlives its revoke',
+  title:
+    'random grants, revokes, checks and lists: PostgreSQL and OpenFGA answer alike, and no right outlives its revoke',
   run: async (size, say) => {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };
@@ -30,7 +31,7 @@ export const figure: Figure = {
     return {
       holds: found.differences === 0 && found.staleAllows === 0 && found.wrong === 0 && found.allowed > 0,
       line:
-        `${found.grants} grants, ${found.revokes} revokes, ${found.checks} checks (${found.allowed} allowed): ` +
+        `${found.grants} grants, ${found.revokes} revokes, ${found.checks} checks (${found.allowed} allowed), ${found.lists} lists: ` +
         `${found.differences} differences to OpenFGA, ${found.staleAllows} stale allows, ${found.wrong} wrong answers`,
     };
   },

@@ -8,6 +8,8 @@ type Comparison = {
   readonly grants: number;
   readonly revokes: number;
   readonly checks: number;
+  /** Lists of groups, objects or tuples that were compared. */
+  readonly lists: number;
   readonly allowed: number;
   /** Answers that differ between the two stores. */
   readonly differences: number;
@@ -34,8 +36,11 @@ const named = (type: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${type}:${at}`);
 const users = named('user', 6);
 const agents = named('agent', 3);
-const groups = named('group', 5);
-const collections = named('collection', 5);
+/** The same ids in two tenants. */
+const ofTenants = (type: string, count: number): readonly string[] =>
+  ['t', 'u'].flatMap((tenant) => Array.from({ length: count }, (_, at) => `${type}:${tenant}/${at}`));
+const groups = ofTenants('group', 3);
+const collections = ofTenants('collection', 3);
 const documents = named('document', 5);
 const members = groups.map((group) => `${group}#member`);
 const anybody = [...users, ...agents, ...members];
@@ -48,13 +53,20 @@ const grantable: readonly (readonly [readonly string[], string, readonly string[
   [[...users, ...members], 'administer', ['control_plane:control-plane']],
   [anybody, 'view', agents],
   [anybody, 'invoke', agents],
-  [anybody, 'owner', collections],
+  [users, 'owner', collections],
   [anybody, 'writer', collections],
   [anybody, 'reader', collections],
   [collections, 'parent', collections],
   [collections, 'parent', documents],
   [anybody, 'viewer', documents],
 ];
+
+/** No store accepts a group or a collection below itself, nor below one of another tenant. */
+function isGrantable(subject: string, object: string): boolean {
+  const [inner, outer] = [subject, object].map((name) => /^(?:group|collection):(\w)\/(\d+)/.exec(name));
+  if (!inner || !outer) return true;
+  return inner[1] === outer[1] && inner[0] !== outer[0];
+}
 
 /** Applies random steps to both stores and compares every answer with the other store's and the expected one. */
 export async function compareRelations(
@@ -65,26 +77,31 @@ export async function compareRelations(
   const random = randomFrom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const expected = new ExpectedRelations();
-  const counts = { grants: 0, revokes: 0, checks: 0, allowed: 0, differences: 0, staleAllows: 0, wrong: 0 };
+  const counts = { grants: 0, revokes: 0, checks: 0, lists: 0, allowed: 0, differences: 0, staleAllows: 0, wrong: 0 };
   let first: string | undefined;
   let turn = 0;
 
   function randomFact(): Fact {
     const [subjects, relation, objects] = pick(grantable);
     const object = pick(objects);
-    // Neither store accepts a group's member set as its own member.
-    return [pick(subjects.filter((subject) => subject !== `${object}#${relation}`)), relation, object];
+    return [pick(subjects.filter((subject) => isGrantable(subject, object))), relation, object];
   }
   async function change(kind: 'grant' | 'revoke', facts: readonly Fact[]): Promise<void> {
     const tuples = facts.map(([subject, relation, object]): Tuple => ({ subject, relation, object }));
     await Promise.all(stores.map(({ replicas }) => replicas[turn % 2 === 0 ? 0 : 1][kind](tuples)));
     for (const fact of facts) kind === 'grant' ? expected.add(fact) : expected.remove(fact);
   }
-  async function check(subject: string, relation: string, object: string): Promise<void> {
-    const right = expected.holds(subject, relation, object);
-    const answers = await Promise.all(
-      stores.map(({ replicas }) => replicas[turn % 2 === 0 ? 1 : 0].check(subject, relation, object)),
-    );
+  const ask = <T>(question: (relations: Relations) => Promise<T>): Promise<T[]> =>
+    Promise.all(stores.map(({ replicas }) => question(replicas[turn % 2 === 0 ? 1 : 0])));
+
+  async function check(
+    subject: string,
+    relation: string,
+    object: string,
+    claimed: readonly string[] = [],
+  ): Promise<void> {
+    const right = expected.claiming(subject, claimed).holds(subject, relation, object);
+    const answers = await ask((relations) => relations.check(subject, relation, object, claimed));
     counts.checks += 1;
     if (right) counts.allowed += 1;
     if (answers[0] !== answers[1]) counts.differences += 1;
@@ -94,6 +111,34 @@ export async function compareRelations(
       if (answer) counts.staleAllows += 1;
       first ??= `${stores[at]?.name} says ${answer} to ${subject} ${relation} ${object}, step ${turn}, seed ${seed}`;
     }
+  }
+
+  /** Every list is complete, has no duplicates and holds nothing else. */
+  async function compareLists(right: readonly string[], lists: readonly (readonly string[])[]): Promise<void> {
+    const [wanted, ...found] = [right, ...lists].map((list) => list.toSorted().join('\n')) as [string, ...string[]];
+    counts.lists += 1;
+    if (found[0] !== found[1]) counts.differences += 1;
+    for (const [at, list] of found.entries()) {
+      if (list === wanted) continue;
+      counts.wrong += 1;
+      if (lists[at]?.some((one) => !right.includes(one))) counts.staleAllows += 1;
+      first ??= `${stores[at]?.name} lists ${list} instead of ${wanted}, step ${turn}, seed ${seed}`;
+    }
+  }
+  async function list(subject: string, claimed: readonly string[]): Promise<void> {
+    const held = expected.claiming(subject, claimed);
+    const having = (relation: string, objects: readonly string[]) =>
+      objects.filter((object) => held.holds(subject, relation, object));
+    await compareLists(having('member', groups), await ask((relations) => relations.groupsOf(subject, claimed)));
+    const relation = pick(['owner', 'writer', 'reader'] as const);
+    await compareLists(
+      having(relation, collections),
+      await ask((relations) => relations.objectsOf(subject, relation, 'collection', claimed)),
+    );
+    const object = pick(collections);
+    const given = expected.facts.filter((fact) => fact[2] === object).map((fact) => fact.join(' '));
+    const lines = (tuples: readonly Tuple[]) => tuples.map((one) => `${one.subject} ${one.relation} ${one.object}`);
+    await compareLists(given, await ask(async (relations) => lines(await relations.tuplesOf(object))));
   }
 
   for (turn = 0; turn < steps; turn += 1) {
@@ -113,7 +158,10 @@ export async function compareRelations(
       if (/^(user|agent):/.test(fact[0])) await check(fact[0], fact[1], fact[2]);
     } else {
       const [, relation, objects] = pick(grantable.filter(([, name]) => name !== 'parent'));
-      await check(pick([...users, ...agents]), relation, pick(objects));
+      const asker = pick([...users, ...agents]);
+      const claimed = random() < 0.3 ? [pick(groups)] : [];
+      if (what < 0.55) await list(asker, claimed);
+      else await check(asker, relation, pick(objects), claimed);
     }
   }
   return { ...counts, first };

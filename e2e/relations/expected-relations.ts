@@ -20,6 +20,14 @@ export class ExpectedRelations {
     return [...this.#facts.values()];
   }
 
+  /** The same relations with groups that the subject claims for one question. */
+  claiming(subject: string, groups: readonly string[]): ExpectedRelations {
+    const claimed = new ExpectedRelations();
+    for (const fact of this.facts) claimed.add(fact);
+    for (const group of groups) claimed.add([subject, 'member', group]);
+    return claimed;
+  }
+
   holds(subject: string, relation: string, object: string, asked: ReadonlySet<string> = new Set()): boolean {
     const question = `${relation} ${object}`;
     if (asked.has(question)) return false;

@@ -30,7 +30,7 @@ export const model = {
   },
   collection: {
     parent: { direct: ['collection'], also: [] },
-    owner: given,
+    owner: { direct: ['user'], also: [] },
     writer: { direct: people, also: [{ relation: 'owner' }] },
     reader: { direct: people, also: [{ relation: 'writer' }, { relation: 'reader', through: 'parent' }] },
   },

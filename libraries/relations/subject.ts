@@ -10,27 +10,54 @@ const plain = /^[A-Za-z0-9._~/@+=,;!$&'()-]$/;
  * @throws RelationsModelError if it is too long for a store
  */
 export function userSubject({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
-  const encoded = `user:${encode(issuer)}|${encode(subject)}`;
+  return subjectOf('user', issuer, subject);
+}
+
+/**
+ * The subject of an agent or of a service that acts for users, encoded as that of a user.
+ * @throws RelationsModelError if it is too long for a store
+ */
+export function agentSubject({ issuer, subject }: { readonly issuer: string; readonly subject: string }): string {
+  return subjectOf('agent', issuer, subject);
+}
+
+function subjectOf(kind: 'user' | 'agent', issuer: string, subject: string): string {
+  const encoded = `${kind}:${encodeName(issuer)}|${encodeName(subject)}`;
   if (encoded.length > nameLimits.subject) {
     throw new RelationsModelError('bad_subject', `issuer and subject are longer than ${nameLimits.subject} characters`);
   }
   return encoded;
 }
 
+type ReadSubject = { readonly issuer: string; readonly subject: string } | undefined;
+
 /** The pair that `userSubject` encoded; undefined for any other text. */
-export function readUserSubject(text: string): { readonly issuer: string; readonly subject: string } | undefined {
-  const found = /^user:([^|]*)\|([^|]*)$/.exec(text);
-  if (found?.[1] === undefined || found[2] === undefined) return undefined;
+export function readUserSubject(text: string): ReadSubject {
+  return readSubject('user', text);
+}
+
+/** The pair that `agentSubject` encoded; undefined for any other text. */
+export function readAgentSubject(text: string): ReadSubject {
+  return readSubject('agent', text);
+}
+
+function readSubject(kind: 'user' | 'agent', text: string): ReadSubject {
+  const found = /^(user|agent):([^|]*)\|([^|]*)$/.exec(text);
+  if (found?.[1] !== kind || found[2] === undefined || found[3] === undefined) return undefined;
   try {
-    const pair = { issuer: decodeURIComponent(found[1]), subject: decodeURIComponent(found[2]) };
-    return userSubject(pair) === text ? pair : undefined;
+    const pair = { issuer: decodeURIComponent(found[2]), subject: decodeURIComponent(found[3]) };
+    return subjectOf(kind, pair.issuer, pair.subject) === text ? pair : undefined;
   } catch {
     return undefined;
   }
 }
 
-function encode(text: string): string {
-  if (!text.isWellFormed()) throw new RelationsModelError('bad_subject', 'issuer or subject is not well-formed text');
+/**
+ * Percent-encodes what stores give a meaning to; no encoded name contains a bar.
+ * @throws RelationsModelError for text that is not well-formed
+ */
+export function encodeName(text: string): string {
+  if (!text.isWellFormed()) throw new RelationsModelError('bad_subject', 'a name is not well-formed text');
   let encoded = '';
   for (const character of text) {
     encoded += plain.test(character) ? character : percent(character);

@@ -37,6 +37,26 @@ export function checkTuple(tuple: Tuple): void {
   if (tuple.subject === `${tuple.object}#${tuple.relation}`) {
     throw new RelationsModelError('bad_subject', 'a group cannot be a member of itself');
   }
+  if (kind === 'collection' && tuple.subject === tuple.object) {
+    throw new RelationsModelError('bad_subject', 'a collection cannot be its own parent');
+  }
+  if (tenantOf(tuple.subject) !== tenantOf(tuple.object) && isOfTenant(tuple)) {
+    throw new RelationsModelError(
+      'bad_subject',
+      'groups and parents have the tenant of the object that they belong to',
+    );
+  }
+}
+
+/** Whether both sides are objects with a tenant: groups and collections. */
+function isOfTenant({ subject, object }: Tuple): boolean {
+  return [subject, object].every((one) => /^(group|collection):/.test(one));
+}
+
+/** The tenant in the name of a group or collection (`tenant-object.ts`), empty for one without a tenant. */
+function tenantOf(name: string): string {
+  const id = name.slice(name.indexOf(':') + 1);
+  return id.includes('/') ? id.slice(0, id.indexOf('/')) : '';
 }
 
 /**
