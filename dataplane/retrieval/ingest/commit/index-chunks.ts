@@ -12,7 +12,7 @@ export type IndexTools = {
   readonly models: Models;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
-  readonly onStep: (step: 'chunked' | 'embedded' | 'written') => void | Promise<void>;
+  readonly onStep: (step: 'chunked' | 'cleared' | 'embedded' | 'written') => void | Promise<void>;
 };
 
 export type IndexWork = {
@@ -39,6 +39,7 @@ export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<n
   const chunks = fittingChunks(tools, work);
   await tools.onStep('chunked');
   if (!(await clearChunks(tools.database, target, condition))) return undefined;
+  await tools.onStep('cleared');
   const batch = Math.min(profile.batch, mostRows);
   for (let at = 0; at < chunks.length; at += batch) {
     const indexed = await embedChunks(tools, work, chunks.slice(at, at + batch));

@@ -32,7 +32,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     const buried = await buryJobs(ports.database.sql);
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
-    await settleJobs(ports);
+    await settleJobs({ ...ports, onStep: () => undefined });
     const now = ports.now();
     if (now.getTime() - collectedAt < collectMs) return;
     await collectStaging(ports, now);

@@ -1,7 +1,11 @@
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
 
-type SettlePorts = { readonly database: Database; readonly objects: ObjectStore };
+type SettlePorts = {
+  readonly database: Database;
+  readonly objects: ObjectStore;
+  readonly onStep: (step: 'removed' | 'unstaged' | 'settled') => void | Promise<void>;
+};
 
 /** How long the staged original of a FAILED job is kept for a replay, days. A denied one is not kept. */
 export const failedOriginalDays = 7;
@@ -37,16 +41,19 @@ export async function settleJobs(ports: SettlePorts): Promise<number> {
 
 type EndedJob = { readonly jobId: string; readonly payloadKey: string | null; readonly doc: string };
 
-async function settle({ database: { sql }, objects }: SettlePorts, jobs: readonly EndedJob[]): Promise<void> {
+async function settle({ database: { sql }, objects, onStep }: SettlePorts, jobs: readonly EndedJob[]): Promise<void> {
   for (const { jobId, payloadKey, doc } of jobs) {
     // Chunks of open jobs have no smaller sequence number than live_seq, and those of a FAILED job are not live.
     await sql`
       delete from retrieval.chunks c using retrieval.documents d, retrieval.jobs j
       where d.doc = ${doc} and c.doc = d.doc and j.job_id = ${jobId}
         and (c.seq < d.live_seq or (c.seq = j.seq and j.status = 'FAILED' and j.seq <> d.live_seq))`;
+    await onStep('removed');
     if (payloadKey !== null) await objects.delete(payloadKey);
+    await onStep('unstaged');
     await sql`
       update retrieval.jobs set settled = true, staged = false
       where job_id = ${jobId} and status in ('DONE', 'FAILED')`;
+    await onStep('settled');
   }
 }

@@ -39,6 +39,7 @@ export async function buildIndex(
     }
     if (lacking.length === batch && built > 0) continue;
     const outcome = await switchVersion(ports.database, claim);
+    if (outcome === 'switched') await ports.onStep('switched');
     if (outcome !== 'incomplete') return outcome;
     await pause(waitMs, undefined, { signal });
   }
@@ -97,6 +98,7 @@ async function buildDocument(
     signal,
   });
   if (chunks !== undefined) await recordBuilt(ports, claim, { doc, seq: stored.seq, chunks }, condition);
+  await ports.onStep('built');
   if (!(await isOwned(ports, claim))) return 'claim_over';
   return chunks === undefined ? 'left_to_job' : 'built';
 }

@@ -34,7 +34,11 @@ export type SubmitPorts = {
   readonly newId: () => string;
   /** Tells workers that there is work; it must not throw, as a lost hint is found by reconciliation. */
   readonly hint: () => void;
+  /** Called after the payloads are staged and after the jobs are registered. */
+  readonly onStep: (step: SubmitStep) => void | Promise<void>;
 };
+
+export type SubmitStep = 'staged' | 'registered';
 
 /** Puts of one submit at a time. */
 const puts = 8;
@@ -50,6 +54,7 @@ export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest
   const ids = documents.map(() => ports.newId());
   const repeated = await findDuplicates(ports.database.sql, documents);
   const staged = await stage(ports, request, ids, (at) => !repeated.has(at));
+  await ports.onStep('staged');
   let records = await register(ports, request, ids, staged);
   if (records === 'unstaged') {
     // A job with another op came in between, so that a document no longer repeats an earlier one.
@@ -57,6 +62,7 @@ export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest
     records = await register(ports, request, ids, new Map([...staged, ...rest]));
   }
   if (records === 'unstaged') throw new Error('a staged document is missing');
+  await ports.onStep('registered');
   if (records.some(({ status }) => status === 'PENDING')) ports.hint();
   return records;
 }

@@ -88,7 +88,7 @@ function submitAll(
   documents: readonly TestDocument[],
 ): Promise<readonly SubmitEntry[]> {
   return submitDocuments(
-    { database, objects, newId: randomUUID, hint: () => undefined },
+    { database, objects, newId: randomUUID, hint: () => undefined, onStep: () => undefined },
     {
       tenant,
       traceId: 'trace',

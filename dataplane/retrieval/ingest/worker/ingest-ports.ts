@@ -3,19 +3,27 @@ import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
 import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
-/** A stage that an attempt has completed, in this order; the share of each in its time is measured. */
-export type IngestStep =
-  | 'claimed'
-  | 'read'
-  | 'fetched'
-  | 'guarded'
-  | 'chunked'
-  | 'embedded'
-  | 'written'
-  | 'live'
-  | 'settled'
-  | 'failed'
-  | 'released';
+/** Stages of an attempt and of a reindex, each named when it has been completed: what is measured, and where a crash is tested. */
+export const ingestSteps = [
+  'claimed',
+  'read',
+  'fetched',
+  'guarded',
+  'chunked',
+  'cleared',
+  'embedded',
+  'written',
+  'live',
+  'removed',
+  'unstaged',
+  'settled',
+  'failed',
+  'released',
+  'built',
+  'switched',
+] as const;
+
+export type IngestStep = (typeof ingestSteps)[number];
 
 /** What a worker needs of other parts. It disposes none of them. */
 export type IngestPorts = {

@@ -240,10 +240,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     };
     await ingest.work();
     await sql`update retrieval.jobs set updated_at = clock_timestamp() - interval '6 days 23 hours'`;
-    await settleJobs({ database: test1.database, objects });
+    await settleJobs(ingest.ports);
     expect(objects.keys()).toHaveLength(1);
     await sql`update retrieval.jobs set updated_at = clock_timestamp() - interval '7 days 1 second'`;
-    await settleJobs({ database: test1.database, objects });
+    await settleJobs(ingest.ports);
     expect(objects.keys()).toEqual([]);
     expect(await replayJob(test1.database.sql, { tenant: 'acme', jobId: entry?.jobId ?? '' })).toBe('original_deleted');
   });

@@ -28,7 +28,6 @@ export async function processJob(ports: IngestPorts, job: ClaimedJob, signal: Ab
     case 'done':
       await ports.onStep('live');
       await settleJob(ports, job.jobId);
-      await ports.onStep('settled');
       return 'done';
     case 'claim_over':
       return 'claim_over';

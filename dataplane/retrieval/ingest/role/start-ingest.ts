@@ -1,0 +1,94 @@
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { wait } from '#kit/time/wait';
+import type { HintQueue } from '#queue/ports';
+import { startReconciling } from '../jobs/reconcile-jobs.ts';
+import { runReindexer } from '../reindex/run-reindexer.ts';
+import type { AttemptEnd } from '../worker/attempt-job.ts';
+import type { IngestPorts } from '../worker/ingest-ports.ts';
+import { runWorker } from '../worker/run-worker.ts';
+
+/** Topic of hints that there are jobs. */
+const jobsTopic = 'ingest_jobs';
+
+export type IngestOptions = {
+  readonly logger: Logger;
+  readonly queue: HintQueue;
+  /** Jobs at a time. */
+  readonly concurrency: number;
+  readonly onAttempt: (end: AttemptEnd) => void;
+  /** Removes the entries of a version from the search index. */
+  readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
+  readonly times: IngestTimes;
+};
+
+/** Milliseconds. */
+export type IngestTimes = {
+  /** Longest time that a job waits for the next delivery after its worker died. */
+  readonly leaseMs: number;
+  /** How often workers look at the tables without a hint. */
+  readonly pollMs: number;
+  /** How often lost hints, dead letters and leftovers are looked for. */
+  readonly reconcileMs: number;
+  /** How long a retired version is kept; longer than a query can take. */
+  readonly graceMs: number;
+};
+
+export const ingestTimes: IngestTimes = { leaseMs: 60_000, pollMs: 5_000, reconcileMs: 15_000, graceMs: 120_000 };
+
+/** Publishes a hint and never throws: a lost one is found by reconciliation. */
+export function jobHints(queue: HintQueue, logger: Logger): () => void {
+  return () => {
+    queue.publish(jobsTopic).catch((error) => logger.warn('ingest_hint_lost', { failure: describeFailure(error) }));
+  };
+}
+
+/**
+ * The worker role: jobs, reindexes and reconciliation, until it is disposed. It disposes neither the queue nor the ports.
+ */
+export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDisposable {
+  const { logger, queue, times } = options;
+  const parts = new AsyncDisposableStack();
+  const worker = parts.use(runWorker(ports, { ...options, ...times }));
+  parts.use(runReindexer(ports, { ...options, ...times }));
+  parts.use(
+    startReconciling({
+      ...ports,
+      logger,
+      hint: jobHints(queue, logger),
+      now: () => new Date(),
+      everyMs: times.reconcileMs,
+    }),
+  );
+  parts.use(listen(queue, () => worker.wake(), { logger, everyMs: times.reconcileMs }));
+  return parts;
+}
+
+/** Subscribes as soon as the queue answers; until then the tables are looked at without hints. */
+function listen(
+  queue: HintQueue,
+  onHint: () => void,
+  { logger, everyMs }: { readonly logger: Logger; readonly everyMs: number },
+): AsyncDisposable {
+  const stop = new AbortController();
+  async function subscribe(): Promise<AsyncDisposable | undefined> {
+    while (!stop.signal.aborted) {
+      try {
+        const subscription = await queue.subscribe(jobsTopic, onHint);
+        onHint();
+        return subscription;
+      } catch (error) {
+        logger.warn('ingest_queue_away', { failure: describeFailure(error) });
+        await wait(everyMs, stop.signal);
+      }
+    }
+    return undefined;
+  }
+  const subscribed = subscribe();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await (await subscribed)?.[Symbol.asyncDispose]();
+    },
+  };
+}
