@@ -8,8 +8,8 @@ import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.
 /** Occurrences of a term in one row beyond this count add nothing to its score. */
 const mostOccurrences = 255;
 
-/** The row of a packed occurrence. */
-export const rowOf = (packed: number): number => Math.floor(packed / 256);
+/** The row of a packed occurrence; memory ends long before the 16 million rows that fit. */
+export const rowOf = (packed: number): number => packed >>> 8;
 /** How often the term occurs in the row. */
 export const occurrencesOf = (packed: number): number => packed & mostOccurrences;
 

@@ -22,9 +22,12 @@ export async function rankByTerms(
 ): Promise<readonly RankedRow[]> {
   if (visible.count === 0) return [];
   const scores = new Float64Array(visible.flags.length);
+  const hits = new Uint32Array(visible.flags.length);
   const meanLength = visible.terms / visible.count;
   for (const [term, times] of countTerms(query.terms)) {
-    addScores(partition, visible, { postings: partition.postings.get(term) ?? [], times, meanLength }, scores);
+    const found = gatherHits(partition.postings.get(term) ?? [], visible.flags, hits);
+    const rarity = Math.log(1 + (visible.count - found + 0.5) / (found + 0.5));
+    addScores(hits.subarray(0, found), partition.lengths, { weight: times * rarity, meanLength }, scores);
     if (turns.isOver()) await turns.next();
   }
   const best = new BestRows(query.window, (row, other) => (partition.ids[row] ?? '') < (partition.ids[other] ?? ''));
@@ -35,24 +38,30 @@ export async function rankByTerms(
   return best.sorted();
 }
 
+/** Copies the occurrences in visible rows; their number. Rows that arrived since have no flag. */
+function gatherHits(postings: readonly number[], flags: Uint8Array, hits: Uint32Array): number {
+  let found = 0;
+  for (const packed of postings) {
+    if (flags[rowOf(packed)] !== 1) continue;
+    hits[found] = packed;
+    found += 1;
+  }
+  return found;
+}
+
 function addScores(
-  { lengths }: PartitionRows,
-  { flags, count }: VisibleRows,
-  term: { readonly postings: readonly number[]; readonly times: number; readonly meanLength: number },
+  hits: Uint32Array,
+  lengths: readonly number[],
+  { weight, meanLength }: { readonly weight: number; readonly meanLength: number },
   scores: Float64Array,
 ): void {
-  let found = 0;
-  for (const packed of term.postings) if (flags[rowOf(packed)] === 1) found += 1;
-  if (found === 0) return;
-  const weight = term.times * Math.log(1 + (count - found + 0.5) / (found + 0.5)) * (k1 + 1);
   const fixed = k1 * (1 - b);
-  const perTerm = (k1 * b) / term.meanLength;
-  for (const packed of term.postings) {
+  const perTerm = (k1 * b) / meanLength;
+  for (const packed of hits) {
     const row = rowOf(packed);
-    if (flags[row] !== 1) continue;
     const occurrences = occurrencesOf(packed);
-    const length = lengths[row] as number;
-    scores[row] = (scores[row] as number) + (weight * occurrences) / (occurrences + fixed + perTerm * length);
+    const saturated = (occurrences * (k1 + 1)) / (occurrences + fixed + perTerm * (lengths[row] as number));
+    scores[row] = (scores[row] as number) + weight * saturated;
   }
 }
 

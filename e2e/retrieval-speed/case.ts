@@ -1,0 +1,26 @@
+import type { Timings } from './timings.ts';
+
+/** What a measuring process is asked, as JSON on its standard input. */
+export type SpeedCase = {
+  readonly engine: 'embedded' | 'sqlite-vec' | 'lancedb';
+  readonly chunks: number;
+  readonly dimensions: number;
+  /** Queries of each kind. */
+  readonly queries: number;
+  /** The folder in which other engines are installed; unused by the embedded one. */
+  readonly installed?: string;
+};
+
+/** What it answers, as JSON on its standard output. Queries are hybrid: both legs, window 50. */
+export type SpeedReport = {
+  /** From nothing to the first answer, milliseconds. */
+  readonly readyMs: number;
+  /** Queries with a label that leaves 5 % of the chunks. */
+  readonly filtered: Timings;
+  readonly unfiltered: Timings;
+  /** Resident memory after the queries, MiB, and before anything was loaded. */
+  readonly residentMib: number;
+  readonly startMib: number;
+  /** Small HTTP requests to the same process: alone, and during unfiltered queries of 1 and of 16 callers. */
+  readonly others?: { readonly idle: Timings; readonly busy: Timings; readonly crowded: Timings };
+};
