@@ -1,28 +1,11 @@
 // Usage: sh hack/run hack/lint-openapi.ts: checks the OpenAPI documents with two linters, which it installs on demand.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256Hex } from '#contracts/canonical';
 import { commonDocument, managementDocument } from '../operator/management/http/openapi-documents.ts';
+import { installLocked } from './install-locked.ts';
 
 const own = join(import.meta.dirname, 'openapi-lint');
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portcullis/openapi-lint');
-
-/** The folder of the linters in the user's cache, reinstalled when the lock file changes. */
-function install(): string {
-  const lock = readFileSync(join(own, 'package-lock.json'));
-  const folder = join(cache, sha256Hex(lock).slice(0, 16));
-  if (existsSync(join(folder, 'complete'))) return folder;
-  mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json']) cpSync(join(own, name), join(folder, name));
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], {
-    cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  writeFileSync(join(folder, 'complete'), '');
-  return folder;
-}
 
 /** Runs a linter and prints its findings; true without findings. */
 function passes(folder: string, file: string, args: readonly string[]): boolean {
@@ -38,7 +21,7 @@ function passes(folder: string, file: string, args: readonly string[]): boolean 
   }
 }
 
-const folder = install();
+const folder = installLocked(own, 'openapi-lint');
 const documents = { management: managementDocument(), common: commonDocument() };
 let passed = 0;
 let failed = 0;

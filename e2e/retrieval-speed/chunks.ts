@@ -7,7 +7,7 @@ export const groups = 20;
 /** Sentences of a chunk, about 800 characters. */
 const sentencesOfChunk = 6;
 
-export type Random = () => number;
+type Random = () => number;
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
 export function randomOf(seed: number): Random {
@@ -53,7 +53,7 @@ export function randomVector(random: Random, dimensions: number): Float32Array {
   return vector.map((number) => number / length);
 }
 
-export type Chunk = { readonly no: number; readonly group: number; readonly entry: IndexEntry };
+type Chunk = { readonly no: number; readonly group: number; readonly entry: IndexEntry };
 
 /** Chunk `no`: real sentences beside a random vector, the same for the same numbers. */
 export function makeChunk(no: number, dimensions: number, sentences: readonly (readonly string[])[]): Chunk {

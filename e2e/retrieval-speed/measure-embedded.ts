@@ -1,17 +1,16 @@
 import { wait } from '#kit/time/wait';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
-import { analyse } from '#search/analysis/analyse';
 import { fuseRankings } from '#search/fuse-rankings';
-import type { CandidateQuery, IndexEntry, PartitionSource } from '#search/ports';
+import type { IndexEntry, PartitionSource } from '#search/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import type { SpeedCase, SpeedReport } from './case.ts';
 import { analysed, makeChunk, randomOf, randomVector, readCorpus } from './chunks.ts';
 import { startOthers } from './measure-others.ts';
-import { timeCalls, timingsOf } from './timings.ts';
+import { type HybridQuery, makeQueries, measureQueries, queryWindow } from './measure-queries.ts';
+import { fastestRound, timeCalls } from './timings.ts';
 
-const window = 50;
 const pageSize = 500;
-const idleMs = 1_000;
+const idleMs = 500;
 
 /** Makes the chunks page by page as they are read, as a database would send them, and counts the time of making. */
 function sourceOf({ chunks, dimensions }: SpeedCase, sentences: readonly (readonly string[])[]) {
@@ -51,28 +50,33 @@ export async function measureEmbedded(given: SpeedCase): Promise<SpeedReport> {
   const start = performance.now();
   const { source, makingMs } = sourceOf(given, sentences);
   await using index = openEmbeddedIndex({ source, mostBytes: 4 * 2 ** 30 });
-  const random = randomOf(7);
-  const search = async (no: number, labels: CandidateQuery['labels']) => {
-    const terms = analyse(corpus.questions[no % corpus.questions.length] ?? '');
-    const vector = randomVector(random, given.dimensions);
+  const search = async ({ terms, vector, group }: HybridQuery) => {
     const legs = [
       { kind: 'bm25', terms },
       { kind: 'vector', vector },
     ] as const;
-    const rankings = await index.candidates({ partition: 'p', reflects: 1n, labels, legs, window });
+    const labels = group === undefined ? 'every' : [`group:${group}`];
+    const query = { partition: 'p', reflects: 1n, labels, legs, window: queryWindow } as const;
+    const rankings = await index.candidates(query);
     return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 })));
   };
-  await untilLoaded(() => search(0, 'every'));
+  const anything = { terms: ['год'], vector: randomVector(randomOf(3), given.dimensions), group: undefined };
+  await untilLoaded(() => search(anything));
   const readyMs = performance.now() - start - makingMs();
-  await timeCalls(Math.min(given.queries, 50), (no) => search(no, 'every'));
-  const filtered = timingsOf(await timeCalls(given.queries, (no) => search(no, [`group:${no % 20}`])));
-  const unfiltered = timingsOf(await timeCalls(given.queries, (no) => search(no, 'every')));
+  const queries = makeQueries(given, corpus);
+  const times = await measureQueries(queries, search);
+  const others = await measureOthers((share) => timeCalls(queries.slice(0, queries.length / share), search));
+  return { readyMs, ...times, residentMib: process.memoryUsage.rss() / 2 ** 20, startMib, others };
+}
+
+/** Times of small requests: alone, and while 1 and 16 callers search. */
+async function measureOthers(search: (share: number) => Promise<unknown>): Promise<NonNullable<SpeedReport['others']>> {
   await using others = await startOthers();
-  await others.during(() => wait(idleMs, new AbortController().signal));
-  const idle = await others.during(() => wait(idleMs, new AbortController().signal));
-  const busy = await others.during(() => timeCalls(given.queries, (no) => search(no, 'every')));
-  const caller = () => timeCalls(Math.ceil(given.queries / 16), (no) => search(no, 'every'));
-  const crowded = await others.during(() => Promise.all(Array.from({ length: 16 }, caller)));
-  const residentMib = process.memoryUsage.rss() / 2 ** 20;
-  return { readyMs, filtered, unfiltered, residentMib, startMib, others: { idle, busy, crowded } };
+  const rest = () => wait(idleMs, new AbortController().signal);
+  await others.during(rest);
+  const during = (run: () => Promise<unknown>) => fastestRound(() => others.during(run));
+  const idle = await during(rest);
+  const busy = await during(() => search(1));
+  const crowded = await during(() => Promise.all(Array.from({ length: 16 }, () => search(16))));
+  return { idle, busy, crowded };
 }

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { runChild } from '#kit/process/run-child';
+import type { SpeedCase, SpeedReport } from './case.ts';
+
+const file = fileURLToPath(new URL('measure-process.ts', import.meta.url));
+
+/** Measures one case in a process of its own. @throws if the process fails */
+export async function runCase(given: SpeedCase): Promise<SpeedReport> {
+  const { code, stdout, stderr } = await runChild(file, {
+    input: JSON.stringify(given),
+    // LanceDB warns of every query.
+    env: { ...process.env, LANCE_LOG: 'error', RUST_LOG: 'error' },
+  });
+  if (code !== 0) throw new Error(`${given.engine} over ${given.chunks} chunks failed: ${stderr.slice(-2_000)}`);
+  return JSON.parse(stdout) as SpeedReport;
+}
