@@ -56,6 +56,8 @@ export const judgeVerdictSchema = z.strictObject({
    * (`gateway:stream:whole-document-needs-stream-false`).
    */
   streaming: z.array(z.strictObject({ policyId: z.string(), allowed: z.boolean(), rule: z.string().optional() })),
+  /** Per policy: whether its request section can judge long texts in pieces. */
+  division: z.array(z.strictObject({ policyId: z.string(), allowed: z.boolean(), rule: z.string().optional() })),
   results: z.array(
     z.strictObject({
       name: z.string(),

@@ -4,9 +4,9 @@ import { isEnforced, rulesInOrder } from '#contracts/policy';
 import { decidingBytes } from '../rules/pattern/syntax/minimal-match.ts';
 import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
 import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
-import { foldOrbit } from '../rules/unicode/case-fold.ts';
 import type { BundleWarning } from './bundle-error.ts';
 import { isLocal, type LocalRule } from './compile-local-rule.ts';
+import { longestTermBytes } from './longest-term.ts';
 
 /** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
 const streamingBodyBytes = 8_192;
@@ -56,9 +56,7 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
 /** Why a match of the rule may not fit into a window; undefined if every match fits. */
 function needsWholeText(rule: LocalRule): string | undefined {
   if (rule.kind === 'stop_list') {
-    const { terms, caseSensitive } = rule.stopList;
-    const longest = Math.max(...terms.map((term) => termBytes(term, caseSensitive)));
-    return longest > limits.overlapBytes ? `it has a term of more than ${limits.overlapBytes} bytes` : undefined;
+    return longestTermBytes(rule.stopList) > limits.overlapBytes ? `it has a term of more than ${limits.overlapBytes} bytes` : undefined;
   }
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return undefined;
@@ -67,13 +65,4 @@ function needsWholeText(rule: LocalRule): string | undefined {
   if (bytes <= limits.overlapBytes) return undefined;
   const most = Number.isFinite(bytes) ? `${bytes} bytes` : 'any number of bytes';
   return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;
-}
-
-/** Case folding can change the length of a character: `k` is one byte, the Kelvin sign that equals it is three. */
-function termBytes(term: string, caseSensitive: boolean): number {
-  const bytes = Buffer.byteLength(term, 'utf8');
-  if (caseSensitive || bytes * 3 <= limits.overlapBytes) return bytes;
-  const longest = (character: string): number =>
-    Math.max(...foldOrbit(character.codePointAt(0) ?? 0).map((rune) => Buffer.byteLength(String.fromCodePoint(rune))));
-  return Array.from(term).reduce((sum, character) => sum + longest(character), 0);
 }

@@ -5,6 +5,7 @@ import { BundleError, type BundleProblem } from '../bundle/bundle-error.ts';
 import { type Compilation, compileBundle } from '../bundle/compile-bundle.ts';
 import type { AskOf } from '../bundle/compile-section.ts';
 import { type ParsedBundle, parseBundle } from '../bundle/parse-bundle.ts';
+import { judgeDivision } from '../bundle/division.ts';
 import { judgeStreaming } from '../bundle/streaming.ts';
 import type { FigureSource } from '../rules/pattern/cost/pattern-figures.ts';
 import { type FigureBook, openFigureBook } from './figures/figure-book.ts';
@@ -83,12 +84,13 @@ async function judgeTexts(
     problems: [],
     warnings: [...warnings, ...windows.warnings],
     streaming: [...windows.streaming],
+    division: [...judgeDivision(bundle)],
     results,
   };
 }
 
 function refused(problems: readonly BundleProblem[], found: { readonly digest?: string }): JudgeVerdict {
-  return { ...found, problems: [...problems], warnings: [], streaming: [], results: [] };
+  return { ...found, problems: [...problems], warnings: [], streaming: [], division: [], results: [] };
 }
 
 function compile(parsed: ParsedBundle, askOf: AskOf, figures: FigureSource): Compilation {

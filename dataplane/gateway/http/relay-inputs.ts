@@ -1,5 +1,5 @@
 import type { JsonNode } from '#kit/json/parse-tree';
-import { batchUnits } from '../chat/batch-units.ts';
+import { batchMessages } from '#checks/batch-messages';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
@@ -31,7 +31,7 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
     const inputs = operation.readInputs(envelope.root, new Set(route.spec.extraRequestKeys));
     if (!inputs.ok) return refusalResponse(inputs.refusal);
     const target = checkTarget(route.spec, guardrail, 'request');
-    const batches = batchUnits(inputs.value, target);
+    const batches = batchMessages(inputs.value, target);
     const verdict = await guardInput(context.checks, target, batches, context.life.signal);
     if (verdict.kind === 'stop') return errorResponse(verdict.error, 'request');
     masked = verdict.kind === 'mask';

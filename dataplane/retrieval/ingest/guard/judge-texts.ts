@@ -1,0 +1,135 @@
+import { batchMessages, checkBytes } from '#checks/batch-messages';
+import type { CheckOutcome } from '#checks/check-outcome';
+import { cutsOf, type Piece, pieceFrom } from './divide-text.ts';
+
+type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
+
+/** Judges messages as one check, each text by itself. */
+export type AskGuard = (texts: readonly string[]) => Promise<CheckOutcome>;
+
+export type JudgedTexts =
+  /** The texts as the policy lets them pass, masked where it says so. */
+  | { readonly kind: 'passed'; readonly texts: readonly string[] }
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'failed'; readonly code: Extract<CheckOutcome, { kind: 'failed' }>['code'] }
+  /** The text at this place cannot be divided into pieces that can be judged. */
+  | { readonly kind: 'indivisible'; readonly index: number };
+
+type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<JudgedTexts, { kind: 'passed' }>;
+
+/** The smallest size of pieces, in bytes of their check, to which a text with many masks is divided. */
+const leastPieceBytes = 4_096;
+/** Places that are tried for a cut between masks. */
+const maxCuts = 16;
+/** Failures of a check that has too many masks: smaller checks have fewer. */
+const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
+
+/**
+ * Judges texts of any length by checks within the bounds. Texts that fit into a check are judged whole, several together;
+ * a longer one in overlapping pieces whose masks together are those of the whole text
+ * (`docs/design/retrieval-guard.md`). A text is never shortened, and the first deny or failure decides for all.
+ */
+export async function judgeTexts(ask: AskGuard, texts: readonly string[], bounds: Bounds): Promise<JudgedTexts> {
+  const passed = [...texts];
+  const whole: Unit[] = [];
+  for (const [index, content] of texts.entries()) {
+    if (content === '') continue;
+    const unit = { role, content, index };
+    if (checkBytes(unit) <= bounds.maxBodyBytes) whole.push(unit);
+    else {
+      const judged = await judgeLong(ask, content, index, bounds.maxBodyBytes);
+      if (judged.kind !== 'passed') return judged;
+      passed[index] = judged.value;
+    }
+  }
+  for (const batch of batchMessages(whole, bounds)) {
+    const judged = await judgeBatch(ask, batch, bounds);
+    if (judged.kind !== 'passed') return judged;
+    for (const [place, { index }] of batch.entries()) passed[index] = judged.value[place] ?? '';
+  }
+  return { kind: 'passed', texts: passed };
+}
+
+const role = 'user';
+type Unit = { readonly role: string; readonly content: string; readonly index: number };
+
+/** Texts that fit into one check; one by one, and then in pieces, when they have more masks than a check may have. */
+async function judgeBatch(ask: AskGuard, batch: readonly Unit[], bounds: Bounds): Promise<Judged<readonly string[]>> {
+  const contents = batch.map(({ content }) => content);
+  const judged = settle(await ask(contents), contents);
+  if (judged.kind !== 'failed' || !tooMany.has(judged.code)) return judged;
+  const value: string[] = [];
+  for (const { content, index } of batch) {
+    const one = await judgeLong(ask, content, index, bounds.maxBodyBytes);
+    if (one.kind !== 'passed') return one;
+    value.push(one.value);
+  }
+  return { kind: 'passed', value };
+}
+
+async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: number): Promise<Judged<string>> {
+  let masked = '';
+  let start = 0;
+  let bytes = maxBytes;
+  while (start < text.length) {
+    const limit = bytes;
+    const fits = (piece: Piece): boolean => checkBytes({ role, content: text.slice(piece.start, piece.end) }) <= limit;
+    const piece = pieceFrom(text, start, { most: limit, fits });
+    if (piece === undefined) return { kind: 'indivisible', index };
+    const step = await judgePiece(ask, text, piece);
+    if (step.kind === 'failed' && tooMany.has(step.code) && bytes / 2 >= leastPieceBytes) {
+      bytes /= 2;
+      continue;
+    }
+    if (step.kind === 'no_cut') return { kind: 'indivisible', index };
+    if (step.kind !== 'passed') return step;
+    masked += step.value.text;
+    start = step.value.next;
+  }
+  return { kind: 'passed', value: masked };
+}
+
+type Step = { readonly text: string; readonly next: number };
+
+/**
+ * Judges one piece and finds where the next one begins: at a place that no mask of this piece spans. Whether one does
+ * shows in the parts: the piece is masked as both of its parts are.
+ */
+async function judgePiece(ask: AskGuard, text: string, piece: Piece): Promise<Judged<Step> | { kind: 'no_cut' }> {
+  const content = text.slice(piece.start, piece.end);
+  const judged = await judgeOne(ask, content);
+  if (judged.kind !== 'passed') return judged;
+  const masked = judged.value;
+  if (piece.end === text.length) return { kind: 'passed', value: { text: masked, next: piece.end } };
+  let tried = 0;
+  for (const cut of cutsOf(text, piece)) {
+    const part = text.slice(piece.start, cut);
+    if (masked === content) return { kind: 'passed', value: { text: part, next: cut } };
+    const before = await judgeOne(ask, part);
+    if (before.kind !== 'passed') return before;
+    const after = await judgeOne(ask, text.slice(cut, piece.end));
+    if (after.kind !== 'passed') return after;
+    if (before.value + after.value === masked) return { kind: 'passed', value: { text: before.value, next: cut } };
+    tried += 1;
+    if (tried === maxCuts) break;
+  }
+  return { kind: 'no_cut' };
+}
+
+async function judgeOne(ask: AskGuard, content: string): Promise<Judged<string>> {
+  const judged = settle(await ask([content]), [content]);
+  return judged.kind === 'passed' ? { kind: 'passed', value: judged.value[0] ?? '' } : judged;
+}
+
+function settle(outcome: CheckOutcome, contents: readonly string[]): Judged<readonly string[]> {
+  switch (outcome.kind) {
+    case 'pass':
+      return { kind: 'passed', value: contents };
+    case 'mask':
+      return { kind: 'passed', value: outcome.contents };
+    case 'deny':
+      return { kind: 'denied' };
+    case 'failed':
+      return { kind: 'failed', code: outcome.code };
+  }
+}

@@ -1,0 +1,20 @@
+import { foldOrbit } from '../rules/unicode/case-fold.ts';
+
+type Terms = { readonly terms: readonly string[]; readonly caseSensitive: boolean };
+
+/** The most bytes of UTF-8 that a term of a stop list can match. */
+export function longestTermBytes({ terms, caseSensitive }: Terms): number {
+  return terms.reduce((most, term) => Math.max(most, termBytes(term, caseSensitive, most)), 0);
+}
+
+/**
+ * Case folding can change the length of a character: `k` is one byte, the Kelvin sign that equals it is three. Bytes are
+ * not counted exactly where they cannot exceed `least`.
+ */
+function termBytes(term: string, caseSensitive: boolean, least: number): number {
+  const bytes = Buffer.byteLength(term, 'utf8');
+  if (caseSensitive || bytes * 3 <= least) return bytes;
+  const longest = (character: string): number =>
+    Math.max(...foldOrbit(character.codePointAt(0) ?? 0).map((rune) => Buffer.byteLength(String.fromCodePoint(rune))));
+  return Array.from(term).reduce((sum, character) => sum + longest(character), 0);
+}
