@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { batchMessages } from './batch-messages.ts';
 
 describe('batches', () => {
-  const messagesOf = (contents: readonly string[]) =>
-    contents.map((content) => ({ role: 'user', content }));
+  const messagesOf = (contents: readonly string[]) => contents.map((content) => ({ role: 'user', content }));
   const bodyBytes = (messages: readonly { role: string; content: string }[]): number =>
     Buffer.byteLength(JSON.stringify({ body: { messages: messages.map(({ role, content }) => ({ role, content })) } }));
 
@@ -16,7 +15,9 @@ describe('batches', () => {
     const messages = messagesOf(['й"\n', 'b', 'c']);
     const bytes = bodyBytes(messages);
     expect(batchMessages(messages, { maxMessages: 9, maxBodyBytes: bytes })).toHaveLength(1);
-    expect(batchMessages(messages, { maxMessages: 9, maxBodyBytes: bytes - 1 }).map((batch) => batch.length)).toEqual([2, 1]);
+    expect(batchMessages(messages, { maxMessages: 9, maxBodyBytes: bytes - 1 }).map((batch) => batch.length)).toEqual([
+      2, 1,
+    ]);
   });
 
   test('an input too large for any check is a batch of its own', () => {

@@ -1,5 +1,5 @@
-import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
 import type { Stage } from '#contracts/policy';
+import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
 import { type Followed, followFiles } from '#environment/follow-files';
 import { readYamlFile } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
@@ -28,7 +28,9 @@ async function readServedTarget(path: string): Promise<ServedTarget> {
   if (problems.length > 0 || value === undefined) throw new ConfigError(problems);
   const { division } = value;
   if (!division.allowed) {
-    throw new ConfigError([`${path}: the policy cannot judge long texts in pieces because of ${division.rule}: change it`]);
+    throw new ConfigError([
+      `${path}: the policy cannot judge long texts in pieces because of ${division.rule}: change it`,
+    ]);
   }
   return value;
 }

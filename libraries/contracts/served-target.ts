@@ -26,7 +26,10 @@ export type ServedLimits = z.infer<typeof servedLimitsSchema>;
  */
 export const servedTargetSchema = servedLimitsSchema.extend({
   /** Origins of the processes of the workload that has these values. */
-  addresses: z.array(z.url({ protocol: /^https?$/ }).max(2_048)).min(1).max(64),
+  addresses: z
+    .array(z.url({ protocol: /^https?$/ }).max(2_048))
+    .min(1)
+    .max(64),
   policyId: z.string().min(1).max(128),
   policyRevision: z.string().min(1).max(64),
   bundleDigest: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal'),

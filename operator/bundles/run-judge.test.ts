@@ -124,7 +124,15 @@ describe('bundle validation', () => {
   });
 
   test('a bundle is refused if its validation read another digest', async () => {
-    const verdict = { digest: 'b'.repeat(64), canonical: '{}', problems: [], warnings: [], streaming: [], results: [] };
+    const verdict = {
+      digest: 'b'.repeat(64),
+      canonical: '{}',
+      problems: [],
+      warnings: [],
+      streaming: [],
+      division: [],
+      results: [],
+    };
     const wrong = await judgeThat(
       `process.stdin.resume(); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`,
     );
@@ -133,7 +141,13 @@ describe('bundle validation', () => {
 
   test('the same bundle bytes are validated once', async () => {
     const counter = join(folder, 'runs');
-    const verdict = { problems: [{ code: 'bundle_invalid', message: 'm' }], warnings: [], streaming: [], results: [] };
+    const verdict = {
+      problems: [{ code: 'bundle_invalid', message: 'm' }],
+      warnings: [],
+      streaming: [],
+      division: [],
+      results: [],
+    };
     const source = `import { appendFileSync } from 'node:fs'; process.stdin.resume(); appendFileSync(${JSON.stringify(counter)}, 'x'); process.stdout.write(${JSON.stringify(JSON.stringify(verdict))});`;
     const counted = await judgeThat(source);
     const bundle = bundleOf(definitionOf('portal'));

@@ -56,7 +56,9 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
 /** Why a match of the rule may not fit into a window; undefined if every match fits. */
 function needsWholeText(rule: LocalRule): string | undefined {
   if (rule.kind === 'stop_list') {
-    return longestTermBytes(rule.stopList) > limits.overlapBytes ? `it has a term of more than ${limits.overlapBytes} bytes` : undefined;
+    return longestTermBytes(rule.stopList) > limits.overlapBytes
+      ? `it has a term of more than ${limits.overlapBytes} bytes`
+      : undefined;
   }
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return undefined;

@@ -1,5 +1,5 @@
-import type { JsonNode } from '#kit/json/parse-tree';
 import { batchMessages } from '#checks/batch-messages';
+import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';

@@ -34,7 +34,11 @@ export function pieceFrom(
  * the end of the piece. A match that begins before such a place ends inside the piece, or is longer than the overlap.
  */
 export function* cutsOf(text: string, { start, end }: Piece): Generator<number> {
-  for (let cut = cutBefore(text, end - documentOverlap, start); cut !== undefined; cut = cutBefore(text, cut - 1, start)) {
+  for (
+    let cut = cutBefore(text, end - documentOverlap, start);
+    cut !== undefined;
+    cut = cutBefore(text, cut - 1, start)
+  ) {
     yield cut;
   }
 }

@@ -51,7 +51,7 @@ export function createDocumentGuard({ checks, target }: DocumentGuardOptions): D
         case 'failed': {
           const fault = faults[judged.code];
           if (fault !== undefined) throw new DocumentFault('too_large', fault);
-          throw new DependencyUnavailableError('guard', new Error(`the check failed: ${judged.code}`));
+          throw new DependencyUnavailableError('guard', judged.code);
         }
       }
     },

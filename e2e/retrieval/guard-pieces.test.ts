@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { judgeTexts } from '../../dataplane/retrieval/ingest/guard/judge-texts.ts';
+import { type CheckOutcome, failedCheck, isCheckErrorCode } from '../../libraries/checks/check-outcome.ts';
+import type { BaselineRule } from '../../libraries/contracts/policy.ts';
+import { compileBundle } from '../../runtime/bundle/compile-bundle.ts';
+import { judgeDivision } from '../../runtime/bundle/division.ts';
+import type { LoadedBundle } from '../../runtime/bundle/loaded-bundle.ts';
+import { parseBundle } from '../../runtime/bundle/parse-bundle.ts';
+import { runTextCheck } from '../../runtime/judgement/run-text-check.ts';
+import { bundleOf, masking, regex, stopList } from '../../runtime/testing/build-bundle.ts';
+
+/**
+ * Documents that are judged in overlapping pieces by the rules of the runtime, against the same rules on the whole text.
+ * The words are few and the texts dense with matches, so that most pieces end beside or inside of one.
+ */
+const pieceBytes = 8_192;
+const wholeBytes = 131_072;
+
+function load(rules: readonly BaselineRule[], maxBodyBytes: number): LoadedBundle {
+  const found = bundleOf(rules);
+  const bundle = { ...found, limits: { ...found.limits, maxBodyBytes, maxMatches: 1_024 } };
+  expect(judgeDivision(bundle), JSON.stringify(rules)).toMatchObject([{ allowed: true }]);
+  const parsed = parseBundle(Buffer.from(JSON.stringify(bundle)));
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const compiled = compileBundle(parsed, () => async () => ({ kind: 'allow' }));
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.loaded;
+}
+
+async function ask(loaded: LoadedBundle, contents: readonly string[]): Promise<CheckOutcome> {
+  const messages = contents.map((content) => ({ role: 'user', content }));
+  const check = { name: 'n', policyId: 'policy-a', stage: 'request' as const, messages };
+  const { decision, contents: masked = [], code } = await runTextCheck(loaded, check, { asksProviders: false });
+  if (decision === 'Pass') return { kind: 'pass' };
+  if (decision === 'Reject') return { kind: 'deny' };
+  if (decision === 'Mask') return { kind: 'mask', contents: masked };
+  return failedCheck(code !== undefined && isCheckErrorCode(code) ? code : 'internal');
+}
+
+const mask = (pattern: string, replacement: string): BaselineRule => masking(regex('m', pattern), replacement);
+const policies: readonly (readonly BaselineRule[])[] = [
+  [mask('[0-9]{4}', '*')],
+  [mask('[0-9]{3} [0-9]{2}', '')],
+  [mask('\\b[a-z]+@[a-z]+\\b', '[email]')],
+  [mask('(?:aa |b ){1,40}', '#')],
+  [mask('[^ \\t\\n\\f\\r@]+@[^ \\t\\n\\f\\r]+', '@@')],
+  [masking(stopList('t', ['aa b', 'b aa', 'жук'], { match: 'token' }), '**')],
+  [mask('12 (?:34 )?', '12 '), { ...regex('d', 'zq{1,200}z') }],
+];
+const loadedPolicies = policies.map((rules) => ({ whole: load(rules, wholeBytes), pieces: load(rules, pieceBytes) }));
+
+const word = fc.constantFrom('aa', 'b', '12', '34', '1234', 'a@b', 'c@', 'жук', 'Жука', '\\', '"', 'x'.repeat(40));
+const gap = fc.constantFrom(' ', ' ', '\n', '  ', ' \t');
+const longText = fc
+  .array(fc.tuple(word, gap, fc.integer({ min: 1, max: 12 })), { minLength: 200, maxLength: 700 })
+  .map((parts) => parts.map(([each, space, times]) => (each + space).repeat(times)).join(''))
+  .filter((text) => Buffer.byteLength(JSON.stringify(text)) < wholeBytes - 1_000);
+const filler = fc.constantFrom('plain text without a match, ', 'ordinary words and more of them; ');
+const sparse = fc
+  .tuple(longText, filler)
+  .map(([text, plain]) => plain.repeat(400) + text.slice(0, 3_000) + plain.repeat(300));
+
+test.each(
+  loadedPolicies.map((loaded, index) => [JSON.stringify(policies[index]?.map(({ id }) => id)), index, loaded] as const),
+)(
+  'the masks of the pieces of a text are those of the whole text, with the rules %s of policy %i',
+  async (_, __, { whole, pieces }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(longText, sparse), async (text) => {
+        const expected = await ask(whole, [text]);
+        fc.pre(expected.kind !== 'failed');
+        const judged = await judgeTexts((contents) => ask(pieces, contents), ['before', text, 'after'], {
+          maxMessages: 4,
+          maxBodyBytes: pieceBytes,
+        });
+        if (expected.kind === 'deny') expect(judged).toEqual({ kind: 'denied' });
+        else {
+          const masked = expected.kind === 'mask' ? expected.contents[0] : text;
+          expect(judged).toEqual({ kind: 'passed', texts: ['before', masked, 'after'] });
+        }
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+  },
+);
+
+test('a phrase that is denied is found wherever it stands in a long text', async () => {
+  const { pieces } = loadedPolicies[6] ?? { pieces: undefined };
+  if (pieces === undefined) throw new Error('the policy is missing');
+  const phrase = `z${'q'.repeat(200)}z`;
+  for (let at = 0; at < 20_000; at += 997) {
+    const text = `${'ab '.repeat(7_000).slice(0, at)} ${phrase} ${'cd '.repeat(5_000)}`;
+    const judged = await judgeTexts((contents) => ask(pieces, contents), [text], {
+      maxMessages: 4,
+      maxBodyBytes: pieceBytes,
+    });
+    expect(judged, String(at)).toEqual({ kind: 'denied' });
+  }
+});
