@@ -1,7 +1,7 @@
 import { documentOverlap } from '#contracts/served-target';
 
 /** A part of a text, in UTF-16 units, end exclusive. */
-export type Piece = { readonly start: number; readonly end: number };
+export type TextPiece = { readonly start: number; readonly end: number };
 
 /** White space of RE2, which `divisionOf` of the runtime compares with the patterns of mask rules. */
 const whiteSpace = /[\t\n\f\r ]/;
@@ -15,8 +15,8 @@ const whiteSpace = /[\t\n\f\r ]/;
 export function pieceFrom(
   text: string,
   start: number,
-  { most, fits }: { readonly most: number; readonly fits: (piece: Piece) => boolean },
-): Piece | undefined {
+  { most, fits }: { readonly most: number; readonly fits: (piece: TextPiece) => boolean },
+): TextPiece | undefined {
   let low = start;
   let high = Math.min(text.length, start + most);
   if (high === text.length && fits({ start, end: high })) return { start, end: high };
@@ -33,7 +33,7 @@ export function pieceFrom(
  * Places at which the next piece may begin, the last one first: after white space, and with at least the overlap before
  * the end of the piece. A match that begins before such a place ends inside the piece, or is longer than the overlap.
  */
-export function* cutsOf(text: string, { start, end }: Piece): Generator<number> {
+export function* cutsOf(text: string, { start, end }: TextPiece): Generator<number> {
   for (
     let cut = cutBefore(text, end - documentOverlap, start);
     cut !== undefined;

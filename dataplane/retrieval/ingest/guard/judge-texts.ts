@@ -1,6 +1,6 @@
 import { batchMessages, checkBytes } from '#checks/batch-messages';
 import type { CheckOutcome } from '#checks/check-outcome';
-import { cutsOf, type Piece, pieceFrom } from './divide-text.ts';
+import { cutsOf, pieceFrom, type TextPiece } from './divide-text.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
 
@@ -73,7 +73,8 @@ async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: n
   let bytes = maxBytes;
   while (start < text.length) {
     const limit = bytes;
-    const fits = (piece: Piece): boolean => checkBytes({ role, content: text.slice(piece.start, piece.end) }) <= limit;
+    const fits = (piece: TextPiece): boolean =>
+      checkBytes({ role, content: text.slice(piece.start, piece.end) }) <= limit;
     const piece = pieceFrom(text, start, { most: limit, fits });
     if (piece === undefined) return { kind: 'indivisible', index };
     const step = await judgePiece(ask, text, piece);
@@ -95,7 +96,7 @@ type Step = { readonly text: string; readonly next: number };
  * Judges one piece and finds where the next one begins: at a place that no mask of this piece spans. Whether one does
  * shows in the parts: the piece is masked as both of its parts are.
  */
-async function judgePiece(ask: AskGuard, text: string, piece: Piece): Promise<Judged<Step> | { kind: 'no_cut' }> {
+async function judgePiece(ask: AskGuard, text: string, piece: TextPiece): Promise<Judged<Step> | { kind: 'no_cut' }> {
   const content = text.slice(piece.start, piece.end);
   const judged = await judgeOne(ask, content);
   if (judged.kind !== 'passed') return judged;
