@@ -1,45 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { cacheFolder } from '../../hack/cluster/places.ts';
-import { until } from '../support/until.ts';
+import { freePort } from '#kit/testing/loopback';
+import { findServerProgram, type RunningServer, startServerProgram } from '../support/server-program.ts';
 
-const programs = globSync(join(cacheFolder(), 'programs', 'openfga', '*', 'openfga'));
+const program = findServerProgram('openfga', 'openfga');
 
-/** Reason why no OpenFGA server is available; undefined when there is one. Tests do not build it. */
-export const missingOpenFga: string | undefined =
-  programs.length > 0 ? undefined : "OpenFGA is not built: 'npm run cluster program openfga' builds it";
+/** Reason why no OpenFGA server is available; undefined when there is one. */
+export const missingOpenFga = program.missing;
 
 /** The title of a suite that needs OpenFGA, with the reason if it is skipped. */
-export function onOpenFga(title: string): string {
-  return missingOpenFga === undefined ? title : `${title} (${missingOpenFga})`;
-}
+export const onOpenFga = program.on;
 
-export type OpenFgaServer = AsyncDisposable & {
-  readonly url: URL;
-  readonly child: ChildProcess;
-  /** Kills the server; its data is in memory and lost. */
-  end(): Promise<void>;
-};
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+/** Its data is in memory and lost when it ends. */
+export type OpenFgaServer = RunningServer & { readonly url: URL };
 
 /** A real OpenFGA server that keeps everything in memory, on loopback. */
 export async function startOpenFga(options: { readonly token?: string } = {}): Promise<OpenFgaServer> {
-  const [program] = programs;
-  if (program === undefined) throw new Error(missingOpenFga);
   const port = await freePort();
-  const child = spawn(
+  const url = new URL(`http://127.0.0.1:${port}`);
+  const server = await startServerProgram({
     program,
-    [
+    args: [
       'run',
       '--datastore-engine=memory',
       `--http-addr=127.0.0.1:${port}`,
@@ -49,21 +28,7 @@ export async function startOpenFga(options: { readonly token?: string } = {}): P
       '--log-level=error',
       ...(options.token === undefined ? [] : ['--authn-method=preshared', `--authn-preshared-keys=${options.token}`]),
     ],
-    { stdio: 'ignore', env: {} },
-  );
-  const end = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGCONT');
-    child.kill('SIGKILL');
-    await exited;
-  };
-  const url = new URL(`http://127.0.0.1:${port}`);
-  try {
-    await until('OpenFGA serves', async () => (await fetch(new URL('/healthz', url))).ok);
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return { url, child, end, [Symbol.asyncDispose]: end };
+    serves: async () => (await fetch(new URL('/healthz', url))).ok,
+  });
+  return { ...server, url };
 }

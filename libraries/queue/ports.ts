@@ -1,10 +1,19 @@
 /**
- * Hints that there is work in a table. A hint owns no count and no content: it can be lost, repeated and late, and the
- * table is read again at an interval (reconciliation). Every method throws QueueUnavailableError if the queue is away.
+ * Hints that there is work in a table. A hint owns no count and no content: it can be lost, repeated, late and merged
+ * with another one, and the table is read again at an interval (reconciliation). A topic is 1 to 40 lower-case letters,
+ * digits and underscores, beginning with a letter; another one throws a TypeError.
  */
 export type HintQueue = AsyncDisposable & {
-  /** Publishes a hint after the transaction that made the work has committed. */
+  /**
+   * Publishes a hint after the transaction that made the work has committed.
+   * @throws QueueUnavailableError: the hint may have been lost
+   */
   publish(topic: string): Promise<void>;
-  /** Calls `onHint` for each hint, and once after each gap of the connection, in which hints may have been lost. */
+  /**
+   * Calls `onHint`, which must not throw, after hints that are published once this has resolved, and once after each gap
+   * of the connection, in which hints may have been lost. Every subscriber of every process receives them. Disposing the
+   * answer ends the calls.
+   * @throws QueueUnavailableError
+   */
   subscribe(topic: string, onHint: () => void): Promise<AsyncDisposable>;
 };

@@ -21,22 +21,38 @@ export type SqlClient = {
   end(seconds: number): Promise<void>;
 };
 
+export type ClientEvents = {
+  /** Called once when the connection is closed or discarded. */
+  readonly onLost?: () => void;
+  /** Called for each notification of a channel that the connection listens on. */
+  readonly onNotify?: (channel: string, payload: string) => void;
+};
+
 /**
  * Opens a client of one connection. The driver reconnects a lost connection, but then statements of a transaction run
  * outside of it, unsent data stays in a buffer, and a late write throws an uncaught error. A lost client is therefore
  * never used again (docs/decisions/0011).
  */
-export function openClient(url: string, options: postgres.Options<Record<string, never>>): SqlClient {
+export function openClient(
+  url: string,
+  options: postgres.Options<Record<string, never>>,
+  events: ClientEvents = {},
+): SqlClient {
   let lost = false;
+  const lose = (): void => {
+    if (lost) return;
+    lost = true;
+    events.onLost?.();
+  };
   const raw = postgres(url, {
     ...options,
     max: 1,
     // The driver would close an old connection between two statements of a transaction.
     max_lifetime: null,
     idle_timeout: null as never,
-    onclose: () => {
-      lost = true;
-    },
+    onclose: lose,
+    // The types of the driver omit this option, which its own `listen` uses.
+    ...({ onnotify: events.onNotify } as object),
   }) as unknown as postgres.Sql;
   // Never awaited, so never sent: it provides the function that sends statements over this connection.
   const { handler } = raw.unsafe('') as unknown as DriverQuery;
@@ -46,11 +62,11 @@ export function openClient(url: string, options: postgres.Options<Record<string,
     execute: (query) => void handler(query),
     discard() {
       if (lost) return;
-      lost = true;
+      lose();
       void raw.end({ timeout: 0 }).catch(() => undefined);
     },
     async end(seconds) {
-      lost = true;
+      lose();
       await raw.end({ timeout: seconds });
     },
   };

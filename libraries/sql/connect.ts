@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type postgres from 'postgres';
 import { ConfigError } from '#kit/env/config-error';
-import { openClient, type SqlClient } from './client.ts';
+import { type ClientEvents, openClient, type SqlClient } from './client.ts';
+import { openListener, type SqlListener } from './listen.ts';
 import { Pool } from './pool.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 import { runTransaction, type TransactionMode, type TransactionSql } from './transaction.ts';
 
+export type { SqlListener } from './listen.ts';
 export { SqlStatementError, SqlUnavailableError } from './sql-error.ts';
 export type { TransactionSql } from './transaction.ts';
 
@@ -46,6 +48,11 @@ export type Database = AsyncDisposable & {
   readonly sql: Sql;
   /** Opens the same database over one separate connection with its own statement timeout. */
   alone(options: { readonly statementTimeoutMs: number }): Database;
+  /**
+   * Receives notifications over one more connection, which the first `listen` opens. The caller disposes it.
+   * @param options.checkEveryMs time between two checks of a silent connection, milliseconds; 15,000 by default
+   */
+  listener(options?: { readonly checkEveryMs?: number }): SqlListener;
 };
 
 /** Timeout of a connection attempt, seconds. */
@@ -65,12 +72,14 @@ export function connectSql(options: ConnectOptions): Database {
   const settings = driverSettings(options, statementTimeoutMs);
   const answerMs = statementTimeoutMs + slackMs;
   // The password is read here because the driver swallows an error of its password function.
-  const open = (): SqlClient => openClient(url, { ...settings, password: options.password?.() });
-  const pool = new Pool({ open, max: options.max ?? 10, waitMs: answerMs });
+  const open = (events?: ClientEvents): SqlClient =>
+    openClient(url, { ...settings, password: options.password?.() }, events);
+  const pool = new Pool({ open: () => open(), max: options.max ?? 10, waitMs: answerMs });
   return {
     // This driver client only builds statements and never connects.
     sql: sqlOver(pool, openClient(url, settings), answerMs),
     alone: (own) => connectSql({ ...options, ...own, max: 1 }),
+    listener: ({ checkEveryMs = 15_000 } = {}) => openListener({ open, answerMs, checkEveryMs }),
     [Symbol.asyncDispose]: () => pool.end(endSeconds),
   };
 }

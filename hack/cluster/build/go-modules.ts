@@ -79,4 +79,28 @@ const openfga: GoModule = {
   variables: {},
 };
 
-export const goModules: readonly GoModule[] = [kubernetes, coredns, localVolumes, helm, kwok, kind, openfga];
+const nats: GoModule = {
+  name: 'nats',
+  folder: folderOf('nats'),
+  programs: { 'nats-server': 'github.com/nats-io/nats-server/v2' },
+  variables: {},
+};
+
+const minio: GoModule = {
+  name: 'minio',
+  folder: folderOf('minio'),
+  programs: { minio: 'github.com/minio/minio' },
+  variables: {},
+};
+
+export const goModules: readonly GoModule[] = [
+  kubernetes,
+  coredns,
+  localVolumes,
+  helm,
+  kwok,
+  kind,
+  openfga,
+  nats,
+  minio,
+];

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { freePort } from '#kit/testing/loopback';
+import { findServerProgram, type RunningServer, startServerProgram } from '../support/server-program.ts';
+
+export const natsProgram = findServerProgram('nats', 'nats-server');
+
+export type NatsServer = RunningServer & { readonly port: number; readonly url: string };
+
+type NatsServerOptions = {
+  /** Where streams are stored. */
+  readonly folder: string;
+  readonly port?: number;
+  readonly args?: readonly string[];
+};
+
+/** A real NATS server with JetStream on loopback. */
+export async function startNats({ folder, port, args = [] }: NatsServerOptions): Promise<NatsServer> {
+  const [own, health] = [port ?? (await freePort()), await freePort()];
+  const server = await startServerProgram({
+    program: natsProgram,
+    args: [
+      '--addr=127.0.0.1',
+      `--port=${own}`,
+      `--http_port=${health}`,
+      '--jetstream',
+      `--store_dir=${join(folder, 'streams')}`,
+      ...args,
+    ],
+    serves: async () => (await fetch(`http://127.0.0.1:${health}/healthz`)).ok,
+  });
+  return { ...server, port: own, url: `nats://127.0.0.1:${own}` };
+}

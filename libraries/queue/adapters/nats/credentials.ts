@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { Authenticator } from '@nats-io/transport-node';
+
+/** What the client proves itself with, read from mounted files; white space around a token or password is no part of it. */
+export type NatsCredentials =
+  /** A credentials file of NATS with a JWT and the seed of an nkey. */
+  | { readonly kind: 'creds'; readonly file: string }
+  | { readonly kind: 'token'; readonly file: string }
+  | { readonly kind: 'password'; readonly user: string; readonly file: string };
+
+/**
+ * Reads the file for every connection, so that a rotated credential needs no restart. While the file cannot be used, the
+ * last one is sent: an authenticator that throws would end the driver's attempts to connect for good.
+ * @throws the error of the file system or the driver if the file cannot be used now
+ */
+export function authenticatorOf(
+  driver: typeof import('@nats-io/transport-node'),
+  credentials: NatsCredentials,
+): Authenticator {
+  const create = (): Authenticator => {
+    const bytes = readFileSync(credentials.file);
+    const line = bytes.toString('utf8').trim();
+    switch (credentials.kind) {
+      case 'creds':
+        return driver.credsAuthenticator(bytes);
+      case 'token':
+        return driver.tokenAuthenticator(line);
+      case 'password':
+        return driver.usernamePasswordAuthenticator(credentials.user, line);
+    }
+  };
+  let last = create();
+  return (nonce) => {
+    try {
+      const next = create();
+      const answer = next(nonce);
+      last = next;
+      return answer;
+    } catch {
+      return last(nonce);
+    }
+  };
+}

@@ -1,0 +1,167 @@
+import { setImmediate as pendingWrites } from 'node:timers/promises';
+import type { ConsumerMessages, JetStreamClient } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { authenticatorOf, type NatsCredentials } from './credentials.ts';
+
+export type NatsOptions = {
+  /** `nats://host:port`, or `tls://host:port`, which never continues without TLS; several servers of one cluster. */
+  readonly servers: readonly string[];
+  /** Name of the stream, created if absent: letters, digits, `_` and `-`. Its subjects begin with the name. */
+  readonly stream: string;
+  /** Copies of the stream in a cluster of servers; 1 by default. An existing stream is not changed. */
+  readonly replicas?: number;
+  readonly credentials?: NatsCredentials;
+  /** Files in PEM that are read for every connection. */
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+  /** Shown in the server's list of connections. */
+  readonly clientName: string;
+};
+
+/** Timeout of a connection attempt and of a request, milliseconds. */
+const timeoutMs = 5_000;
+/** A server that answers no ping for twice this time is away, milliseconds. */
+const pingMs = 10_000;
+const reconnectMs = 500;
+/** Hints are kept for this long: whoever was away for longer reads its table anyway. */
+const keptHours = 24;
+/** A pull ends after this time and is repeated; the server shows that it is there twice as often. */
+const pullMs = 10_000;
+
+type Drivers = {
+  readonly core: typeof import('@nats-io/transport-node');
+  readonly jetstream: typeof import('@nats-io/jetstream');
+};
+
+type Link = Drivers & {
+  readonly connection: NatsConnection;
+  readonly client: JetStreamClient;
+  /** Aborted, and replaced by another one, each time the connection was lost and is there again. */
+  lost: AbortController;
+};
+
+/** The hints that are received until they are stopped, or until `lost` is aborted. */
+export type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
+
+/** A stream that keeps the last message of each topic, over one connection that the driver opens again after each loss. */
+export class NatsStream implements AsyncDisposable {
+  readonly #options: NatsOptions;
+  #link: Promise<Link> | undefined;
+  #isEnded = false;
+
+  constructor(options: NatsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the server has stored a message. Rejects with an error of the driver. */
+  async publish(topic: string): Promise<void> {
+    const link = await this.#open();
+    const publish = () =>
+      link.client.publish(this.#subject(topic), '', { expect: { streamName: this.#options.stream } });
+    try {
+      await publish();
+    } catch (error) {
+      if (error instanceof link.core.TimeoutError) throw error;
+      // Where no stream takes the subject, the driver says that JetStream is not enabled.
+      await this.#ensureStream(link);
+      await publish();
+    }
+  }
+
+  /** Receives the kept message of a topic, then every later one. Rejects with an error of the driver. */
+  async receive(topic: string): Promise<Reception> {
+    const link = await this.#open();
+    const { signal: lost } = link.lost;
+    await this.#ensureStream(link);
+    const consumer = await link.client.consumers.get(this.#options.stream, {
+      filter_subjects: this.#subject(topic),
+      deliver_policy: link.jetstream.DeliverPolicy.LastPerSubject,
+    });
+    const messages = await consumer.consume({ expires: pullMs, abort_on_missing_resource: true });
+    void stopWhenAbsent(messages);
+    return { messages, lost };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true;
+    const link = await this.#link?.catch(() => undefined);
+    // The driver ignores the error of a write to a socket that the server has closed, but not once it closes the socket
+    // itself: then the error would be uncaught. Pending writes come first.
+    await pendingWrites();
+    await link?.connection.close();
+  }
+
+  #subject(topic: string): string {
+    return `${this.#options.stream}.${topic}`;
+  }
+
+  #open(): Promise<Link> {
+    if (this.#isEnded) return Promise.reject(new DOMException('the queue is disposed', 'AbortError'));
+    const link = this.#link ?? this.#connect();
+    this.#link = link;
+    const forget = (): void => {
+      if (this.#link === link) this.#link = undefined;
+    };
+    link.then(({ connection }) => connection.closed().then(forget), forget);
+    return link;
+  }
+
+  async #connect(): Promise<Link> {
+    const { servers, tls, credentials, clientName } = this.#options;
+    // Imported on demand: most processes have no queue in NATS.
+    const [core, jetstream] = await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
+    const isEncrypted = tls !== undefined || servers.some((server) => server.startsWith('tls:'));
+    const connection = await core.connect({
+      servers: [...servers],
+      name: clientName,
+      timeout: timeoutMs,
+      pingInterval: pingMs,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: reconnectMs,
+      // A rotated credential is refused until its file follows.
+      ignoreAuthErrorAbort: true,
+      ...(isEncrypted ? { tls: { ...tls } } : {}),
+      ...(credentials === undefined ? {} : { authenticator: authenticatorOf(core, credentials) }),
+    });
+    const client = jetstream.jetstream(connection, { timeout: timeoutMs });
+    const link: Link = { core, jetstream, connection, client, lost: new AbortController() };
+    void followStatus(link);
+    return link;
+  }
+
+  async #ensureStream(link: Link): Promise<void> {
+    const { stream, replicas = 1 } = this.#options;
+    const manager = await link.client.jetstreamManager(false);
+    try {
+      await manager.streams.info(stream);
+    } catch (error) {
+      if (!isAbsent(link, error)) throw error;
+      await manager.streams.add({
+        name: stream,
+        subjects: [`${stream}.*`],
+        max_msgs_per_subject: 1,
+        max_age: link.core.nanos(keptHours * 3_600_000),
+        num_replicas: replicas,
+      });
+    }
+  }
+}
+
+async function followStatus(link: Link): Promise<void> {
+  for await (const { type } of link.connection.status()) {
+    if (type !== 'reconnect') continue;
+    const { lost } = link;
+    link.lost = new AbortController();
+    lost.abort();
+  }
+  link.lost.abort();
+}
+
+/** The driver retries without end where the stream or its consumer is gone. */
+async function stopWhenAbsent(messages: ConsumerMessages): Promise<void> {
+  const ends = new Set(['heartbeats_missed', 'consumer_not_found', 'stream_not_found', 'consumer_deleted']);
+  for await (const { type } of messages.status()) if (ends.has(type)) messages.stop();
+}
+
+function isAbsent({ jetstream }: Drivers, error: unknown): boolean {
+  return error instanceof jetstream.JetStreamApiError && error.code === jetstream.JetStreamApiCodes.StreamNotFound;
+}
