@@ -1,5 +1,5 @@
 import { freePort } from '#kit/testing/loopback';
-import { findServerProgram, type RunningServer, startServerProgram } from '../support/server-program.ts';
+import { findServerProgram, type SpawnedServer, startServerProgram } from '../support/server-program.ts';
 
 const program = findServerProgram('openfga', 'openfga');
 
@@ -10,7 +10,7 @@ export const missingOpenFga = program.missing;
 export const onOpenFga = program.on;
 
 /** Its data is in memory and lost when it ends. */
-export type OpenFgaServer = RunningServer & { readonly url: URL };
+export type OpenFgaServer = SpawnedServer & { readonly url: URL };
 
 /** A real OpenFGA server that keeps everything in memory, on loopback. */
 export async function startOpenFga(options: { readonly token?: string } = {}): Promise<OpenFgaServer> {

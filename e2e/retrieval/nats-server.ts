@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { freePort } from '#kit/testing/loopback';
-import { findServerProgram, type RunningServer, startServerProgram } from '../support/server-program.ts';
+import { findServerProgram, type SpawnedServer, startServerProgram } from '../support/server-program.ts';
 
 export const natsProgram = findServerProgram('nats', 'nats-server');
 
-export type NatsServer = RunningServer & { readonly port: number; readonly url: string };
+type NatsServer = SpawnedServer & { readonly port: number; readonly url: string };
 
 type NatsServerOptions = {
   /** Where streams are stored. */

@@ -6,7 +6,7 @@ import { cacheFolder } from '../../hack/cluster/places.ts';
 import { until } from './until.ts';
 
 /** A program that `npm run cluster program NAME` builds; tests do not build it. */
-export type ServerProgram = {
+type ServerProgram = {
   readonly path: string | undefined;
   /** Why the program cannot be started; undefined if it can. */
   readonly missing: string | undefined;
@@ -21,7 +21,7 @@ export function findServerProgram(module: string, name: string): ServerProgram {
   return { path, missing, on: (title) => (missing === undefined ? title : `${title} (${missing})`) };
 }
 
-export type RunningServer = AsyncDisposable & {
+export type SpawnedServer = AsyncDisposable & {
   readonly child: ChildProcess;
   /** Kills the server. */
   end(): Promise<void>;
@@ -36,7 +36,7 @@ type ServerStart = {
 };
 
 /** Starts a real server and waits until it serves. */
-export async function startServerProgram({ program, args, environment, serves }: ServerStart): Promise<RunningServer> {
+export async function startServerProgram({ program, args, environment, serves }: ServerStart): Promise<SpawnedServer> {
   if (program.path === undefined) throw new Error(program.missing);
   const child = spawn(program.path, args, { stdio: 'ignore', env: { ...environment } });
   const end = async (): Promise<void> => {
