@@ -1,0 +1,121 @@
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { Relations, Tuple } from '#relations/ports';
+import { agentSubject, userSubject } from '#relations/subject';
+import { collectionObject, groupObject, isGroupOf, readCollectionObject } from '#relations/tenant-object';
+import { ownerLabel, publicLabel, userLabel } from './document-labels.ts';
+
+/** What decides about a collection besides relations. */
+export type GuardedCollection = {
+  readonly tenant: string;
+  readonly collectionId: string;
+  readonly visibility: 'private' | 'public';
+  readonly aclModel: 'document' | 'collection';
+};
+
+/*
+ * Every function asks the store of relations anew, so that a revoked right ends with the request before
+ * (retrieval:acl:revoked-next-request), and throws RelationsUnavailableError where it does not answer. A collection of
+ * another tenant grants nothing. Claimed groups count for the user, never for the agent.
+ */
+
+/** Whether the collection is open to the request: to its user, or to the agent that acts for the user. */
+export async function mayRead(
+  relations: Relations,
+  caller: TenantCaller,
+  collection: GuardedCollection,
+): Promise<boolean> {
+  const { agent } = caller;
+  if (await userReads(relations, caller, collection)) return true;
+  if (agent === undefined || collection.tenant !== caller.tenant) return false;
+  return relations.check(agentSubject(agent), 'reader', objectOf(collection));
+}
+
+/** Whether the user, or the integration service that acts, may write (retrieval:role:writer-integration). */
+export async function mayWrite(
+  relations: Relations,
+  caller: TenantCaller,
+  collection: Pick<GuardedCollection, 'tenant' | 'collectionId'>,
+): Promise<boolean> {
+  if (collection.tenant !== caller.tenant) return false;
+  const object = objectOf(collection);
+  if (await relations.check(userSubject(caller.user), 'writer', object, claimedGroups(caller))) return true;
+  return caller.agent !== undefined && relations.check(agentSubject(caller.agent), 'writer', object);
+}
+
+/** Whether the user owns the collection: an agent does not own, nor act for an owner by its own rights. */
+export async function owns(
+  relations: Relations,
+  caller: TenantCaller,
+  collection: Pick<GuardedCollection, 'tenant' | 'collectionId'>,
+): Promise<boolean> {
+  if (collection.tenant !== caller.tenant) return false;
+  return relations.check(userSubject(caller.user), 'owner', objectOf(collection));
+}
+
+/**
+ * The labels with which the user sees documents of a collection that the request may read; `every` where the right to
+ * read the collection decides. The agent adds none (retrieval:acl:user-not-agent).
+ */
+export async function visibleLabels(
+  relations: Relations,
+  caller: TenantCaller,
+  collection: GuardedCollection,
+): Promise<readonly string[] | 'every'> {
+  if (collection.tenant !== caller.tenant) return [];
+  if (collection.aclModel === 'collection') return (await userReads(relations, caller, collection)) ? 'every' : [];
+  const user = userSubject(caller.user);
+  const [groups, isOwner] = await Promise.all([
+    relations.groupsOf(user, claimedGroups(caller)),
+    relations.check(user, 'owner', objectOf(collection)),
+  ]);
+  return [
+    ...groups.filter((group) => isGroupOf(caller.tenant, group)),
+    ...[caller.user, ...caller.principals].map(userLabel),
+    ...(isOwner ? [ownerLabel] : []),
+    ...(collection.visibility === 'public' ? [publicLabel] : []),
+  ];
+}
+
+/** Ids of the collections of the tenant that a relation opens to the request; public ones are not among them. */
+export async function readableCollections(relations: Relations, caller: TenantCaller): Promise<readonly string[]> {
+  const { tenant, user, agent } = caller;
+  const lists = await Promise.all([
+    relations.objectsOf(userSubject(user), 'reader', 'collection', claimedGroups(caller)),
+    agent === undefined ? [] : relations.objectsOf(agentSubject(agent), 'reader', 'collection'),
+  ]);
+  const ids = lists.flat().map((object) => readCollectionObject(tenant, object));
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}
+
+/**
+ * The tuples with which a collection of the caller begins: its owner, and its parent, which the caller must be allowed to
+ * write. The caller has found the parent in its tenant.
+ */
+export async function beginningOf(
+  relations: Relations,
+  caller: TenantCaller,
+  collectionId: string,
+  parentId: string | undefined,
+): Promise<'forbidden' | { readonly object: string; readonly tuples: readonly Tuple[] }> {
+  const { tenant } = caller;
+  const object = collectionObject(tenant, collectionId);
+  const owner = { subject: userSubject(caller.user), relation: 'owner', object };
+  if (parentId === undefined) return { object, tuples: [owner] };
+  const parent = { tenant, collectionId: parentId };
+  if (!(await mayWrite(relations, caller, parent))) return 'forbidden';
+  return { object, tuples: [owner, { subject: objectOf(parent), relation: 'parent', object }] };
+}
+
+async function userReads(relations: Relations, caller: TenantCaller, collection: GuardedCollection): Promise<boolean> {
+  if (collection.tenant !== caller.tenant) return false;
+  if (collection.visibility === 'public') return true;
+  return relations.check(userSubject(caller.user), 'reader', objectOf(collection), claimedGroups(caller));
+}
+
+function claimedGroups({ tenant, groups }: TenantCaller): readonly string[] {
+  return groups.map((name) => groupObject(tenant, name));
+}
+
+function objectOf({ tenant, collectionId }: Pick<GuardedCollection, 'tenant' | 'collectionId'>): string {
+  return collectionObject(tenant, collectionId);
+}
