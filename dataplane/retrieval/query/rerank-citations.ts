@@ -1,0 +1,42 @@
+import { ModelsError } from '#models/models-error';
+import type { ModelCall, Models, RerankProfile } from '#models/ports';
+
+type Reranking<C> = {
+  /** Best first; in the order in which they were given where reranking was not applied. */
+  readonly citations: readonly C[];
+  /** What `meta.rerank` of an answer says. */
+  readonly applied: boolean;
+};
+
+/**
+ * The approved profile to rerank with: the named one, or the first where none is named. Undefined where the named one is
+ * not approved: nothing is reranked then (`retrieval:query:rerank-approved-only`).
+ */
+export function rerankProfileOf(
+  approved: ReadonlyMap<string, RerankProfile>,
+  named: string | undefined,
+): RerankProfile | undefined {
+  return named === undefined ? approved.values().next().value : approved.get(named);
+}
+
+/**
+ * Orders citations that the caller may see by a model. Where the model is away, refuses a text or answers something else,
+ * they keep their order and the answer says that reranking was not applied. Rejects only with the reason of the signal.
+ */
+export async function rerankCitations<C extends { readonly content: string }>(
+  models: Pick<Models, 'rerank'>,
+  profile: RerankProfile | undefined,
+  { text, citations }: { readonly text: string; readonly citations: readonly C[] },
+  call: ModelCall = {},
+): Promise<Reranking<C>> {
+  if (profile === undefined || citations.length === 0) return { citations, applied: false };
+  try {
+    const documents = citations.map(({ content }) => content);
+    const ranked = await models.rerank(profile, text, documents, call);
+    const ordered = ranked.flatMap(({ index }) => citations[index] ?? []);
+    return { citations: ordered, applied: true };
+  } catch (error) {
+    if (error instanceof ModelsError) return { citations, applied: false };
+    throw error;
+  }
+}
