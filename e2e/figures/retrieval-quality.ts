@@ -12,8 +12,7 @@ export const figure: Figure = {
   run: async () => {
     if (missingJudgedSet !== undefined) return { skipped: missingJudgedSet };
     const set = readJudgedSet();
-    await using world = openMemoryWorld();
-    world.source.pageSize = 1_000;
+    await using world = openMemoryWorld({ pageSize: 1_000 });
     const reflects = await world.commit('xquad', judgedEntries(set));
     const { ndcg, recall } = await measureTermQuality(set, world.index, { partition: 'xquad', reflects });
     return {

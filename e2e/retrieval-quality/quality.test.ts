@@ -26,8 +26,7 @@ test.skipIf(missingJudgedSet !== undefined)(
   `BM25 over XQuAD-ru has an nDCG@10 of at least .95 with the embedded index${missingJudgedSet ? ` (${missingJudgedSet})` : ''}`,
   async () => {
     const judged = readJudgedSet();
-    await using world = openMemoryWorld();
-    world.source.pageSize = 1_000;
+    await using world = openMemoryWorld({ pageSize: 1_000 });
     const reflects = await world.commit('xquad', judgedEntries(judged));
     const { ndcg, recall } = await measureTermQuality(judged, world.index, { partition: 'xquad', reflects });
     expect(ndcg).toBeGreaterThanOrEqual(0.95);

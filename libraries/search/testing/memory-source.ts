@@ -1,19 +1,42 @@
-import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from '../ports.ts';
+import type { IndexChange, IndexEntry, PartitionSource } from '../ports.ts';
+import { readPartitions } from '../read-partitions.ts';
 
 type Kept = { entries: Map<string, IndexEntry>; numbers: Map<string, bigint>; changeNo: bigint };
 
-/** A source of partitions in memory, which numbers its changes as a database would. */
+/** Tables of entries in memory, which number their changes as a database would, read as those of a database are. */
 export class MemorySource implements PartitionSource {
-  /** Entries of a page and groups of one answer about changes. */
-  pageSize = 3;
   /** What reading rejects with; undefined if the source answers. */
   failure: Error | undefined;
-  /** Changes before this number are no longer known. */
+  /** Groups that ended with this change or before it are gone. */
   forgottenThrough = 0n;
   /** Called before each page of a load. */
   beforePage: (() => Promise<void>) | undefined;
   loads = 0;
   readonly #partitions = new Map<string, Kept>();
+  readonly #source: PartitionSource;
+
+  constructor(options: { readonly pageSize: number; readonly groupsAtOnce: number }) {
+    this.#source = readPartitions<string>(
+      {
+        numbers: async (partition) => {
+          const kept = this.#answering(partition);
+          return kept && { newest: kept.changeNo, forgottenThrough: this.forgottenThrough };
+        },
+        page: (partition, after, size) => this.#page(partition, after ?? '', size),
+        changedGroups: async (partition, after, size) => {
+          const changed = [...(this.#answering(partition)?.numbers ?? [])].filter(([, number]) => number > after);
+          changed.sort(([, one], [, other]) => Number(one - other));
+          const last = changed[size - 1]?.[1];
+          return changed
+            .filter(([, number], at) => at < size || number === last)
+            .map(([group, changeNo]) => ({ group, changeNo }));
+        },
+        entriesOf: async (partition, groups) =>
+          [...(this.#answering(partition)?.entries.values() ?? [])].filter(({ group }) => groups.includes(group)),
+      },
+      options,
+    );
+  }
 
   /** Commits changes of a partition, which exists from its first commit on; the number of the commit. */
   commit(partition: string, changes: readonly IndexChange[]): bigint {
@@ -33,31 +56,13 @@ export class MemorySource implements PartitionSource {
     return kept.changeNo;
   }
 
-  remove(partition: string): void {
-    this.#partitions.delete(partition);
-  }
-
-  async load(partition: string) {
+  load(partition: string) {
     this.loads += 1;
-    const kept = this.#answering(partition);
-    return kept && { upTo: kept.changeNo, entries: this.#pages(kept) };
+    return this.#source.load(partition);
   }
 
-  async changesAfter(partition: string, after: bigint): Promise<CommittedChanges | undefined> {
-    const kept = this.#answering(partition);
-    if (kept === undefined) return undefined;
-    if (after < this.forgottenThrough) return { kind: 'forgotten' };
-    const numbers = [...kept.numbers].filter(([, number]) => number > after);
-    const changed = numbers.toSorted(([, one], [, other]) => Number(one - other)).slice(0, this.pageSize);
-    const last = changed.at(-1)?.[1];
-    const groups = numbers.filter(([, number]) => last !== undefined && number <= last).map(([group]) => group);
-    const more = groups.length < numbers.length;
-    return {
-      kind: 'changes',
-      changes: groups.flatMap((group) => contentOf(kept, group)),
-      upTo: more && last !== undefined ? last : kept.changeNo,
-      more,
-    };
+  changesAfter(partition: string, after: bigint) {
+    return this.#source.changesAfter(partition, after);
   }
 
   #answering(partition: string): Kept | undefined {
@@ -65,26 +70,12 @@ export class MemorySource implements PartitionSource {
     return this.#partitions.get(partition);
   }
 
-  /** Pages by id, each of which sees the entries of its time. */
-  async *#pages(kept: Kept): AsyncGenerator<readonly IndexEntry[]> {
-    let after = '';
-    for (;;) {
-      await this.beforePage?.();
-      if (this.failure !== undefined) throw this.failure;
-      const ids = [...kept.entries.keys()].filter((id) => id > after).sort();
-      const page = ids.slice(0, this.pageSize).flatMap((id) => kept.entries.get(id) ?? []);
-      const last = page.at(-1);
-      if (last === undefined) return;
-      after = last.id;
-      yield page;
-    }
+  /** The entries after an id, as they are now. */
+  async #page(partition: string, after: string, size: number) {
+    await this.beforePage?.();
+    const kept = this.#answering(partition);
+    const ids = [...(kept?.entries.keys() ?? [])].filter((id) => id > after).sort();
+    const entries = ids.slice(0, size).flatMap((id) => kept?.entries.get(id) ?? []);
+    return { entries, next: entries.length < size ? undefined : entries.at(-1)?.id };
   }
-}
-
-function contentOf(kept: Kept, group: string): readonly IndexChange[] {
-  const entries = [...kept.entries.values()].filter((entry) => entry.group === group);
-  return [
-    ...entries.map((entry): IndexChange => ({ kind: 'put', entry })),
-    { kind: 'retain', group, ids: entries.map(({ id }) => id) },
-  ];
 }

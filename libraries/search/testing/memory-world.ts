@@ -2,9 +2,11 @@ import { openEmbeddedIndex } from '../adapters/embedded/embedded-index.ts';
 import { MemorySource } from './memory-source.ts';
 import type { SearchWorld } from './search-index-suite.ts';
 
-/** The embedded index over a source in memory. */
-export function openMemoryWorld({ mostBytes }: { readonly mostBytes: number } = { mostBytes: 64 * 2 ** 20 }) {
-  const source = new MemorySource();
+type WorldOptions = { readonly mostBytes?: number; readonly pageSize?: number; readonly groupsAtOnce?: number };
+
+/** The embedded index over a source in memory, with small pages so that tests meet their edges. */
+export function openMemoryWorld({ mostBytes = 64 * 2 ** 20, pageSize = 3, groupsAtOnce = 3 }: WorldOptions = {}) {
+  const source = new MemorySource({ pageSize, groupsAtOnce });
   const index = openEmbeddedIndex({ source, mostBytes });
   return {
     source,

@@ -155,8 +155,7 @@ describe('the embedded search index', () => {
   });
 
   test('queries continue on the rows that they began with while their partition is dropped and another takes its memory', async () => {
-    await using world = openMemoryWorld();
-    world.source.pageSize = 1_000;
+    await using world = openMemoryWorld({ pageSize: 1_000 });
     const many = await world.commit('p', putMany(6_000));
     const other = await world.commit('q', [
       { kind: 'put', entry: entryOf('other', { vector: unit(-1, 0, 0, 0) }) },

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { attributeLimits, chunkAttributes } from './chunk-attributes.ts';
+import { partitionName, readPartitionName } from './partition-name.ts';
+
+describe('attributes of a chunk', () => {
+  test('metadata is compared by its paths, lists by their plain values, and other values not at all', () => {
+    const metadata = { source: 'wiki', labels: ['a', 1, null, {}], nested: { deep: true, none: null } };
+    expect(chunkAttributes('d', metadata)).toEqual({
+      doc_id: 'd',
+      'metadata.source': 'wiki',
+      'metadata.labels': ['a', 1],
+      'metadata.nested.deep': true,
+    });
+  });
+
+  test('values, lists, depth and attributes are kept up to their limits', () => {
+    const nested = (depth: number): Record<string, unknown> => (depth === 0 ? { end: 1 } : { a: nested(depth - 1) });
+    const { attributes, depth, valueLength, values } = attributeLimits;
+    const pathOf = (levels: number) => `metadata.${'a.'.repeat(levels)}end`;
+    expect(chunkAttributes('d', nested(depth - 1))[pathOf(depth - 1)]).toBe(1);
+    expect(chunkAttributes('d', nested(depth))[pathOf(depth)]).toBeUndefined();
+    expect(chunkAttributes('d', { a: 'x'.repeat(valueLength) })['metadata.a']).toHaveLength(valueLength);
+    expect(chunkAttributes('d', { a: 'x'.repeat(valueLength + 1) })['metadata.a']).toBeUndefined();
+    expect(chunkAttributes('d', { a: new Array(values + 1).fill('x') })['metadata.a']).toHaveLength(values);
+    const many = Object.fromEntries(Array.from({ length: attributes }, (_, at) => [`k${at}`, at]));
+    expect(Object.keys(chunkAttributes('d', many))).toHaveLength(attributes);
+  });
+});
+
+test('the name of a partition is read back, and another name is refused', () => {
+  const partition = { collectionId: '3f0c2e6e-8d5d-4c8e-9a51-5d6f7f1f2b10', version: 12 };
+  expect(readPartitionName(partitionName(partition))).toEqual(partition);
+  expect(() => readPartitionName('a/1')).toThrow('another form');
+});

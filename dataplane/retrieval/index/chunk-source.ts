@@ -1,0 +1,91 @@
+import type { IndexEntry, PartitionSource } from '#search/ports';
+import { readPartitions } from '#search/read-partitions';
+import type { Database } from '#sql/connect';
+import { chunkAttributes } from './chunk-attributes.ts';
+import { readPartitionName } from './partition-name.ts';
+
+/** Some megabytes of vectors; a page is one statement. */
+const pageSize = 1_000;
+const groupsAtOnce = 50;
+
+type Cursor = { readonly doc: string; readonly no: number };
+
+type ChunkRow = {
+  readonly doc: string;
+  readonly no: number;
+  readonly chunk_id: string;
+  readonly doc_id: string;
+  readonly labels: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly terms: string;
+  readonly vector: Buffer;
+};
+
+/**
+ * The live chunks of an active or retired version, from which the embedded index is built and which it follows. A version
+ * that is being built is no partition yet: its chunks are complete only with the commit that makes it active.
+ */
+export function chunkSource({ sql }: Database): PartitionSource {
+  const columns = sql`
+    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, c.terms, c.vector
+    from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted`;
+  return readPartitions<Cursor>(
+    {
+      async numbers(partition) {
+        const { collectionId, version } = readPartitionName(partition);
+        const [row] = await sql<{ change_no: string }[]>`
+          select c.change_no from retrieval.collections c
+          join retrieval.index_versions v on v.collection_id = c.collection_id and v.number = ${version}
+          where c.collection_id = ${collectionId} and c.status <> 'deleted'
+            and (v.state = 'active' or v.state = 'retired' and not v.cleared)`;
+        return row && { newest: BigInt(row.change_no), forgottenThrough: 0n };
+      },
+      async page(partition, after, size) {
+        const { collectionId, version } = readPartitionName(partition);
+        const rows = await sql<ChunkRow[]>`
+          select ${columns}
+          where d.collection_id = ${collectionId} and c.version = ${version} and d.doc >= ${after?.doc ?? '0'}::bigint
+            and (c.doc, c.no) > (${after?.doc ?? '0'}::bigint, ${after?.no ?? -1}::integer)
+          order by c.doc, c.no limit ${size}`;
+        const last = rows.at(-1);
+        const next = last === undefined || rows.length < size ? undefined : { doc: last.doc, no: last.no };
+        return { entries: rows.map(entryOf), next };
+      },
+      async changedGroups(partition, after, size) {
+        const { collectionId } = readPartitionName(partition);
+        const rows = await sql<{ doc: string; change_no: string }[]>`
+          select doc, change_no from retrieval.documents
+          where collection_id = ${collectionId} and change_no > ${String(after)}::bigint
+          order by change_no fetch first ${size} rows with ties`;
+        return rows.map(({ doc, change_no }) => ({ group: doc, changeNo: BigInt(change_no) }));
+      },
+      async entriesOf(partition, groups) {
+        const { collectionId, version } = readPartitionName(partition);
+        const rows = await sql<ChunkRow[]>`
+          select ${columns}
+          where d.collection_id = ${collectionId} and c.version = ${version} and c.doc = any(${[...groups]}::bigint[])
+          order by c.doc, c.no`;
+        return rows.map(entryOf);
+      },
+    },
+    { pageSize, groupsAtOnce },
+  );
+}
+
+function entryOf({ doc, chunk_id, doc_id, labels, metadata, terms, vector }: ChunkRow): IndexEntry {
+  return {
+    id: chunk_id,
+    group: doc,
+    labels,
+    attributes: chunkAttributes(doc_id, metadata),
+    terms: terms === '' ? [] : terms.split(' '),
+    ...(vector.length === 0 ? {} : { vector: vectorOf(vector) }),
+  };
+}
+
+/** Copies the bytes, as numbers of 32 bits need an aligned beginning. */
+function vectorOf(bytes: Buffer): Float32Array {
+  const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);
+  new Uint8Array(vector.buffer).set(bytes);
+  return vector;
+}

@@ -1,0 +1,86 @@
+import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from './ports.ts';
+
+/**
+ * Reads the tables behind an index; each method is one statement. A change of a group (its entries, their labels or
+ * attributes, its end) writes the number of its transaction to the group's row, which stays after the group has ended for as long
+ * as `forgottenThrough` says.
+ * Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
+ * visible in order.
+ */
+export type PartitionReader<Cursor> = {
+  /** Undefined if there is no such partition. */
+  numbers(partition: string): Promise<ChangeNumbers | undefined>;
+  /** The next live entries in an order that does not change, about `size` of them, and where to continue. */
+  page(
+    partition: string,
+    after: Cursor | undefined,
+    size: number,
+  ): Promise<{ readonly entries: readonly IndexEntry[]; readonly next: Cursor | undefined }>;
+  /** The first `size` groups whose number is larger, by number, and with them every group of the last number. */
+  changedGroups(
+    partition: string,
+    after: bigint,
+    size: number,
+  ): Promise<readonly { readonly group: string; readonly changeNo: bigint }[]>;
+  /** The live entries of groups. */
+  entriesOf(partition: string, groups: readonly string[]): Promise<readonly IndexEntry[]>;
+};
+
+type ChangeNumbers = {
+  /** The newest committed number. */
+  readonly newest: bigint;
+  /** Rows of groups that ended with this number or before it are gone; 0 if none is. */
+  readonly forgottenThrough: bigint;
+};
+
+type ReadOptions = {
+  /** Entries of a page of a load. */
+  readonly pageSize: number;
+  /** Groups of one answer about changes. */
+  readonly groupsAtOnce: number;
+};
+
+/** Reads partitions page by page and follows their changes. */
+export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options: ReadOptions): PartitionSource {
+  async function* pages(partition: string): AsyncGenerator<readonly IndexEntry[]> {
+    let after: Cursor | undefined;
+    do {
+      const { entries, next } = await reader.page(partition, after, options.pageSize);
+      if (entries.length > 0) yield entries;
+      after = next;
+    } while (after !== undefined);
+  }
+
+  return {
+    async load(partition) {
+      const numbers = await reader.numbers(partition);
+      return numbers && { upTo: numbers.newest, entries: pages(partition) };
+    },
+    async changesAfter(partition, after): Promise<CommittedChanges | undefined> {
+      // Read before the groups: they then include every change up to this number.
+      const numbers = await reader.numbers(partition);
+      if (numbers === undefined) return undefined;
+      const { newest, forgottenThrough } = numbers;
+      if (after < forgottenThrough) return { kind: 'forgotten' };
+      if (newest === after) return { kind: 'changes', changes: [], upTo: after, more: false };
+      const changed = await reader.changedGroups(partition, after, options.groupsAtOnce);
+      const groups = changed.map(({ group }) => group);
+      const changes = groups.length === 0 ? [] : changesOf(groups, await reader.entriesOf(partition, groups));
+      const last = changed.at(-1)?.changeNo ?? after;
+      const more = changed.length >= options.groupsAtOnce;
+      return { kind: 'changes', changes, upTo: more || last > newest ? last : newest, more };
+    },
+  };
+}
+
+/** Gives each group the entries that it has now, and removes its others. */
+function changesOf(groups: readonly string[], entries: readonly IndexEntry[]): readonly IndexChange[] {
+  const byGroup = Map.groupBy(entries, ({ group }) => group);
+  return groups.flatMap((group): readonly IndexChange[] => {
+    const own = byGroup.get(group) ?? [];
+    return [
+      ...own.map((entry): IndexChange => ({ kind: 'put', entry })),
+      { kind: 'retain', group, ids: own.map(({ id }) => id) },
+    ];
+  });
+}
