@@ -1,0 +1,61 @@
+// A submitter of the crash tests: repeats each submit under the same key until it is accepted, as a client does.
+import { setTimeout as pause } from 'node:timers/promises';
+import { v7 as uuid } from 'uuid';
+import { stagedBytes } from '../../dataplane/retrieval/ingest/submit/staged-document.ts';
+import { type SubmittedDocument, submitDocuments } from '../../dataplane/retrieval/ingest/submit/submit-documents.ts';
+import { addressOf, type CrashSubmit, crashDocument } from './crash-documents.ts';
+import { crashSettings, crashTenant, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
+import { folderStore } from './folder-store.ts';
+
+const settings = crashSettings();
+endWithParent();
+const ports = {
+  database: openCrashDatabase(settings, 'crash-submitter'),
+  objects: folderStore(settings.objectsFolder),
+  newId: uuid,
+  hint: () => undefined,
+  onStep: planFollower(settings),
+};
+
+/** Submits of one document stay in their order; different documents are submitted at the same time. */
+const lanes = 6;
+const batch = 3;
+
+function submittedDocument(submit: CrashSubmit): SubmittedDocument {
+  const { op, text, isFetched, contentHash } = crashDocument(submit);
+  const content = isFetched ? { content_ref: { uri: addressOf(text) } } : { content: { sections: [{ text }] } };
+  return {
+    collectionId: settings.collectionId,
+    collection: 'crash',
+    docId: submit.docId,
+    op,
+    contentHash,
+    idempotencyKey: String(submit.n),
+    labels: [],
+    payload: op === 'delete' ? undefined : stagedBytes(content),
+  };
+}
+
+async function runLane(own: readonly CrashSubmit[]): Promise<void> {
+  for (let at = 0; at < own.length; at += batch) {
+    const submits = own.slice(at, at + batch);
+    const documents = submits.map(submittedDocument);
+    for (let isAccepted = false; !isAccepted; ) {
+      try {
+        const entries = await submitDocuments(ports, { tenant: crashTenant, traceId: 'crash', documents });
+        process.stdout.write(`${JSON.stringify({ accepted: submits.map(({ n }, i) => [n, entries[i]?.jobId]) })}\n`);
+        isAccepted = true;
+      } catch {
+        await pause(30);
+      }
+    }
+  }
+}
+
+process.stdout.write(`${JSON.stringify({ listening: 'submits' })}\n`);
+const laneOf = ({ docId }: CrashSubmit): number => Number(docId.slice(1)) % lanes;
+await Promise.all(
+  Array.from({ length: lanes }, (_, lane) => runLane(settings.submits.filter((one) => laneOf(one) === lane))),
+);
+process.stdout.write(`${JSON.stringify({ ended: true })}\n`);
+process.exit(0);

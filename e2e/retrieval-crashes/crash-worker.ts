@@ -1,0 +1,48 @@
+// A worker of the crash tests: real but for the models, whose vectors depend on the text alone.
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLogger } from '#kit/log/logger';
+import { ModelsError } from '#models/models-error';
+import { analyse } from '#search/analysis/analyse';
+import { startIngest } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
+import { scriptedModels, testProfile } from '../../dataplane/retrieval/ingest/testing/scripted-models.ts';
+import { countTokens } from '../../dataplane/retrieval/tokens/count-tokens.ts';
+import { fetchedBytes, poison, textAt } from './crash-documents.ts';
+import { crashSettings, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
+import { folderStore } from './folder-store.ts';
+
+const settings = crashSettings();
+endWithParent();
+
+const models = scriptedModels(async (texts) => {
+  await pause(Math.random() * 4);
+  if (texts.some((text) => text.includes(poison))) throw new ModelsError('refused');
+  if (Math.random() < settings.awayShare) throw new ModelsError('unavailable');
+});
+
+startIngest(
+  {
+    database: openCrashDatabase(settings, 'crash-worker'),
+    objects: folderStore(settings.objectsFolder),
+    models,
+    fetcher: { fetch: async (_scope, uri) => fetchedBytes(textAt(uri)) },
+    guard: 'unguarded',
+    // Batches of four chunks, so that one document has several writes.
+    profileOf: (id) => ({ ...testProfile, id, batch: 4 }),
+    analyse,
+    countTokens,
+    onStep: planFollower(settings),
+  },
+  {
+    logger: createLogger({ service: 'crash-worker', level: 'warn' }),
+    queue: {
+      publish: async () => undefined,
+      subscribe: async () => ({ [Symbol.asyncDispose]: async () => undefined }),
+      [Symbol.asyncDispose]: async () => undefined,
+    },
+    concurrency: 4,
+    onAttempt: () => undefined,
+    dropPartition: async () => undefined,
+    times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 300, graceMs: 500 },
+  },
+);
+process.stdout.write(`${JSON.stringify({ listening: 'jobs' })}\n`);

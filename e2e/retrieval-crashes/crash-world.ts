@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectSql, type Database, passwordFrom } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { startTestServer, type TestServer } from '#sql/testing/test-server';
+import type { FollowedChild } from '../support/start-followed.ts';
+import { startFile } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type CommitProxy, startCommitProxy } from './commit-proxy.ts';
+import type { CrashSubmit } from './crash-documents.ts';
+import { type CrashSettings, crashTenant, crashVariable } from './crash-settings.ts';
+
+const migrations = new URL('../../dataplane/retrieval/migrations/', import.meta.url);
+
+export type CrashWorld = AsyncDisposable & {
+  readonly database: Database;
+  readonly collectionId: string;
+  readonly proxy: CommitProxy;
+  startWorker(options?: Partial<CrashSettings>): Promise<FollowedChild>;
+  startSubmitter(submits: readonly CrashSubmit[], options?: Partial<CrashSettings>): Promise<FollowedChild>;
+  /** Kills the PostgreSQL server and starts it again on its data. */
+  crashDatabase(): Promise<void>;
+};
+
+/** A database, a folder of objects and a collection that processes of crash tests share. */
+export async function openCrashWorld(): Promise<CrashWorld> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(temporaryFolder());
+  const databaseFolder = join(folder.path, 'database');
+  mkdirSync(databaseFolder);
+  let server: TestServer = await startTestServer({ folder: databaseFolder });
+  parts.defer(() => server[Symbol.asyncDispose]());
+  const listen = new URL(server.process.url).host;
+  const { passwordFile } = server;
+  const password = passwordFrom(passwordFile);
+  const database = parts.use(connectSql({ url: server.process.url, password, applicationName: 'crash-audit', max: 4 }));
+  await migrate(database, { schema: 'retrieval', folder: migrations });
+  const collectionId = await insertCrashCollection(database);
+  const proxy = parts.use(await startCommitProxy(server.process.url));
+  const settings: CrashSettings = {
+    databaseUrl: proxy.url,
+    passwordFile,
+    objectsFolder: join(folder.path, 'objects'),
+    collectionId,
+    awayShare: 0,
+    submits: [],
+  };
+  mkdirSync(settings.objectsFolder);
+  async function start(file: string, options: Partial<CrashSettings>): Promise<FollowedChild> {
+    const environment = { [crashVariable]: JSON.stringify({ ...settings, ...options }) };
+    const child = startFile({ file: `e2e/retrieval-crashes/${file}`, environment });
+    await child.listens(file);
+    return child;
+  }
+  const owned = parts.move();
+  return {
+    database,
+    collectionId,
+    proxy,
+    startWorker: (options = {}) => start('crash-worker.ts', options),
+    startSubmitter: (submits, options = {}) => start('crash-submitter.ts', { ...options, submits }),
+    async crashDatabase() {
+      const pid = Number(readFileSync(join(databaseFolder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
+      process.kill(pid, 'SIGKILL');
+      await server.process.exit();
+      server = await startTestServer({ folder: databaseFolder, listen });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function insertCrashCollection({ sql }: Database): Promise<string> {
+  const collectionId = randomUUID();
+  await sql`
+    insert into retrieval.collections (collection_id, tenant, name, collection_type, visibility, acl_model,
+      empty_acl_policy, chunk_size, chunk_overlap, embedding_profile_id)
+    values (${collectionId}, ${crashTenant}, 'crash', 'documents', 'private', 'document', 'reject', 100, 20, 'profile')`;
+  await sql`
+    insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
+    values (${collectionId}, 1, 'profile', 'active')`;
+  return collectionId;
+}
+
+/** Waits until every job has ended and nothing is left to remove or to build. */
+export async function drained({ database, collectionId }: CrashWorld): Promise<void> {
+  await until('every job has ended', async () => {
+    const [row] = await database.sql<{ open: number }[]>`
+      select (
+        (select count(*) from retrieval.jobs
+          where collection_id = ${collectionId} and (status in ('PENDING', 'RUNNING') or status = 'DONE' and not settled))
+        + (select count(*) from retrieval.index_versions where collection_id = ${collectionId}
+            and (state = 'building' or state in ('retired', 'failed') and not cleared)))::int as open`;
+    return row?.open === 0;
+  });
+}
+
+/** Makes every job and version due now: the pauses after a fault are no matter of the test. */
+export async function endPauses({ database: { sql } }: CrashWorld): Promise<void> {
+  await sql`
+    update retrieval.jobs set due_at = clock_timestamp(), updated_at = updated_at - interval '1 minute'
+    where status in ('PENDING', 'RUNNING') and retry_at is not null or status = 'DONE' and not settled`;
+}

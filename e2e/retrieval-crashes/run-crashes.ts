@@ -1,0 +1,190 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { replayJob } from '../../dataplane/retrieval/ingest/jobs/dead-letters.ts';
+import { startReindex } from '../../dataplane/retrieval/ingest/reindex/start-reindex.ts';
+import { ingestSteps } from '../../dataplane/retrieval/ingest/worker/ingest-ports.ts';
+import type { FollowedChild } from '../support/start-followed.ts';
+import { until } from '../support/until.ts';
+import { auditCollection } from './audit-collection.ts';
+import type { CrashSubmit } from './crash-documents.ts';
+import { crashTenant } from './crash-settings.ts';
+import { type CrashWorld, drained, endPauses } from './crash-world.ts';
+
+/** The numbers and answers of the submits of one run. */
+export type Submits = { next: number; readonly accepted: Map<number, string> };
+
+const isReached = (child: FollowedChild): boolean => child.output().includes('"reached"');
+
+function takeSubmits(submits: Submits, count: number, documents: number): readonly CrashSubmit[] {
+  return Array.from({ length: count }, () => {
+    submits.next += 1;
+    return { docId: `d${submits.next % documents}`, n: submits.next };
+  });
+}
+
+/** Reads the submits that a submitter reported as accepted. */
+function collectAccepted(child: FollowedChild, accepted: Map<number, string>): void {
+  for (const line of child.output().split('\n')) {
+    if (!line.startsWith('{"accepted"')) continue;
+    try {
+      for (const [n, jobId] of (JSON.parse(line) as { accepted: [number, string][] }).accepted) accepted.set(n, jobId);
+    } catch {
+      // The last line of a killed process may be a part of one: that submit is repeated.
+    }
+  }
+}
+
+async function submitAll(
+  world: CrashWorld,
+  submits: readonly CrashSubmit[],
+  accepted: Map<number, string>,
+): Promise<void> {
+  const child = await world.startSubmitter(submits);
+  await child.exit();
+  collectAccepted(child, accepted);
+}
+
+/**
+ * Kills a process right after each named step, its only write boundary that a crash can divide, and finishes the work with
+ * another one.
+ * @returns what is wrong afterwards, and the steps that were reached
+ */
+export async function killAtSteps(
+  world: CrashWorld,
+  submits: Submits,
+  say: (progress: string) => void,
+): Promise<{ readonly faults: readonly string[]; readonly kills: number }> {
+  const faults: string[] = [];
+  let kills = 0;
+  const plan = (step: string) => ({ plan: { step, occurrence: 1, signal: 'SIGKILL' } as const });
+  for (const step of ['staged', 'registered'] as const) {
+    const own = takeSubmits(submits, 12, 5);
+    const doomed = await world.startSubmitter(own, plan(step));
+    await doomed.exit();
+    collectAccepted(doomed, submits.accepted);
+    kills += Number(isReached(doomed));
+    await submitAll(
+      world,
+      own.filter(({ n }) => !submits.accepted.has(n)),
+      submits.accepted,
+    );
+  }
+  for (const step of ingestSteps) {
+    // Every kind of submit is among these: upserts, fetched and refused ones, deletes.
+    await submitAll(world, takeSubmits(submits, 31, 5), submits.accepted);
+    const isReindex = step === 'built' || step === 'switched';
+    if (isReindex) await finish(world, submits);
+    await startReindex(world.database, world.collectionId, undefined);
+    const doomed = await world.startWorker({ ...plan(step), awayShare: step === 'released' ? 1 : 0 });
+    await until(`a worker reaches ${step}`, () => isReached(doomed));
+    await doomed.exit();
+    kills += 1;
+    faults.push(...(await finish(world, submits)).map((fault) => `after ${step}: ${fault}`));
+    say(`killed after ${step}: ${faults.length} faults`);
+  }
+  return { faults, kills };
+}
+
+/** Ends all work with an undisturbed worker, replays the dead letters, and audits. */
+export async function finish(world: CrashWorld, submits: Submits): Promise<readonly string[]> {
+  const worker = await world.startWorker();
+  const { sql } = world.database;
+  for (let isReplayed = true; isReplayed; ) {
+    const quick = setInterval(() => void endPauses(world).catch(() => undefined), 500);
+    await drained(world).finally(() => clearInterval(quick));
+    const dead = await sql<{ job_id: string }[]>`
+      select job_id from retrieval.jobs where collection_id = ${world.collectionId} and dead_lettered_at is not null`;
+    for (const { job_id } of dead) await replayJob(sql, { tenant: crashTenant, jobId: job_id });
+    isReplayed = dead.length > 0;
+  }
+  await worker.end('SIGKILL');
+  return auditCollection(sql, world.collectionId, submits.accepted);
+}
+
+export type ChurnSize = {
+  readonly submits: number;
+  readonly documents: number;
+  readonly kills: number;
+  readonly stops: number;
+};
+
+export type ChurnResult = {
+  readonly faults: readonly string[];
+  readonly kills: number;
+  readonly stops: number;
+  readonly lostCommits: number;
+  readonly deadLetters: number;
+  readonly reindexes: number;
+};
+
+/**
+ * Submits under random faults: workers and submitters are killed or stopped past their lease, commits lose their answers,
+ * models are away, the database is killed, and the collection is reindexed meanwhile.
+ */
+export async function churnDocuments(
+  world: CrashWorld,
+  submits: Submits,
+  size: ChurnSize,
+  say: (progress: string) => void,
+): Promise<ChurnResult> {
+  const pending = takeSubmits(submits, size.submits, size.documents);
+  const counts = { kills: 0, stops: 0, reindexes: 0 };
+  world.proxy.share = 0.01;
+  const workers = await Promise.all([1, 2, 3].map(() => world.startWorker({ awayShare: 0.005 })));
+  let submitter = await world.startSubmitter(pending);
+  const rest = (): readonly CrashSubmit[] => pending.filter(({ n }) => !submits.accepted.has(n));
+  const isOver = (): boolean => counts.kills >= size.kills && counts.stops >= size.stops;
+  while (!isOver()) {
+    await pause(100 + Math.random() * 300);
+    collectAccepted(submitter, submits.accepted);
+    const at = Math.floor(Math.random() * workers.length);
+    const dice = Math.random();
+    if (counts.stops < size.stops && dice < 0.5) {
+      counts.stops += 1;
+      await stopPastLease(workers[at] as FollowedChild);
+    } else if (dice < 0.02) {
+      counts.kills += 1;
+      await world.crashDatabase();
+    } else if (dice < 0.65 && rest().length > 0) {
+      counts.kills += 1;
+      await submitter.end('SIGKILL');
+      collectAccepted(submitter, submits.accepted);
+      submitter = await world.startSubmitter(rest());
+    } else if (counts.kills < size.kills) {
+      counts.kills += 1;
+      await workers[at]?.end('SIGKILL');
+      workers[at] = await world.startWorker({ awayShare: 0.005 });
+    }
+    if (Math.random() < 0.1) counts.reindexes += await reindexed(world);
+    if ((counts.kills + counts.stops) % 20 === 0)
+      say(`${counts.kills} kills, ${counts.stops} stops, ${rest().length} submits left`);
+  }
+  world.proxy.share = 0;
+  await submitter.exit();
+  collectAccepted(submitter, submits.accepted);
+  if (rest().length > 0) await submitAll(world, rest(), submits.accepted);
+  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  const [dead] = await until(
+    'the database answers',
+    () => world.database.sql<{ count: number }[]>`
+    select count(*)::int as count from retrieval.jobs where dead_lettered_at is not null`,
+  );
+  const faults = await finish(world, submits);
+  return { ...counts, faults, lostCommits: world.proxy.lost(), deadLetters: dead?.count ?? 0 };
+}
+
+/** Longer than the lease of the workers of these tests. */
+const pastLeaseMs = 1_500;
+
+async function stopPastLease(worker: FollowedChild): Promise<void> {
+  worker.signal('SIGSTOP');
+  await pause(pastLeaseMs);
+  worker.signal('SIGCONT');
+}
+
+/** Begins a reindex unless one is being built or the database is away. */
+async function reindexed({ database, collectionId }: CrashWorld): Promise<number> {
+  return startReindex(database, collectionId, undefined).then(
+    () => 1,
+    () => 0,
+  );
+}
