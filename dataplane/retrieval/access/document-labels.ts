@@ -8,6 +8,7 @@ import { groupObject } from '#relations/tenant-object';
 export type DocumentAcl = {
   readonly groups?: readonly string[] | undefined;
   readonly principals?: readonly string[] | undefined;
+  readonly scope?: unknown;
 };
 
 /** Labels of documents without an access list: the owner of the collection, and everybody while it is public. */

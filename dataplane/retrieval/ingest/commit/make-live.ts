@@ -109,10 +109,12 @@ async function endJobs(sql: TransactionSql, job: ClaimedJob, isNewer: boolean): 
 }
 
 async function writeDocument(sql: TransactionSql, job: ClaimedJob, live: LiveDocument | undefined): Promise<void> {
+  // An access list that changed after the claim counts: its change waits for the lock of the document, too.
+  const labelsNow = sql`(select j.labels from retrieval.jobs j where j.job_id = ${job.jobId})`;
   await sql`
     update retrieval.documents set
       live_seq = ${job.seq}, deleted = ${live === undefined}, available_at = clock_timestamp(),
-      labels = ${sql.array(live === undefined ? [] : [...job.labels])}::text[],
+      labels = ${live === undefined ? sql`'{}'::text[]` : labelsNow},
       title = ${live?.title ?? null}, source_url = ${live?.sourceUrl ?? null},
       metadata = ${JSON.stringify(live?.metadata ?? {})}::text::jsonb,
       valid_from = ${live?.validFrom ?? null}::timestamptz, valid_until = ${live?.validUntil ?? null}::timestamptz,

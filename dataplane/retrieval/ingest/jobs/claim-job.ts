@@ -13,7 +13,6 @@ export type ClaimedJob = {
   readonly seq: string;
   readonly op: JobOp;
   readonly contentHash: string;
-  readonly labels: readonly string[];
   readonly payloadKey: string | null;
   readonly traceId: string;
 };
@@ -34,7 +33,7 @@ export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | 
       where status in ('PENDING', 'RUNNING') and due_at <= clock_timestamp() and deliveries < ${mostDeliveries}
       order by due_at, seq for update skip locked limit 1)
     returning job_id as "jobId", attempt, tenant, collection_id as "collectionId", doc, doc_id as "docId", seq, op,
-      content_hash as "contentHash", labels, payload_key as "payloadKey", trace_id as "traceId"`;
+      content_hash as "contentHash", payload_key as "payloadKey", trace_id as "traceId"`;
   return row;
 }
 

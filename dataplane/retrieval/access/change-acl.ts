@@ -1,0 +1,36 @@
+import type { Database } from '#sql/connect';
+
+/**
+ * Gives a document other labels without its text: those that are found now, and those of every upsert that has not taken
+ * effect, so that an older job never brings an older access list back. An upsert that is submitted later decides again.
+ * Locks: document, jobs, collection, as every change of a document.
+ * @returns `not_found` for a document that is neither live nor on its way
+ */
+export async function changeAcl(
+  database: Database,
+  change: { readonly collectionId: string; readonly docId: string; readonly labels: readonly string[] },
+): Promise<'changed' | 'not_found'> {
+  const { collectionId, docId } = change;
+  return database.sql.begin(async (sql) => {
+    const labels = sql.array([...change.labels]);
+    const [document] = await sql<{ doc: string; deleted: boolean }[]>`
+      select doc, deleted from retrieval.documents
+      where collection_id = ${collectionId} and doc_id = ${docId} for update`;
+    if (document === undefined) return 'not_found';
+    const { doc, deleted } = document;
+    const coming = await sql`
+      update retrieval.jobs set labels = ${labels}::text[]
+      where doc = ${doc} and op = 'upsert' and status <> 'DONE' returning job_id`;
+    if (deleted) return coming.length > 0 ? 'changed' : 'not_found';
+    await sql`update retrieval.documents set labels = ${labels}::text[] where doc = ${doc}`;
+    await sql`
+      with changed as (
+        update retrieval.collections set change_no = change_no + 1, updated_at = clock_timestamp()
+        where collection_id = ${collectionId} returning change_no
+      ), marked as (
+        update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${doc}
+      )
+      insert into retrieval.changes (collection_id, change_no, doc) select ${collectionId}, change_no, ${doc} from changed`;
+    return 'changed';
+  });
+}
