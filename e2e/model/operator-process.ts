@@ -67,7 +67,8 @@ function judgeOf({ time, weather }: Network): Judge {
   return {
     async judge({ bytes }) {
       await time.delay(200 * time.random());
-      if (!bytes.includes(uncompilable)) return { kind: 'accepted', streaming: { allowed: true }, warnings: [] };
+      if (!bytes.includes(uncompilable))
+        return { kind: 'accepted', streaming: { allowed: true }, division: { allowed: true }, warnings: [] };
       return { kind: 'refused', reason: 'bundle_invalid', message: 'the rule forbidden does not compile' };
     },
     async check(_bundle, checks, { providers: remote }) {

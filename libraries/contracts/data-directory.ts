@@ -33,6 +33,12 @@ export function dataDirectory(root: string) {
     models: join(root, 'models.yaml'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
+    /** The policies that services call directly. */
+    servedPolicies: join(root, 'served-policies.yaml'),
+    /** The folder of their targets, one file for each, which those services read. */
+    served: join(root, 'served'),
+    /** The folder of what the operator remembers of them. */
+    servedPins: join(root, 'served-pins'),
     bundles: join(root, 'bundles'),
     /** The folder of figures of patterns, which make the next validation of a bundle short. */
     judging: join(root, 'judging'),

@@ -1,5 +1,6 @@
 import { type Definition, isEnforced, providerOf, rulesInOrder } from '#contracts/policy';
 import { isContentProfile } from '#contracts/profiles';
+import type { ServedLimits } from '#contracts/served-target';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { FailureReason } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
@@ -22,6 +23,8 @@ export type ApplicationProgress =
       readonly kind: 'ready';
       readonly guardrail: GatewayRouteSpec['guardrail'];
       readonly workload: string | undefined;
+      /** Whether the policy can judge long texts in pieces; undefined without a policy or where it is not known. */
+      readonly division: ServedLimits['division'] | undefined;
     };
 
 type PolicyContent = Extract<Application['content'], { mode: 'Policy' }>;
@@ -50,7 +53,7 @@ export function progressOf(
   const { content } = application;
   if (content.mode === 'None') {
     const refused = upstreamIsApproved(s, target);
-    return refused ?? { kind: 'ready', guardrail: { mode: 'None' }, workload: undefined };
+    return refused ?? { kind: 'ready', guardrail: { mode: 'None' }, workload: undefined, division: undefined };
   }
   for (const check of checks) {
     const found = check(s, target, content);
@@ -196,7 +199,7 @@ function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyCo
     limits: s.limits,
     streaming: judgement.streaming,
   });
-  return { kind: 'ready', guardrail, workload: workload.name };
+  return { kind: 'ready', guardrail, workload: workload.name, division: judgement.division };
 }
 
 function isFound(revision: PolicyRevisionSpec | 'absent' | undefined): revision is PolicyRevisionSpec {

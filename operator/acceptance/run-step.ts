@@ -43,6 +43,8 @@ export type AcceptanceState = {
     readonly uid: string;
     readonly token: string;
     readonly replicas: number;
+    /** A served policy: its validation says more than a route keeps. */
+    readonly isServed: boolean;
   };
   readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;
   /** The workload objects as they were read live. */
@@ -71,7 +73,8 @@ export async function runStep(
     }
     case 'judge': {
       const built = builtOf(acceptance, target);
-      const judgement = judgedBefore(world, built) ?? (await ports.judge.judge(built, signal));
+      const before = acceptance.subject.isServed ? undefined : judgedBefore(world, built);
+      const judgement = before ?? (await ports.judge.judge(built, signal));
       const { name: binding } = acceptance.subject;
       const warnings = judgement.kind === 'accepted' ? judgement.warnings : [];
       for (const warning of warnings) ports.logger.warn('bundle_warning', { binding, warning });
@@ -108,7 +111,7 @@ function judgedBefore({ stores, build, template }: BindingWorld, built: BuiltBun
   for (const { spec } of stores.routes.by('workload', name)) {
     const { guardrail, workload } = spec;
     if (guardrail.mode !== 'Policy' || workload !== name || guardrail.digest !== digest) continue;
-    return { kind: 'accepted', streaming: guardrail.streaming, warnings: [] };
+    return { kind: 'accepted', streaming: guardrail.streaming, division: undefined, warnings: [] };
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Bundle } from '#contracts/bundle';
+import type { ServedLimits } from '#contracts/served-target';
 
 /** The result of validating a bundle. */
 export type ValidationResult =
@@ -6,6 +7,8 @@ export type ValidationResult =
       readonly kind: 'accepted';
       /** Whether the rules of the policy can judge streamed answers in windows (docs/design/streaming.md). */
       readonly streaming: { readonly allowed: true } | { readonly allowed: false; readonly rule: string };
+      /** Whether the policy can judge long texts in pieces; undefined where only the streams of a route are known. */
+      readonly division: ServedLimits['division'] | undefined;
       readonly warnings: readonly string[];
     }
   | {

@@ -47,7 +47,12 @@ describe('bundle validation', () => {
 
   test('bundle validation accepts a valid bundle and reports whether its answers can be checked in windows', async () => {
     const sound = await judge.judge(bundleOf(definitionOf('portal')), signal);
-    expect(sound).toEqual({ kind: 'accepted', streaming: { allowed: true }, warnings: [] });
+    expect(sound).toEqual({
+      kind: 'accepted',
+      streaming: { allowed: true },
+      division: { allowed: true },
+      warnings: [],
+    });
     const anchored = await judge.judge(bundleOf(withPattern('^begins')), signal);
     expect(anchored).toMatchObject({ kind: 'accepted', streaming: { allowed: false, rule: 'culprit' } });
   });

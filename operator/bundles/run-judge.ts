@@ -132,12 +132,17 @@ function judgementOf(verdict: JudgeVerdict | 'invalid', digest: string): Validat
   }
   if (verdict.digest !== digest) return refused('the validation read a bundle with another digest than the built one');
   const [streaming] = verdict.streaming;
+  const [division] = verdict.division;
   return {
     kind: 'accepted',
     streaming:
       streaming?.allowed === true
         ? { allowed: true }
         : { allowed: false, rule: streaming?.rule ?? 'a rule of the response section' },
+    division:
+      division?.allowed === true
+        ? { allowed: true }
+        : { allowed: false, rule: division?.rule ?? 'a rule of the request section' },
     warnings: verdict.warnings.map(sentenceOf),
   };
 }

@@ -5,7 +5,8 @@ import { createSecret } from '#kit/files/create-secret';
 /** Creates missing folders and tokens; only their owner may read them. */
 export async function prepareDataDirectory(root: string): Promise<DataDirectory> {
   const data = dataDirectory(root);
-  for (const folder of [root, data.resources, data.bundles, data.logs, data.run, data.secrets, data.tokens]) {
+  const { resources, bundles, logs, run, secrets, tokens, served, servedPins } = data;
+  for (const folder of [root, resources, bundles, logs, run, secrets, tokens, served, servedPins]) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   }
   await createSecret(data.apiToken);

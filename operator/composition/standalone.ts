@@ -7,10 +7,11 @@ import { createClient } from '#kube/client/client';
 import { silentRecorder } from '#kube/events/event-recorder';
 import { createBundleFiles } from '../bundles/adapters/files/bundle-files.ts';
 import { createJudge } from '../bundles/run-judge.ts';
+import { readServedPolicies } from '../environment/read-environment-files.ts';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { startFolderApi } from '../folder-api/http/start-folder-api.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
-import { nothingServed } from '../served/ports.ts';
+import { openServedFiles } from '../served/adapters/files/served-files.ts';
 import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
 import { createProcesses } from '../workloads/adapters/processes/processes.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
@@ -32,6 +33,7 @@ export async function openStandalone(
 ): Promise<Backend> {
   const data = await prepareDataDirectory(config.dataDirectory);
   const environment = parts.use(await watchEnvironment({ files: data, logger: tools.logger, metrics: tools.metrics }));
+  const entries = await readServedPolicies(data.servedPolicies);
   const build = config.build ?? (await buildVersion(root));
   const api = parts.use(
     await startFolderApi({
@@ -51,18 +53,21 @@ export async function openStandalone(
       onRequest: tools.onRequest,
     }),
   );
+  const workloads = parts.use(overrides.workloads ?? openProcesses(data, build, tools));
+  const addressesOf = (workload: string): readonly string[] => workloads.observe(workload).addresses;
+  const { served: directory, servedPins: pinsDirectory } = data;
   return {
     apiUrl: api.url,
     client: overrides.wrapClient?.(client) ?? client,
     environment,
     build,
     template: undefined,
-    served: parts.use(overrides.served ?? nothingServed),
+    served: parts.use(overrides.served ?? (await openServedFiles({ directory, pinsDirectory, entries, addressesOf }))),
     events: silentRecorder,
     leadership: soleLeader,
     synced: Promise.resolve(),
     silenceMs: () => 0,
-    workloads: parts.use(overrides.workloads ?? openProcesses(data, build, tools)),
+    workloads,
     gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
     bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),

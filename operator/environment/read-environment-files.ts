@@ -40,16 +40,26 @@ export async function readClusterEnvironment(
   files: EnvironmentFiles & { readonly served: string; readonly template: string },
 ): Promise<ClusterEnvironment> {
   const { value, problems } = await readBoth(files);
-  const served = await readYamlFile(files.served, servedPoliciesSchema, { policies: [] });
+  const served = await readServed(files.served);
   const template = await readYamlFile(files.template, workloadTemplateSchema, undefined);
-  const all = [
-    ...problems,
-    ...served.problems,
-    ...twice(files.served, 'policy', served.value.policies),
-    ...template.problems,
-  ];
+  const all = [...problems, ...served.problems, ...template.problems];
   if (all.length > 0 || template.value === undefined) throw new ConfigError(all);
-  return { ...value, served: served.value.policies, template: template.value };
+  return { ...value, served: served.value, template: template.value };
+}
+
+/**
+ * Reads the served policies; none without the file.
+ * @throws ConfigError with one sentence per problem
+ */
+export async function readServedPolicies(path: string): Promise<readonly ServedPolicy[]> {
+  const { value, problems } = await readServed(path);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return value;
+}
+
+async function readServed(path: string): Promise<Findings<readonly ServedPolicy[]>> {
+  const { value, problems } = await readYamlFile(path, servedPoliciesSchema, { policies: [] });
+  return { value: value.policies, problems: [...problems, ...twice(path, 'policy', value.policies)] };
 }
 
 async function readBoth(files: EnvironmentFiles): Promise<Findings<Environment>> {

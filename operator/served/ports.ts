@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { servedLimitsSchema } from '#contracts/served-target';
 import type { ServedPolicy } from '../environment/served-policies.ts';
 
 /** The target of the address of a served policy: one application, and the workloads of the previous ones. */
@@ -15,12 +16,14 @@ export const servedPinSchema = z.strictObject({
   digest: z.string().min(1),
   /** The token of the entry; empty when it has none. */
   token: z.string(),
+  /** Absent in a target that an earlier version wrote; it is then written again. */
+  limits: servedLimitsSchema.optional(),
 });
 export type ServedPin = z.infer<typeof servedPinSchema>;
 
 /**
- * Stable addresses for services that check text themselves, one for each policy of the environment's list. The target
- * of an address is stored with it, so that the next operator continues with it. Disposing stops the watches; the
+ * Targets for services that check text themselves, one for each policy of the environment's list: a stable address in a
+ * cluster, a file with addresses on one machine. The target of an address is stored with it, so that the next operator continues with it. Disposing stops the watches; the
  * addresses stay.
  */
 export type ServedPolicies = AsyncDisposable & {

@@ -42,12 +42,15 @@ export async function startTestOperator(
     readonly config?: Partial<StandaloneConfig>;
     readonly providers?: string;
     readonly limits?: string;
+    /** Content of served-policies.yaml. */
+    readonly served?: string;
     readonly overrides?: OperatorOverrides;
   } = {},
 ): Promise<TestOperator> {
   const data = await mkdtemp(join(tmpdir(), 'portcullis-operator-'));
   await writeFile(join(data, 'providers.yaml'), options.providers ?? testProviders);
   if (options.limits !== undefined) await writeFile(join(data, 'limits.yaml'), options.limits);
+  if (options.served !== undefined) await writeFile(join(data, 'served-policies.yaml'), options.served);
   const logger = createLogger({ service: 'operator', level: 'warn', destination: quiet });
   const config: StandaloneConfig = {
     mode: 'standalone',

@@ -143,7 +143,13 @@ export function createBindingController(options: BindingControllerOptions) {
   ): Promise<Pick<Pass, 'facts' | 'workloads'>> {
     const { metadata, spec } = pass.binding;
     const { facts, workloads } = pass;
-    const subject = { name: metadata.name, uid: metadata.uid, token: spec.apply ?? '', replicas: spec.replicas };
+    const subject = {
+      name: metadata.name,
+      uid: metadata.uid,
+      token: spec.apply ?? '',
+      replicas: spec.replicas,
+      isServed: false,
+    };
     const acceptance = { subject, facts, workloads };
     const found = await runStep({ ...ports, awaited, answers }, pass.world, acceptance, step, signal);
     return { facts: found.facts, workloads: found.workloads };

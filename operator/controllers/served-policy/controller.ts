@@ -55,7 +55,7 @@ export function createServedController(options: ServedControllerOptions) {
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
     const entry = served.entries.find((one) => one.name === name);
     let acceptance: AcceptanceState = {
-      subject: { name, uid: name, token: entry?.apply ?? '', replicas: entry?.replicas ?? 1 },
+      subject: { name, uid: name, token: entry?.apply ?? '', replicas: entry?.replicas ?? 1, isServed: true },
       facts: { desired: {}, pinned: {} },
       workloads: {},
     };

@@ -14,6 +14,12 @@ const pin: ServedPin = {
   contentProfile: currentProfile,
   digest: 'd',
   token: '',
+  limits: {
+    maxBodyBytes: 32_768,
+    maxMessages: 32,
+    deadlineMs: { request: 250, response: 250 },
+    division: { allowed: true },
+  },
 };
 const old: ServedPin = { ...pin, workload: 'g-1', policyRevision: '1' };
 const policy = { kind: 'found', id: policyId, archived: false, deleting: false, idConflict: false } as const;
@@ -95,6 +101,11 @@ describe('the next step of a policy that is served directly', () => {
       'is applied again when another policy has taken its name',
       { pin: { ...pin, policyId: 'other' }, facts: known },
       { kind: 'move' },
+    ],
+    [
+      'is applied again when an earlier version wrote its target without limits',
+      { pin: { ...pin, limits: undefined }, facts: known },
+      { kind: 'move', pin: { limits: { division: { allowed: true } } } },
     ],
     ['that is no longer listed loses its address', { entry: undefined, pin }, { kind: 'withdraw' }],
     [

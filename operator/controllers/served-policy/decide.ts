@@ -55,6 +55,7 @@ export function servedApplication(entry: ServedPolicy, s: Pick<ServedSnapshot, '
 /** Whether the address leads to the desired application; an unknown policy id counts as equal. */
 function isPinned(entry: ServedPolicy, pin: ServedPin, s: ServedSnapshot): boolean {
   const { policy } = s;
+  if (pin.limits === undefined) return false;
   if (policy.kind === 'found' && policy.id !== undefined && policy.id !== pin.policyId) return false;
   return (
     pin.policyRevision === String(entry.policyRef.revision) &&
@@ -79,15 +80,25 @@ function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole
         isRetried: progress.reason === 'provider_unavailable',
       });
     case 'ready': {
-      const { guardrail, workload } = progress;
-      if (guardrail.mode === 'None' || workload === undefined)
-        throw new TypeError('a served policy has no workload to route to');
-      const { policyId, policyRevision, digest } = guardrail;
+      const { guardrail, workload, division } = progress;
+      if (guardrail.mode === 'None' || workload === undefined || division === undefined)
+        throw new TypeError('a served policy has no workload to route to, or its validation is not complete');
+      const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs } = guardrail;
+      const limits = { maxBodyBytes, maxMessages, deadlineMs, division };
       const { token, content } = application;
       const { contentProfile } = content;
       return {
         kind: 'move',
-        pin: { workload, previous: previousOf(s, workload), policyId, policyRevision, contentProfile, digest, token },
+        pin: {
+          workload,
+          previous: previousOf(s, workload),
+          policyId,
+          policyRevision,
+          contentProfile,
+          digest,
+          token,
+          limits,
+        },
       };
     }
   }

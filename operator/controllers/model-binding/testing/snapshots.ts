@@ -93,7 +93,7 @@ export function factsOf(number: number, change: Partial<TargetFacts> = {}): Targ
   return {
     revision,
     bundle: buildBundle({ revision, contentProfile: currentProfile, limits: defaultBundleLimits, approved: [] }),
-    judgement: { kind: 'accepted', streaming: { allowed: true }, warnings: [] },
+    judgement: { kind: 'accepted', streaming: { allowed: true }, division: { allowed: true }, warnings: [] },
     workload: workloadOf(`g-${number}`),
     ...change,
   };

@@ -19,6 +19,12 @@ const pin: ServedPin = {
   contentProfile: 'p',
   digest: 'd'.repeat(64),
   token: '',
+  limits: {
+    maxBodyBytes: 8_192,
+    maxMessages: 8,
+    deadlineMs: { request: 100, response: 200 },
+    division: { allowed: true },
+  },
 };
 const next: ServedPin = { ...pin, workload: 'g-2', previous: ['g-1'], policyRevision: '2' };
 const name = 'portcullis-served-text';
@@ -51,7 +57,16 @@ describe('the address of a served policy', () => {
     const { served, data, selector, writes } = await open();
     expect(await served.point('text', pin, undefined)).toBe(true);
     expect(selector()).toEqual({ 'portcullis.dev/workload': 'g-1' });
-    expect(data()).toEqual({
+    const { 'target.json': target, ...values } = data() as Record<string, string>;
+    expect(JSON.parse(target ?? '')).toEqual({
+      addresses: ['http://g-1.team.svc:8000'],
+      policyId: 'id',
+      policyRevision: '1',
+      bundleDigest: 'd'.repeat(64),
+      contentProfile: 'p',
+      ...pin.limits,
+    });
+    expect(values).toEqual({
       address: 'http://portcullis-served-text.team.svc:8000',
       workloadAddress: 'http://g-1.team.svc:8000',
       policyId: 'id',

@@ -1,5 +1,6 @@
 import type { ConfigMap, Service } from '#kube/client/builtin-types';
 import { podLabels } from '../../../../workloads/resources/workload-labels.ts';
+import { makeServedTarget } from '../../../make-served-target.ts';
 import type { ServedPin } from '../../../ports.ts';
 
 /** Label with the name of the entry. */
@@ -47,7 +48,7 @@ export function makeServedService(entry: string, pin: ServedPin, port: number): 
 }
 
 /**
- * Values for a service that calls checks directly. `address` is stable; `workloadAddress` belongs to this application
+ * Values for a service that calls checks directly, and all of them as one file, `target.json`. `address` is stable; `workloadAddress` belongs to this application
  * and keeps serving for a time after the next one, so that a client with these values is not refused during a cutover.
  */
 export function makeServedConfigMap(
@@ -57,6 +58,7 @@ export function makeServedConfigMap(
 ): ConfigMap {
   const { workload, policyId, policyRevision, digest, contentProfile } = pin;
   const addressOf = (service: string): string => `http://${service}.${place.namespace}.svc:${place.port}`;
+  const target = makeServedTarget(pin, [addressOf(workload)]);
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -68,6 +70,7 @@ export function makeServedConfigMap(
       policyRevision,
       bundleDigest: digest,
       contentProfile,
+      ...(target === undefined ? {} : { 'target.json': JSON.stringify(target) }),
     },
   };
 }
