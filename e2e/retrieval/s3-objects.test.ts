@@ -1,0 +1,133 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFaultyProxy } from '#kit/testing/faulty-proxy';
+import { readObject } from '../../libraries/objects/adapters/s3/read-object.ts';
+import { createS3Client } from '../../libraries/objects/adapters/s3/s3-client.ts';
+import { openS3Objects } from '../../libraries/objects/adapters/s3/s3-objects.ts';
+import { objectStoreSuite } from '../../libraries/objects/testing/object-store-suite.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { type MinioServer, minioProgram, startMinio } from './minio-server.ts';
+
+const any = { maxBytes: 1_000 } as const;
+const bytes = Buffer.from('text');
+const unavailable = (fault: string) => ({ code: 'objects_unavailable', fault });
+
+describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in S3'), () => {
+  const folder = temporaryFolder();
+  let server: MinioServer;
+  beforeAll(async () => {
+    server = await startMinio(folder.path);
+  });
+  afterAll(async () => {
+    await server.end();
+    folder[Symbol.dispose]();
+  });
+
+  objectStoreSuite(async () => {
+    const bucket = await server.createBucket();
+    return openS3Objects(server.options, { bucket, prefix: '' });
+  }, 's3:');
+
+  test('a store below a folder of a bucket neither lists nor reads what is beside it', async () => {
+    const bucket = await server.createBucket();
+    await using whole = await openS3Objects(server.options, { bucket, prefix: '' });
+    await using inside = await openS3Objects(server.options, { bucket, prefix: 'inside/' });
+    await whole.put('beside', bytes);
+    await whole.put('inside2/a', bytes);
+    await inside.put('a', bytes);
+    expect(inside.uriOf('a')).toBe(`s3://${bucket}/inside/a`);
+    expect((await Array.fromAsync(inside.list(''))).map(({ key }) => key)).toEqual(['a']);
+    expect(await inside.get('beside', any)).toBeUndefined();
+    expect((await whole.get('inside/a', any))?.byteLength).toBe(4);
+  });
+
+  test('a bucket that does not exist is refused access, and its objects are not absent', async () => {
+    await using store = await openS3Objects(server.options, { bucket: 'no-such-bucket', prefix: '' });
+    for (const run of [() => store.put('a', bytes), () => store.get('a', any), () => Array.fromAsync(store.list(''))]) {
+      await expect(run()).rejects.toMatchObject(unavailable('denied'));
+    }
+  });
+
+  test('rotated credentials take effect without a restart, and missing ones are reported', async () => {
+    const bucket = await server.createBucket();
+    using own = temporaryFolder();
+    const accessKeyFile = `${own.path}/access`;
+    const credentials = { ...server.options.credentials, accessKeyFile };
+    await using store = await openS3Objects({ ...server.options, credentials }, { bucket, prefix: '' });
+    await expect(store.put('a', bytes)).rejects.toMatchObject(unavailable('credentials'));
+    writeFileSync(accessKeyFile, 'somebody');
+    const refused = store.put('a', bytes);
+    await expect(refused).rejects.toMatchObject(unavailable('credentials'));
+    await expect(refused).rejects.not.toThrow('somebody');
+    writeFileSync(accessKeyFile, 'portcullis\n');
+    await store.put('a', bytes);
+    rmSync(accessKeyFile);
+    await expect(store.get('a', any)).rejects.toMatchObject(unavailable('credentials'));
+  });
+
+  test.each([
+    [503, 'SlowDown', 'unreachable'],
+    [500, 'InternalError', 'unreachable'],
+    [403, 'AccessDenied', 'denied'],
+    [507, 'XMinioStorageFull', 'full'],
+    [400, 'ExpiredToken', 'credentials'],
+  ])('the answer %i %s of S3 is %s', async (status, code, fault) => {
+    const bucket = await server.createBucket();
+    await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
+    const endpoint = new URL(proxy.url);
+    await using store = await openS3Objects({ ...server.options, endpoint }, { bucket, prefix: '' });
+    const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`;
+    proxy.choose = () => ({ kind: 'answer', answer: { status, headers: { 'content-type': 'application/xml' }, body } });
+    await expect(store.put('a', bytes)).rejects.toMatchObject(unavailable(fault));
+    await expect(store.get('a', any)).rejects.toMatchObject(unavailable(fault));
+    await expect(store.delete('a')).rejects.toMatchObject(unavailable(fault));
+    await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(unavailable(fault));
+  });
+
+  test.each(['silence', 'reset'] as const)(
+    'a store that answers with %s is unreachable after the timeout',
+    async (kind) => {
+      const bucket = await server.createBucket();
+      await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
+      const endpoint = new URL(proxy.url);
+      await using store = await openS3Objects({ ...server.options, endpoint, timeoutMs: 300 }, { bucket, prefix: '' });
+      proxy.choose = () => ({ kind });
+      await expect(store.put('a', bytes)).rejects.toMatchObject(unavailable('unreachable'));
+      await expect(store.get('a', any)).rejects.toMatchObject(unavailable('unreachable'));
+      await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(unavailable('unreachable'));
+    },
+  );
+
+  test('an object whose bytes stop coming is unreachable after the timeout or the end of its reader', async () => {
+    const bucket = await server.createBucket();
+    await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
+    const options = { ...server.options, endpoint: new URL(proxy.url) };
+    await using store = await openS3Objects({ ...options, timeoutMs: 500 }, { bucket, prefix: '' });
+    await using direct = await openS3Objects(server.options, { bucket, prefix: '' });
+    await direct.put('a', Buffer.alloc(500_000, 'a'));
+    proxy.choose = () => ({ kind: 'cut', ending: 'silence' });
+    const large = { maxBytes: 1_000_000 } as const;
+    await expect(store.get('a', large)).rejects.toMatchObject(unavailable('unreachable'));
+    using client = await createS3Client(options);
+    const ending = new AbortController();
+    const reading = readObject(client, { bucket, key: 'a' }, { ...large, signal: ending.signal });
+    await until('the object is asked for', () => proxy.passed.length >= 2);
+    ending.abort();
+    await expect(reading).rejects.toMatchObject(unavailable('unreachable'));
+  });
+
+  test('a stopped S3 server is unreachable, and its objects are there when it comes back', async () => {
+    using own = temporaryFolder();
+    const first = await startMinio(own.path);
+    const bucket = await first.createBucket();
+    await using store = await openS3Objects(first.options, { bucket, prefix: '' });
+    await store.put('a', bytes);
+    await first.end();
+    await expect(store.put('b', bytes)).rejects.toMatchObject(unavailable('unreachable'));
+    await expect(store.get('a', any)).rejects.toMatchObject(unavailable('unreachable'));
+    await using _again = await startMinio(own.path, Number(first.options.endpoint.port));
+    expect((await store.get('a', any))?.byteLength).toBe(4);
+    expect(await store.get('b', any)).toBeUndefined();
+  });
+});

@@ -1,0 +1,40 @@
+export type ObjectsFault =
+  /** The store does not answer, is too slow or overloaded. */
+  | 'unreachable'
+  /** There is no space left. */
+  | 'full'
+  /** The store knows the client and refuses it, or the bucket does not exist. */
+  | 'denied'
+  /** The credentials are missing, unknown or expired. */
+  | 'credentials';
+
+const sentences = {
+  unreachable: 'the store of objects does not answer',
+  full: 'the store of objects has no space left',
+  denied: 'the store of objects refuses access',
+  credentials: 'the store of objects does not accept the credentials',
+} as const satisfies Record<ObjectsFault, string>;
+
+/** Nothing is known about the object: the call may have had an effect or none. The message contains no key. */
+export class ObjectsUnavailableError extends Error {
+  readonly code = 'objects_unavailable';
+  readonly fault: ObjectsFault;
+
+  constructor(fault: ObjectsFault) {
+    super(sentences[fault]);
+    this.name = 'ObjectsUnavailableError';
+    this.fault = fault;
+  }
+}
+
+/** An object is larger than its reader allows. */
+export class ObjectTooLargeError extends Error {
+  readonly code = 'object_too_large';
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`the object is larger than ${maxBytes} bytes`);
+    this.name = 'ObjectTooLargeError';
+    this.maxBytes = maxBytes;
+  }
+}
