@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { type MinioServer, minioProgram, startMinio } from './minio-server.ts';
 
-const any = { maxBytes: 1_000 } as const;
+const small = { maxBytes: 1_000 } as const;
 const bytes = Buffer.from('text');
 const unavailable = (fault: string) => ({ code: 'objects_unavailable', fault });
 
@@ -38,13 +38,17 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     await inside.put('a', bytes);
     expect(inside.uriOf('a')).toBe(`s3://${bucket}/inside/a`);
     expect((await Array.fromAsync(inside.list(''))).map(({ key }) => key)).toEqual(['a']);
-    expect(await inside.get('beside', any)).toBeUndefined();
-    expect((await whole.get('inside/a', any))?.byteLength).toBe(4);
+    expect(await inside.get('beside', small)).toBeUndefined();
+    expect((await whole.get('inside/a', small))?.byteLength).toBe(4);
   });
 
   test('a bucket that does not exist is refused access, and its objects are not absent', async () => {
     await using store = await openS3Objects(server.options, { bucket: 'no-such-bucket', prefix: '' });
-    for (const run of [() => store.put('a', bytes), () => store.get('a', any), () => Array.fromAsync(store.list(''))]) {
+    for (const run of [
+      () => store.put('a', bytes),
+      () => store.get('a', small),
+      () => Array.fromAsync(store.list('')),
+    ]) {
       await expect(run()).rejects.toMatchObject(unavailable('denied'));
     }
   });
@@ -63,7 +67,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     writeFileSync(accessKeyFile, 'portcullis\n');
     await store.put('a', bytes);
     rmSync(accessKeyFile);
-    await expect(store.get('a', any)).rejects.toMatchObject(unavailable('credentials'));
+    await expect(store.get('a', small)).rejects.toMatchObject(unavailable('credentials'));
   });
 
   test.each([
@@ -80,7 +84,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`;
     proxy.choose = () => ({ kind: 'answer', answer: { status, headers: { 'content-type': 'application/xml' }, body } });
     await expect(store.put('a', bytes)).rejects.toMatchObject(unavailable(fault));
-    await expect(store.get('a', any)).rejects.toMatchObject(unavailable(fault));
+    await expect(store.get('a', small)).rejects.toMatchObject(unavailable(fault));
     await expect(store.delete('a')).rejects.toMatchObject(unavailable(fault));
     await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(unavailable(fault));
   });
@@ -94,7 +98,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
       await using store = await openS3Objects({ ...server.options, endpoint, timeoutMs: 300 }, { bucket, prefix: '' });
       proxy.choose = () => ({ kind });
       await expect(store.put('a', bytes)).rejects.toMatchObject(unavailable('unreachable'));
-      await expect(store.get('a', any)).rejects.toMatchObject(unavailable('unreachable'));
+      await expect(store.get('a', small)).rejects.toMatchObject(unavailable('unreachable'));
       await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(unavailable('unreachable'));
     },
   );
@@ -125,9 +129,9 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     await store.put('a', bytes);
     await first.end();
     await expect(store.put('b', bytes)).rejects.toMatchObject(unavailable('unreachable'));
-    await expect(store.get('a', any)).rejects.toMatchObject(unavailable('unreachable'));
+    await expect(store.get('a', small)).rejects.toMatchObject(unavailable('unreachable'));
     await using _again = await startMinio(own.path, Number(first.options.endpoint.port));
-    expect((await store.get('a', any))?.byteLength).toBe(4);
-    expect(await store.get('b', any)).toBeUndefined();
+    expect((await store.get('a', small))?.byteLength).toBe(4);
+    expect(await store.get('b', small)).toBeUndefined();
   });
 });

@@ -17,7 +17,7 @@ export function faultOf(error: unknown): ObjectsFault {
 }
 
 /** Whether there is no file; a file in the place of a folder of the path means the same. */
-export function isAbsent(error: unknown): boolean {
+export function isNoFile(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 }
 

@@ -9,7 +9,7 @@ import { createFolderObjects } from './folder-objects.ts';
 const home = mkdtempSync(join(tmpdir(), 'portcullis-objects-'));
 afterAll(() => rmSync(home, { recursive: true }));
 const folder = (): string => mkdtempSync(join(home, 'store-'));
-const any = { maxBytes: 1_000 } as const;
+const small = { maxBytes: 1_000 } as const;
 const bytes = Buffer.from('x');
 
 objectStoreSuite(async () => createFolderObjects(folder()), 'file:');
@@ -36,7 +36,7 @@ describe('files of a folder', () => {
     writeFileSync(outside, 'secret');
     symlinkSync(outside, join(root, 'link'));
     const store = createFolderObjects(root);
-    await expect(store.get('link', any)).rejects.toMatchObject({ code: 'objects_unavailable', fault: 'denied' });
+    await expect(store.get('link', small)).rejects.toMatchObject({ code: 'objects_unavailable', fault: 'denied' });
     expect(await Array.fromAsync(store.list(''))).toEqual([]);
   });
 
@@ -45,14 +45,14 @@ describe('files of a folder', () => {
     await store.put('a/b', bytes);
     await expect(store.put('a', bytes)).rejects.toMatchObject({ code: 'objects_unavailable' });
     await expect(store.put('a/b/c', bytes)).rejects.toMatchObject({ code: 'objects_unavailable' });
-    expect(await store.get('a/b', any)).toHaveLength(1);
+    expect(await store.get('a/b', small)).toHaveLength(1);
   });
 
   test('a store whose folder is missing is unavailable, and its objects are not absent', async () => {
     const store = createFolderObjects(join(home, 'missing'));
     const refused = { code: 'objects_unavailable', fault: 'unreachable' };
     await expect(store.put('a', bytes)).rejects.toMatchObject(refused);
-    await expect(store.get('a', any)).rejects.toMatchObject(refused);
+    await expect(store.get('a', small)).rejects.toMatchObject(refused);
     await expect(store.delete('a')).rejects.toMatchObject(refused);
     await expect(Array.fromAsync(store.list(''))).rejects.toMatchObject(refused);
   });

@@ -5,8 +5,8 @@ import { syncFolder, writeAtomic } from '#kit/files/write-atomic';
 import { checkKey, checkPrefix } from '../../check-key.ts';
 import { ObjectsUnavailableError, ObjectTooLargeError } from '../../objects-error.ts';
 import type { ObjectStore } from '../../ports.ts';
-import { faultOf, isAbsent } from './file-fault.ts';
-import { listFiles } from './list-files.ts';
+import { faultOf, isNoFile } from './file-fault.ts';
+import { objectFiles } from './object-files.ts';
 
 /**
  * Objects as files of a folder, which must exist. A file is written beside its place, brought to the disk and renamed, so
@@ -33,7 +33,7 @@ export function createFolderObjects(root: string): ObjectStore {
           return await readAtMost(file, maxBytes);
         } catch (error) {
           // A store whose folder is not there, perhaps not mounted, has no answer.
-          if (isAbsent(error) && (await stat(root)).isDirectory()) return undefined;
+          if (isNoFile(error) && (await stat(root)).isDirectory()) return undefined;
           throw error;
         }
       });
@@ -45,7 +45,7 @@ export function createFolderObjects(root: string): ObjectStore {
           await rm(path);
           await syncFolder(dirname(path));
         } catch (error) {
-          if (!isAbsent(error) || !(await stat(root)).isDirectory()) throw error;
+          if (!isNoFile(error) || !(await stat(root)).isDirectory()) throw error;
         }
       });
     },
@@ -53,7 +53,7 @@ export function createFolderObjects(root: string): ObjectStore {
       checkPrefix(prefix);
       try {
         await stat(root);
-        yield* listFiles(root, prefix);
+        yield* objectFiles(root, prefix);
       } catch (error) {
         throw new ObjectsUnavailableError(faultOf(error));
       }

@@ -3,18 +3,18 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isKey } from '../../check-key.ts';
 import type { ObjectEntry } from '../../ports.ts';
-import { isAbsent } from './file-fault.ts';
+import { isNoFile } from './file-fault.ts';
 
 /**
  * Files below a folder in the order of their keys. Files whose name is no segment of a key, as temporary ones are, and
  * symbolic links are no objects.
  * @param prefix '' or a folder with a slash at its end
  */
-export async function* listFiles(root: string, prefix: string): AsyncGenerator<ObjectEntry> {
+export async function* objectFiles(root: string, prefix: string): AsyncGenerator<ObjectEntry> {
   for (const entry of await entriesOf(join(root, prefix))) {
     const key = `${prefix}${entry.name}`;
     if (!isKey(key)) continue;
-    if (entry.isDirectory()) yield* listFiles(root, `${key}/`);
+    if (entry.isDirectory()) yield* objectFiles(root, `${key}/`);
     if (!entry.isFile()) continue;
     const stats = await lstat(join(root, key)).catch(unlessAbsent);
     if (stats !== undefined) yield { key, bytes: stats.size, modifiedAt: stats.mtime };
@@ -29,5 +29,5 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 function unlessAbsent(error: unknown): undefined {
-  if (!isAbsent(error)) throw error;
+  if (!isNoFile(error)) throw error;
 }
