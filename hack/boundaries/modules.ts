@@ -34,7 +34,7 @@ export const modules: readonly Module[] = [
   { folder: checks, kind: 'library', uses: [kit, contracts, environment] },
   { folder: providers, kind: 'library', uses: [kit, contracts] },
   { folder: sql, kind: 'library', uses: [kit] },
-  { folder: identity, kind: 'library', uses: [kit, contracts, api] },
+  { folder: identity, kind: 'library', uses: [kit, contracts, environment, api] },
   { folder: relations, kind: 'library', uses: [kit, contracts, sql] },
   { folder: api, kind: 'library', uses: [kit, contracts] },
   { folder: search, kind: 'library', uses: [kit, sql] },

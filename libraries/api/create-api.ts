@@ -62,7 +62,7 @@ export function createApi<Service, Caller, Code extends string, Name extends str
   const refused = (code: Code, allow?: string) => (context: Context<Env>) => {
     const { incoming, outgoing } = context.env;
     if (allow !== undefined) outgoing.setHeader('allow', allow);
-    sendResponse(table, incoming, outgoing, openTrace(incoming.headers['traceparent']), failure(code));
+    sendResponse(table, incoming, outgoing, traceOf(table, incoming), failure(code));
     return RESPONSE_ALREADY_SENT;
   };
 
@@ -73,12 +73,15 @@ export function createApi<Service, Caller, Code extends string, Name extends str
     });
     app.all(path, refused(faults.methodNotAllowed, 'GET, HEAD'));
   }
-  for (const [path, methods] of Map.groupBy(operations, (operation) => operation.path)) {
-    const route = path.replaceAll(/\{(\w+)\}/g, ':$1');
+  // The route of a custom verb, `/things/{id}:verb`, also matches the route of its thing, so it comes first.
+  const paths = [...Map.groupBy(operations, (operation) => operation.path)];
+  const [verbs, things] = [paths.filter(([path]) => hasVerb(path)), paths.filter(([path]) => !hasVerb(path))];
+  for (const [path, methods] of [...verbs, ...things]) {
+    const route = routeOf(path);
     for (const operation of methods) {
       app.on(operation.method, route, async (context) => {
         const { incoming, outgoing } = context.env;
-        await serveOperation(options, operation, incoming, outgoing, context.req.param());
+        await serveOperation(options, operation, incoming, outgoing, parametersOf(path, context.req.param()));
         return RESPONSE_ALREADY_SENT;
       });
     }
@@ -90,6 +93,23 @@ export function createApi<Service, Caller, Code extends string, Name extends str
   return { fetch: app.fetch, clientError: (fault) => clientError(table, fault) };
 }
 
+const verbForm = /\{(\w+)\}:(\w+)$/;
+
+function hasVerb(path: string): boolean {
+  return verbForm.test(path);
+}
+
+function routeOf(path: string): string {
+  return path.replace(verbForm, ':$1{[^/]+:$2}').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** The parameters of a path, without the verb that the last one ends with. */
+function parametersOf(path: string, matched: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name = '', verb = ''] = verbForm.exec(path) ?? [];
+  const value = matched[name];
+  return value === undefined ? matched : { ...matched, [name]: value.slice(0, -verb.length - 1) };
+}
+
 async function serveOperation<Service, Caller, Code extends string, Name extends string>(
   options: ApiOptions<Service, Caller, Code, Name>,
   operation: ApiOperation<Service, Caller, Code, Name>,
@@ -98,7 +118,7 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   path: Readonly<Record<string, string>>,
 ): Promise<void> {
   const started = performance.now();
-  const trace = openTrace(incoming.headers['traceparent']);
+  const trace = traceOf(options.table, incoming);
   const { traceId } = trace;
   const response = await respond(options, operation, { incoming, traceId, path });
   sendResponse(options.table, incoming, outgoing, trace, response);
@@ -145,7 +165,8 @@ function sendResponse<Service, Caller, Code extends string>(
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   if (!incoming.complete) drainRefused(incoming, outgoing);
-  const headers = { traceparent, 'cache-control': 'no-store' };
+  const named = table.traceHeader === undefined ? {} : { [table.traceHeader]: traceId };
+  const headers = { traceparent, ...named, 'cache-control': 'no-store' };
   if (response.kind === 'success') {
     sendJson(outgoing, response.status, response.body, { ...headers, ...response.headers });
     return;
@@ -154,6 +175,16 @@ function sendResponse<Service, Caller, Code extends string>(
   const { status, meaning } = table.errors[code];
   const body = table.errorBody({ code, message: meaning, traceId, details });
   sendJson(outgoing, status, body, { ...headers, ...hintsOf(status, code === table.faults.idempotencyInProgress) });
+}
+
+/** The trace of a request, under the name that its client gave it. */
+function traceOf<Service, Caller, Code extends string>(
+  { traceHeader }: ApiTable<Service, Caller, Code>,
+  { headers }: IncomingMessage,
+): TraceContext {
+  const trace = openTrace(headers['traceparent']);
+  const given = traceHeader === undefined ? undefined : headers[traceHeader];
+  return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? { ...trace, traceId: given } : trace;
 }
 
 /** Headers that tell a client how to proceed (RFC 9110, 10.2.3 and 11.6.1). */

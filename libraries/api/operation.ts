@@ -41,7 +41,7 @@ export type ApiRequest<Service, Caller> = {
   /** Dependencies that the operations of one process share. */
   readonly service: Service;
   readonly incoming: IncomingMessage;
-  /** The trace id of the request: 32 hexadecimal digits (W3C Trace Context). */
+  /** The trace id of the request: 32 hexadecimal digits (W3C Trace Context), or the header `traceHeader` of the table. */
   readonly traceId: string;
   /** The caller: its identity and, if the service has tenants, its tenant. */
   readonly caller: Caller;
@@ -148,6 +148,11 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
     readonly traceId: string;
     readonly details: readonly ErrorDetail[];
   }) => unknown;
+  /**
+   * Header whose value, 1 to 128 visible ASCII characters, is the trace id of a request; every answer has the header too.
+   * Absent where the trace id is that of traceparent alone.
+   */
+  readonly traceHeader?: string;
   readonly limits: {
     /** Limits of a body: its size in bytes, and the timeout for receiving it in milliseconds. */
     readonly bodyBytes: number;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
-import type { RelationsChoice } from './access/open-access.ts';
+import type { RelationsChoice } from '#relations/adapters/open-relations';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
+import { awaitDatabase } from '#sql/await-database';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { watchEnvironment } from '../environment/watch-environment.ts';
@@ -22,7 +23,6 @@ import type { AdministratorAuthorizer } from './access/authorize-administrators.
 import { openAccess } from './access/open-access.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
-import { awaitDatabase } from './await-database.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
 import type { Management } from './http/management.ts';

@@ -1,20 +1,11 @@
 import { createVerifier } from '#identity/create-verifier';
-import { openTokenFile } from '#kit/http/token-file';
+import { readIssuersFile } from '#identity/issuers-file';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
-import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
-import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { openRelations, type RelationsChoice } from '#relations/adapters/open-relations';
 import { grantAdministrators, readAdministrators } from '#relations/administrators';
-import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
 import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
-import { readIssuersFile } from './issuers-file.ts';
-
-/** The store of permissions that the configuration selects. */
-export type RelationsChoice =
-  | { readonly kind: 'postgres' }
-  | { readonly kind: 'openfga'; readonly url: URL; readonly storeName: string };
 
 type AccessSettings = {
   readonly issuersFile: string;
@@ -53,21 +44,4 @@ export async function openAccess(
   const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
   await grantAdministrators(relations, administrators);
   return createAdministratorAuthorizer({ verifier, relations });
-}
-
-async function openRelations(
-  choice: RelationsChoice,
-  database: Database,
-  tokenFile: string | undefined,
-): Promise<Relations> {
-  switch (choice.kind) {
-    case 'postgres':
-      return openPostgresRelations(database);
-    case 'openfga':
-      return openOpenFgaRelations({
-        ...choice,
-        stores: await openStoreRegistry(database),
-        ...(tokenFile === undefined ? {} : { tokenFile: openTokenFile(tokenFile) }),
-      });
-  }
 }

@@ -1,6 +1,6 @@
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
+import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
-import { maxIssuers } from '../access/issuers-file.ts';
 import { type ServedOperation, servedOperationNames } from '../http/served-table.ts';
 
 const codes = Object.keys(managementErrors) as ManagementErrorCode[];

@@ -1,12 +1,19 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readYamlFile } from '#environment/read-yaml-file';
-import type { TrustedIssuer } from '#identity/create-verifier';
 import { ConfigError } from '#kit/env/config-error';
+import type { TrustedIssuer } from './create-verifier.ts';
 
 /** Most issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
-const shared = { issuer: z.string().min(1).max(255), audience: z.string().min(1).max(255) };
+const name = z.string().min(1).max(255);
+const shared = {
+  issuer: name,
+  audience: name,
+  groupsClaim: name.optional(),
+  tenants: z.array(name).max(1_000).optional(),
+  tenantsClaim: name.optional(),
+};
 
 /** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
 const issuersFileSchema = z.strictObject({
@@ -30,12 +37,12 @@ export async function readIssuersFile(path: string): Promise<readonly TrustedIss
   const twice = [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
   const all = [...problems, ...twice.map((name) => `${path}: the issuer ${name} is listed twice`)];
   if (value === undefined || all.length > 0) throw new ConfigError(all);
-  return value.issuers.map((entry) => {
-    const { issuer, audience } = entry;
-    return {
-      issuer,
-      audience,
-      jwks: 'jwksUrl' in entry ? new URL(entry.jwksUrl) : { file: resolve(path, '..', entry.jwksFile) },
-    };
-  });
+  return value.issuers.map(({ issuer, audience, groupsClaim, tenants, tenantsClaim, ...keys }) => ({
+    issuer,
+    audience,
+    jwks: 'jwksUrl' in keys ? new URL(keys.jwksUrl) : { file: resolve(path, '..', keys.jwksFile) },
+    ...(groupsClaim === undefined ? {} : { groupsClaim }),
+    ...(tenants === undefined ? {} : { tenants }),
+    ...(tenantsClaim === undefined ? {} : { tenantsClaim }),
+  }));
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Database, SqlUnavailableError } from '#sql/connect';
+import { type Database, SqlUnavailableError } from './connect.ts';
 
 type DatabaseWait = {
   /** Longest wait, milliseconds. */

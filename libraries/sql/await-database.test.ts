@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { connectSql, passwordFrom } from '#sql/connect';
-import { missingPostgres, onPostgres, startTestServer, testServer } from '#sql/testing/test-database';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { until } from '../../e2e/support/until.ts';
 import { awaitDatabase } from './await-database.ts';
+import { connectSql, passwordFrom } from './connect.ts';
+import { missingPostgres, onPostgres, startTestServer, testServer } from './testing/test-database.ts';
 
 /** A port without a listener. */
 async function freePort(): Promise<number> {

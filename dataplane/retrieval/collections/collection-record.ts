@@ -1,0 +1,116 @@
+import type { Collection, RetrievalMode } from '#contracts/retrieval';
+import { retrievalLimits } from '#contracts/retrieval';
+import type { Sql, TransactionSql } from '#sql/connect';
+
+/** A collection that is not deleted, as its row and the row of the version that is being built say. */
+export type CollectionRecord = {
+  readonly collectionId: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly description: string;
+  readonly collectionType: Collection['collection_type'];
+  readonly parentId: string | null;
+  readonly visibility: Collection['visibility'];
+  readonly aclModel: Collection['acl_model'];
+  readonly emptyAclPolicy: Collection['empty_acl_policy'];
+  readonly chunkSize: number;
+  readonly chunkOverlap: number;
+  readonly retrievalDefaults: {
+    readonly mode?: RetrievalMode;
+    readonly top_k?: number;
+    readonly rerank_profile_id?: string;
+  };
+  readonly embeddingProfileId: string;
+  readonly status: Collection['status'];
+  readonly activeVersion: number;
+  /** Number of the newest committed change; a query reflects it. */
+  readonly changeNo: string;
+  readonly docCount: number;
+  readonly chunkCount: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly building: {
+    readonly number: number;
+    readonly profile: string;
+    readonly total: number;
+    readonly done: number;
+  } | null;
+};
+
+function columns(sql: Sql | TransactionSql) {
+  return sql`
+    c.collection_id as "collectionId", c.tenant, c.name, c.description, c.collection_type as "collectionType",
+    c.parent_id as "parentId", c.visibility, c.acl_model as "aclModel", c.empty_acl_policy as "emptyAclPolicy",
+    c.chunk_size as "chunkSize", c.chunk_overlap as "chunkOverlap", c.retrieval_defaults as "retrievalDefaults",
+    c.embedding_profile_id as "embeddingProfileId", c.status, c.active_version as "activeVersion",
+    c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount",
+    c.created_at as "createdAt", c.updated_at as "updatedAt",
+    case when v.number is null then null else json_build_object('number', v.number, 'profile', v.embedding_profile_id,
+      'total', v.documents_total, 'done', v.documents_done) end as building
+    from retrieval.collections c left join retrieval.index_versions v
+      on v.collection_id = c.collection_id and v.state = 'building'`;
+}
+
+/** The collection of a tenant with an id or a name; undefined if there is none. */
+export async function findCollection(
+  sql: Sql | TransactionSql,
+  tenant: string,
+  by: { readonly id: string } | { readonly name: string },
+): Promise<CollectionRecord | undefined> {
+  const condition = 'id' in by ? sql`c.collection_id = ${by.id}` : sql`c.name = ${by.name}`;
+  const [found] = await sql<CollectionRecord[]>`
+    select ${columns(sql)} where c.tenant = ${tenant} and ${condition} and c.status <> 'deleted'`;
+  return found;
+}
+
+/** Collections of a tenant: those with one of the ids, and all public ones; in the order of their names. */
+export async function listVisibleCollections(
+  sql: Sql,
+  tenant: string,
+  ids: readonly string[],
+): Promise<readonly CollectionRecord[]> {
+  return sql<CollectionRecord[]>`
+    select ${columns(sql)}
+    where c.tenant = ${tenant} and c.status <> 'deleted'
+      and (c.visibility = 'public' or c.collection_id::text = any(${sql.array([...ids])}::text[]))
+    order by c.name collate "C"`;
+}
+
+/** The collection as the API returns it. */
+export function collectionOf(record: CollectionRecord): Collection {
+  const { retrievalDefaults: defaults, building } = record;
+  return {
+    collection_id: record.collectionId,
+    tenant_id: record.tenant,
+    name: record.name,
+    description: record.description,
+    collection_type: record.collectionType,
+    parent_id: record.parentId,
+    visibility: record.visibility,
+    embedding_profile_id: record.embeddingProfileId,
+    acl_model: record.aclModel,
+    chunking: { strategy: 'recursive_text', size: record.chunkSize, overlap: record.chunkOverlap },
+    retrieval_defaults: {
+      mode: defaults.mode ?? 'hybrid',
+      top_k: defaults.top_k ?? retrievalLimits.topK.default,
+      rerank_profile_id: defaults.rerank_profile_id ?? null,
+    },
+    empty_acl_policy: record.emptyAclPolicy,
+    status: record.status,
+    active_version: record.activeVersion,
+    doc_count: record.docCount,
+    chunk_count: record.chunkCount,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+    ...(building === null
+      ? {}
+      : {
+          reindex: {
+            version: building.number,
+            embedding_profile_id: building.profile,
+            documents_total: building.total,
+            documents_done: building.done,
+          },
+        }),
+  };
+}

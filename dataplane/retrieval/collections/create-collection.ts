@@ -1,0 +1,54 @@
+import type { CreateCollection } from '#contracts/retrieval';
+import type { Relations, Tuple } from '#relations/ports';
+import { relationLimits } from '#relations/ports';
+import type { Database, TransactionSql } from '#sql/connect';
+import { type CollectionRecord, findCollection } from './collection-record.ts';
+
+export type NewCollection = {
+  readonly tenant: string;
+  readonly collectionId: string;
+  readonly request: CreateCollection;
+  readonly emptyAclPolicy: 'reject' | 'strictest';
+  /** The object of relations of the collection, and the tuples with which it begins. */
+  readonly object: string;
+  readonly tuples: readonly Tuple[];
+};
+
+/**
+ * Creates a collection with its owner. The row is locked from its insert to the commit, and the tuples are granted in
+ * between: a collection that is visible has its owner, and tuples that a failed creation left are removed before another
+ * collection takes their id.
+ * @returns `taken` where the id or the name is in use, or the id was in use before
+ */
+export async function createCollection(
+  database: Database,
+  relations: Relations,
+  created: NewCollection,
+): Promise<CollectionRecord | 'taken'> {
+  return database.sql.begin(async (sql) => {
+    if (!(await insertCollection(sql, created))) return 'taken';
+    const leftovers = await relations.tuplesOf(created.object);
+    for (let at = 0; at < leftovers.length; at += relationLimits.tuples) {
+      await relations.revoke(leftovers.slice(at, at + relationLimits.tuples));
+    }
+    await relations.grant(created.tuples);
+    return (await findCollection(sql, created.tenant, { id: created.collectionId })) ?? 'taken';
+  });
+}
+
+async function insertCollection(sql: TransactionSql, created: NewCollection): Promise<boolean> {
+  const { tenant, collectionId, request, emptyAclPolicy } = created;
+  const rows = await sql`
+    insert into retrieval.collections (collection_id, tenant, name, description, collection_type, parent_id, visibility,
+      acl_model, empty_acl_policy, chunk_size, chunk_overlap, retrieval_defaults, embedding_profile_id)
+    values (${collectionId}, ${tenant}, ${request.name}, ${request.description}, ${request.collection_type},
+      ${request.parent_id ?? null}, ${request.visibility}, ${request.acl_model}, ${emptyAclPolicy},
+      ${request.chunking.size}, ${request.chunking.overlap},
+      ${JSON.stringify(request.retrieval_defaults)}::text::jsonb, ${request.embedding_profile_id})
+    on conflict do nothing returning collection_id`;
+  if (rows.length === 0) return false;
+  await sql`
+    insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
+    values (${collectionId}, 1, ${request.embedding_profile_id}, 'active')`;
+  return true;
+}

@@ -1,0 +1,140 @@
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import type { RelationsChoice } from '#relations/adapters/open-relations';
+
+export const settings = {
+  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
+  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
+    help: 'address of /livez, /readyz and /metrics',
+    default: '127.0.0.1:0',
+  }),
+  PORTCULLIS_ROLE: setting.choice({
+    help: 'api serves requests, worker ingests documents, both does both in one process',
+    choices: ['api', 'worker', 'both'],
+    default: 'both',
+  }),
+  PORTCULLIS_IDENTITY: setting.choice({
+    help: 'production: callers have a verified token; development: headers name the caller, without authentication',
+    choices: ['production', 'development'],
+  }),
+  PORTCULLIS_ISSUERS_FILE: setting.optional(
+    setting.file({ help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production' }),
+  ),
+  PORTCULLIS_DATABASE_URL: setting.string({
+    help: 'postgres://user@host:port/database without a password: documents, jobs and relations',
+  }),
+  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
+    help: 'password of the database user, read again for every connection',
+  }),
+  PORTCULLIS_RELATIONS: setting.choice({
+    help: 'where permissions are stored: in the same database, or in an OpenFGA server',
+    choices: ['postgres', 'openfga'],
+    default: 'postgres',
+  }),
+  PORTCULLIS_OPENFGA_URL: setting.optional(
+    setting.url({ help: 'URL of the OpenFGA server; required if PORTCULLIS_RELATIONS is openfga' }),
+  ),
+  PORTCULLIS_OPENFGA_STORE: setting.string({
+    help: 'OpenFGA store of this installation, created if absent',
+    default: 'portcullis',
+  }),
+  PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for the OpenFGA server, read again on change' }),
+  ),
+  PORTCULLIS_MODEL_GATEWAY_URL: setting.url({ help: 'address of the model gateway; /v1 is added to it' }),
+  PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
+  ),
+  PORTCULLIS_MODELS_FILE: setting.path({ help: 'models.yaml: the approved profiles of models' }),
+  PORTCULLIS_OBJECTS_DIR: setting.path({ help: 'folder of staged documents' }),
+  PORTCULLIS_INDEX_MIB: setting.integer({
+    help: 'memory of the embedded index, MiB; a collection that needs more is not served',
+    min: 16,
+    max: 65_536,
+    default: 512,
+  }),
+  PORTCULLIS_INGEST_CONCURRENCY: setting.integer({
+    help: 'documents that one worker ingests at a time',
+    min: 1,
+    max: 64,
+    default: 2,
+  }),
+  PORTCULLIS_EMPTY_ACL_POLICY: setting.choice({
+    help: 'what happens to a document without an access list in a private collection that names no policy of its own',
+    choices: ['reject', 'strictest'],
+    default: 'reject',
+  }),
+  PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
+};
+
+type Address = { readonly host: string; readonly port: number };
+
+export type RetrievalConfig = {
+  readonly listen: Address;
+  readonly adminListen: Address;
+  readonly role: 'api' | 'worker' | 'both';
+  /** Never both: the headers of development mode are not read in production mode. */
+  readonly identity: { readonly mode: 'production'; readonly issuersFile: string } | { readonly mode: 'development' };
+  readonly databaseUrl: string;
+  readonly relations: RelationsChoice;
+  readonly modelGateway: URL;
+  readonly modelsFile: string;
+  readonly objectsDirectory: string;
+  readonly indexBytes: number;
+  readonly ingestConcurrency: number;
+  readonly emptyAclPolicy: 'reject' | 'strictest';
+  readonly logLevel: LogLevel;
+};
+
+/** Paths of secrets; each part reads its own. */
+export type RetrievalSecrets = {
+  readonly databasePasswordFile: string;
+  readonly openFgaTokenFile: string | undefined;
+  readonly modelGatewayTokenFile: string | undefined;
+};
+
+/** @throws ConfigError with every problem */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: RetrievalConfig;
+  readonly secrets: RetrievalSecrets;
+} {
+  const read = readEnvironment(settings, env);
+  const config: RetrievalConfig = {
+    listen: read.PORTCULLIS_LISTEN,
+    adminListen: read.PORTCULLIS_ADMIN_LISTEN,
+    role: read.PORTCULLIS_ROLE,
+    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    databaseUrl: read.PORTCULLIS_DATABASE_URL,
+    relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL, read.PORTCULLIS_OPENFGA_STORE),
+    modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+    modelsFile: read.PORTCULLIS_MODELS_FILE,
+    objectsDirectory: read.PORTCULLIS_OBJECTS_DIR,
+    indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
+    ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
+    emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
+    logLevel: read.PORTCULLIS_LOG_LEVEL,
+  };
+  const secrets = {
+    databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
+    openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
+  };
+  return { config, secrets };
+}
+
+function identityOf(mode: 'production' | 'development', issuersFile: string | undefined): RetrievalConfig['identity'] {
+  if (mode === 'development') {
+    if (issuersFile === undefined) return { mode };
+    throw new ConfigError([
+      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token is verified, so remove one of both',
+    ]);
+  }
+  if (issuersFile !== undefined) return { mode, issuersFile };
+  throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);
+}
+
+function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined, storeName: string): RelationsChoice {
+  if (kind === 'postgres') return { kind };
+  if (url !== undefined) return { kind, url, storeName };
+  throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set if PORTCULLIS_RELATIONS is openfga']);
+}

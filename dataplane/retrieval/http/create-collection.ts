@@ -1,0 +1,41 @@
+import { failure } from '#api/operation';
+import { createCollectionSchema } from '#contracts/retrieval';
+import { RelationsModelError } from '#relations/relations-error';
+import { beginningOf } from '../access/permissions.ts';
+import { collectionOf, findCollection } from '../collections/collection-record.ts';
+import { createCollection as create } from '../collections/create-collection.ts';
+import { invalidBody, readRequest } from './read-request.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Creates a collection; the calling user becomes its owner. */
+export async function createCollection({ service, caller, body }: RetrievalRequest): Promise<RetrievalResponse> {
+  const read = readRequest(createCollectionSchema, body);
+  if (read.kind === 'error') return read;
+  const request = read.value;
+  if (!service.profiles().embedding.has(request.embedding_profile_id)) {
+    return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
+  }
+  const collectionId = request.collection_id ?? service.newId();
+  if (request.parent_id === collectionId)
+    return invalidBody([{ path: ['parent_id'], message: 'is the collection itself' }]);
+  if (request.parent_id !== undefined) {
+    const parent = await findCollection(service.database.sql, caller.tenant, { id: request.parent_id });
+    if (parent === undefined) return invalidBody([{ path: ['parent_id'], message: 'is no collection of this tenant' }]);
+  }
+  const beginning = await beginningOf(service.relations, caller, collectionId, request.parent_id);
+  if (beginning === 'forbidden') return failure('forbidden');
+  try {
+    const created = await create(service.database, service.relations, {
+      tenant: caller.tenant,
+      collectionId,
+      request,
+      emptyAclPolicy: request.empty_acl_policy ?? service.defaultEmptyAclPolicy,
+      ...beginning,
+    });
+    if (created === 'taken') return failure('conflict');
+    return { kind: 'success', status: 201, body: collectionOf(created) };
+  } catch (error) {
+    if (error instanceof RelationsModelError) return failure('forbidden');
+    throw error;
+  }
+}

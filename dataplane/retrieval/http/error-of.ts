@@ -1,0 +1,20 @@
+import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
+import { ModelsError } from '#models/models-error';
+import { ObjectsUnavailableError } from '#objects/objects-error';
+import { RelationsUnavailableError } from '#relations/ports';
+import { SearchUnavailableError } from '#search/search-error';
+import { SqlUnavailableError } from '#sql/connect';
+import { ProfileUnavailableError } from '../query/search-collection.ts';
+
+/** The code of an error that an operation throws; undefined for an error of the program. */
+export function errorOf(error: unknown): RetrievalErrorCode | undefined {
+  if (error instanceof RelationsUnavailableError) return 'authz_unavailable';
+  if (error instanceof ModelsError)
+    return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
+  const isAway =
+    error instanceof SqlUnavailableError ||
+    error instanceof SearchUnavailableError ||
+    error instanceof ObjectsUnavailableError ||
+    error instanceof ProfileUnavailableError;
+  return isAway ? 'unavailable' : undefined;
+}

@@ -1,0 +1,219 @@
+import { type ApiOperation, type ApiTable, type Parameter, success } from '#api/operation';
+import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
+import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
+import type { TenantCaller } from '#identity/tenant-caller';
+import { createCollection } from './create-collection.ts';
+import { getCollection } from './get-collection.ts';
+import { getJob } from './get-job.ts';
+import { listCollections } from './list-collections.ts';
+import { query } from './query.ts';
+import { reindexCollection } from './reindex-collection.ts';
+import type { Retrieval } from './retrieval.ts';
+import { retrievalFaults } from './retrieval-faults.ts';
+import type { RetrievalSchema } from './retrieval-schemas.ts';
+import { retrieveAndPack } from './retrieve-and-pack.ts';
+import { submitDocuments } from './submit-documents.ts';
+
+export const retrievalOperationNames = [
+  'createCollection',
+  'listCollections',
+  'getCollection',
+  'reindexCollection',
+  'submitDocuments',
+  'getJob',
+  'query',
+  'retrieveAndPack',
+  'getHealth',
+] as const;
+export type RetrievalOperation = (typeof retrievalOperationNames)[number];
+
+type Row = ApiOperation<Retrieval, TenantCaller, RetrievalErrorCode, RetrievalOperation> & {
+  readonly body?: RetrievalSchema;
+};
+
+const uuid = (name: string, description: string): Parameter<RetrievalErrorCode> => ({
+  name,
+  in: 'path',
+  description,
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+  read: (text) => (isCollectionId(text) ? text.toLowerCase() : undefined),
+});
+const collectionId = uuid('collection_id', 'The id of the collection.');
+
+const header = (name: string, required: boolean, description: string): Parameter<RetrievalErrorCode> => ({
+  name,
+  in: 'header',
+  description,
+  required,
+  schema: { type: 'string', maxLength: 255 },
+});
+const identity: readonly Parameter<RetrievalErrorCode>[] = [
+  header('X-Tenant-Id', true, 'The tenant of the request.'),
+  header('X-User-Id', false, 'Development mode: the user. Not read in production mode.'),
+  header('X-Groups', false, 'Development mode: groups of the user, separated by commas.'),
+  header('X-Principals', false, 'Development mode: further principals of the user, separated by commas.'),
+  header('X-Agent-Id', false, 'Development mode: the agent that acts for the user.'),
+  header('X-Trace-Id', false, 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
+];
+
+const readGates = ['identity', 'query', 'path'] as const;
+const writeGates = [...readGates, 'body'] as const;
+const answer = (schema: RetrievalSchema, status: 200 | 201 | 202 = 200) =>
+  ({ status, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+const everyWrite: readonly RetrievalErrorCode[] = ['unsupported_media_type', 'too_large', 'forbidden', 'unavailable'];
+const everySearch: readonly RetrievalErrorCode[] = [...everyWrite, 'not_found'];
+
+const operations: readonly Row[] = [
+  {
+    name: 'createCollection',
+    method: 'POST',
+    path: '/v1/collections',
+    tag: 'Collections',
+    summary: 'Create a collection',
+    description: 'The calling user becomes the owner. The embedding profile must be approved in the environment.',
+    gates: writeGates,
+    parameters: identity,
+    body: 'CreateCollectionRequest',
+    success: answer('Collection', 201),
+    errors: [...everyWrite, 'conflict'],
+    obligations: ['retrieval:collections-create:created', 'retrieval:collections-create:caller-owner'],
+    run: createCollection,
+  },
+  {
+    name: 'listCollections',
+    method: 'GET',
+    path: '/v1/collections',
+    tag: 'Collections',
+    summary: 'List collections',
+    description: 'The collections that the caller may read, public ones of the tenant included.',
+    gates: readGates,
+    parameters: identity,
+    success: answer('CollectionList'),
+    errors: ['forbidden', 'unavailable'],
+    obligations: ['retrieval:collections-list:ok', 'retrieval:collections-list:available'],
+    run: listCollections,
+  },
+  {
+    name: 'getCollection',
+    method: 'GET',
+    path: '/v1/collections/{collection_id}',
+    tag: 'Collections',
+    summary: 'Read a collection',
+    description: 'State, counts and the active index version. A collection of another tenant is absent.',
+    gates: readGates,
+    parameters: [collectionId, ...identity],
+    success: answer('Collection'),
+    errors: ['forbidden', 'not_found', 'unavailable'],
+    obligations: ['retrieval:collections-get:ok', 'retrieval:collections-get:unknown'],
+    run: getCollection,
+  },
+  {
+    name: 'reindexCollection',
+    method: 'POST',
+    path: '/v1/collections/{collection_id}:reindex',
+    tag: 'Collections',
+    summary: 'Build a new index version',
+    description:
+      'Builds a version beside the active one, with the same or another approved profile, and switches in one step. The ' +
+      'active version answers until then; `reindex` of the collection shows the progress. The body is an object, {} at least.',
+    gates: writeGates,
+    parameters: [collectionId, ...identity],
+    body: 'ReindexRequest',
+    success: answer('Collection', 202),
+    errors: [...everySearch, 'conflict'],
+    obligations: ['retrieval:reindex:accepted', 'retrieval:reindex:new-version', 'retrieval:reindex:old-version-stays'],
+    run: reindexCollection,
+  },
+  {
+    name: 'submitDocuments',
+    method: 'POST',
+    path: '/v1/documents:submit',
+    tag: 'Documents',
+    summary: 'Submit documents',
+    description:
+      'Accepts a batch as a whole or not at all; one invalid document refuses it. 202 says that the jobs are registered: ' +
+      'read each job to learn when its document can be found.',
+    gates: writeGates,
+    parameters: identity,
+    body: 'SubmitDocumentsRequest',
+    success: answer('SubmittedJobs', 202),
+    errors: everySearch,
+    obligations: ['retrieval:submit:accepted', 'retrieval:submit:acceptance-only'],
+    run: submitDocuments,
+  },
+  {
+    name: 'getJob',
+    method: 'GET',
+    path: '/v1/jobs/{job_id}',
+    tag: 'Documents',
+    summary: 'Read a job',
+    description: 'How far the ingestion of one document is. Needs the right to write into its collection.',
+    gates: readGates,
+    parameters: [uuid('job_id', 'The id of the job.'), ...identity],
+    success: answer('IngestJob'),
+    errors: ['forbidden', 'not_found', 'unavailable'],
+    obligations: ['retrieval:jobs-get:ok', 'retrieval:jobs-get:unknown'],
+    run: getJob,
+  },
+  {
+    name: 'query',
+    method: 'POST',
+    path: '/v1/query',
+    tag: 'Search',
+    summary: 'Search a collection',
+    description:
+      'Citations of the chunks that the user may read now, best first. Rights are asked at each request; an answer never ' +
+      'depends on documents that the user may not read.',
+    gates: writeGates,
+    parameters: identity,
+    body: 'QueryRequest',
+    success: answer('QueryResponse'),
+    errors: everySearch,
+    obligations: ['retrieval:query:ok', 'retrieval:query:acl-filter', 'retrieval:query:tenant-filter'],
+    run: query,
+  },
+  {
+    name: 'retrieveAndPack',
+    method: 'POST',
+    path: '/v1/retrieve_and_pack',
+    tag: 'Search',
+    summary: 'Search and pack',
+    description: 'Searches as query does, and packs what was found into at most token_budget tokens (o200k_base).',
+    gates: writeGates,
+    parameters: identity,
+    body: 'RetrieveAndPackRequest',
+    success: answer('PackedContext'),
+    errors: everySearch,
+    obligations: ['retrieval:pack:ok', 'retrieval:pack:acl-filter', 'retrieval:pack:tenant-filter'],
+    run: retrieveAndPack,
+  },
+  {
+    name: 'getHealth',
+    method: 'GET',
+    path: '/health',
+    tag: 'Health',
+    summary: 'Read the state of the dependencies',
+    description: '200 in both states; components have the names of the contract, details say what is in use.',
+    gates: ['query'],
+    public: true,
+    parameters: [],
+    success: answer('Health'),
+    errors: [],
+    obligations: ['retrieval:health:no-auth', 'retrieval:health:components', 'retrieval:health:details'],
+    run: async ({ service }) => success(await service.health()),
+  },
+];
+
+export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCode, RetrievalOperation> = {
+  operations,
+  errors: retrievalErrors,
+  everyError: ['invalid_document', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'internal'],
+  faults: retrievalFaults,
+  traceHeader: 'x-trace-id',
+  errorBody: ({ code, message, traceId, details }) => {
+    const problems = details.map(({ path, message: text }) => (path === '' ? `the body ${text}` : `${path} ${text}`));
+    return { code, message: problems.length === 0 ? message : `${problems.join('; ')}.`, trace_id: traceId };
+  },
+  limits: { bodyBytes: retrievalLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: 1 } },
+};

@@ -1,0 +1,26 @@
+import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
+import type { Health } from '#contracts/retrieval';
+import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { ApprovedProfiles } from '#models/approved-profiles';
+import type { ObjectStore } from '#objects/ports';
+import type { Relations } from '#relations/ports';
+import type { SearchPorts } from '../query/search-collection.ts';
+
+/** The dependencies that all operations of a retrieval process share. */
+export type Retrieval = SearchPorts & {
+  readonly relations: Relations;
+  readonly objects: ObjectStore;
+  readonly profiles: () => ApprovedProfiles;
+  /** For a collection that is created without one. */
+  readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
+  readonly countTokens: (text: string) => number;
+  readonly newId: () => string;
+  /** Tells workers that there may be work. */
+  readonly hint: () => void;
+  readonly health: () => Promise<Health>;
+};
+
+export type RetrievalRequest = ApiRequest<Retrieval, TenantCaller>;
+export type RetrievalResponse = ApiResponse<RetrievalErrorCode>;
+export type RetrievalError = ApiError<RetrievalErrorCode>;

@@ -1,0 +1,67 @@
+import { success } from '#api/operation';
+import { packRequestSchema } from '#contracts/retrieval';
+import { type PackCandidate, type Packed, packContext } from '../pack/pack-context.ts';
+import type { RankedChunk } from '../query/search-collection.ts';
+import { type VisibleText, visibleTexts } from '../query/visible-chunks.ts';
+import { readRequest } from './read-request.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+import { citationOf, runSearch } from './run-search.ts';
+
+/** No text of the encoding has more UTF-16 units for one token. */
+const mostUnitsOfToken = 128;
+
+/** Searches one collection and packs what was found into a number of tokens. */
+export async function retrieveAndPack(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const { service } = request;
+  const read = readRequest(packRequestSchema, request.body);
+  if (read.kind === 'error') return read;
+  const { token_budget: budget, ...query } = read.value;
+  const found = await runSearch(request, query);
+  if (found.kind === 'error') return found;
+  const { ranked, visibility, meta } = found;
+  const docs = [...new Set(ranked.map(({ chunk }) => chunk.doc))];
+  const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
+  const whole = texts === undefined ? undefined : packWhole(ranked, docs, texts, budget, service.countTokens);
+  if (whole !== undefined) return answer('full_document', whole, ranked);
+  const packed = packContext(ranked.map(candidateOf), budget, service.countTokens);
+  const kept = new Set(packed.ids);
+  return answer(
+    'relevance_search',
+    packed,
+    ranked.filter(({ chunk }) => kept.has(chunk.chunkId)),
+  );
+
+  function answer(
+    mode: 'full_document' | 'relevance_search',
+    { context, tokens }: Packed,
+    items: readonly RankedChunk[],
+  ): RetrievalResponse {
+    return success({ packed_context: context, token_count: tokens, mode, items: items.map(citationOf), meta });
+  }
+}
+
+function candidateOf({ chunk }: RankedChunk): PackCandidate {
+  const { chunkId: id, doc, title, heading, start, end, text } = chunk;
+  return { id, doc, title, heading, start, end, text };
+}
+
+/** The whole texts of all documents that were found, if they fit and each is still visible; undefined otherwise. */
+function packWhole(
+  ranked: readonly RankedChunk[],
+  docs: readonly string[],
+  texts: readonly VisibleText[],
+  budget: number,
+  countTokens: (text: string) => number,
+): Packed | undefined {
+  if (docs.length === 0) return undefined;
+  const byDoc = new Map(texts.map(({ doc, text }) => [doc, text]));
+  const candidates = docs.flatMap((doc): PackCandidate[] => {
+    const text = byDoc.get(doc);
+    const first = ranked.find(({ chunk }) => chunk.doc === doc)?.chunk;
+    if (text === undefined || first === undefined) return [];
+    return [{ id: doc, doc, title: first.title, heading: null, start: 0, end: text.length, text }];
+  });
+  if (candidates.length < docs.length) return undefined;
+  const packed = packContext(candidates, budget, countTokens);
+  return packed.ids.length === docs.length ? packed : undefined;
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
+import { openTrace } from '#kit/http/trace-context';
+import { fuseRankings } from '#search/fuse-rankings';
+import { parseCondition } from '#search/parse-condition';
+import { visibleLabels } from '../access/permissions.ts';
+import { rerankCitations, rerankProfileOf } from '../query/rerank-citations.ts';
+import { rewriteQuery } from '../query/rewrite-query.ts';
+import { type RankedChunk, searchCollection, weightsOf } from '../query/search-collection.ts';
+import type { Visibility } from '../query/visible-chunks.ts';
+import { findReadable } from './find-readable.ts';
+import { invalidBody } from './read-request.ts';
+import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
+
+type Searched = {
+  readonly kind: 'searched';
+  readonly ranked: readonly RankedChunk[];
+  readonly visibility: Visibility;
+  readonly meta: QueryMeta;
+};
+
+/** The search that query and pack share: rights first, then the models and the index. */
+export async function runSearch(request: RetrievalRequest, query: QueryRequest): Promise<Searched | RetrievalError> {
+  const { service, caller, traceId, incoming } = request;
+  const filters = query.filters === undefined ? undefined : parseCondition(query.filters);
+  if (filters?.kind === 'fault') {
+    return invalidBody([{ path: ['filters', ...filters.fault.path], message: filters.fault.message }]);
+  }
+  const readable = await findReadable(request, query.collection);
+  if (readable.kind === 'error') return readable;
+  const { collection } = readable;
+  const labels = await visibleLabels(service.relations, caller, collection);
+  const visibility = { tenant: caller.tenant, collectionId: collection.collectionId, labels };
+  const { retrievalDefaults: defaults } = collection;
+  const profiles = service.profiles();
+  const mode = query.mode ?? defaults.mode ?? 'hybrid';
+  const topK = query.top_k ?? defaults.top_k ?? retrievalLimits.topK.default;
+  const call = { signal: signalOf(incoming), traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
+  const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
+  const found = await searchCollection(service, {
+    collection,
+    visibility,
+    text,
+    mode,
+    topK,
+    condition: filters?.condition,
+    profile: profiles.embedding.get(collection.embeddingProfileId),
+    call,
+  });
+  const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
+  const candidates = found.map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
+  const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);
+  return {
+    kind: 'searched',
+    ranked: reranked.applied ? rescored(reranked.citations) : found,
+    visibility,
+    meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
+  };
+}
+
+/** Scores after a rerank are derived from the new ranks, as all scores are derived from ranks. */
+function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
+  const candidates = ranked.map(({ chunk }) => ({ id: chunk.chunkId, score: 0 }));
+  const scores = fuseRankings([{ candidates, weight: 1 }]);
+  return ranked.map(({ chunk }, at) => ({ chunk, score: scores[at]?.score ?? 0 }));
+}
+
+/** Aborts when the client closes the connection. */
+function signalOf(incoming: IncomingMessage & { readonly res?: ServerResponse }): AbortSignal {
+  const closed = new AbortController();
+  incoming.socket.once('close', () => closed.abort());
+  return closed.signal;
+}
+
+export function citationOf({ chunk, score }: RankedChunk): Citation {
+  return {
+    doc_id: chunk.docId,
+    chunk_id: chunk.chunkId,
+    source_url: chunk.sourceUrl,
+    title: chunk.title,
+    content: chunk.text,
+    score,
+    heading: chunk.heading,
+    page: chunk.page,
+    start: chunk.start,
+    end: chunk.end,
+  };
+}

@@ -1,0 +1,90 @@
+import { failure } from '#api/operation';
+import { type CanonicalDocument, retrievalLimits, submitSchema } from '#contracts/retrieval';
+import type { JsonValue } from '#kit/json/json-value';
+import { documentLabels, isEmptyAcl } from '../access/document-labels.ts';
+import { mayWrite } from '../access/permissions.ts';
+import type { CollectionRecord } from '../collections/collection-record.ts';
+import { stagedBytes } from '../ingest/submit/staged-document.ts';
+import { type SubmittedDocument, submitDocuments as submit } from '../ingest/submit/submit-documents.ts';
+import { findNamed } from './find-readable.ts';
+import { invalidBody, readRequest } from './read-request.ts';
+import type { RetrievalError, RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Accepts a batch of documents as a whole or not at all. */
+export async function submitDocuments(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const { service, caller, traceId } = request;
+  const read = readRequest(submitSchema, request.body);
+  if (read.kind === 'error') return read;
+  const { documents } = read.value;
+  if (documents.some((one) => one.tenant_id !== caller.tenant)) return failure('forbidden');
+  const collections = new Map<string, CollectionRecord>();
+  for (const named of new Set(documents.map(({ collection }) => collection))) {
+    const found = await findNamed(request, named);
+    if (found.kind === 'error') return found;
+    if (!(await mayWrite(service.relations, caller, found.collection))) return failure('forbidden');
+    collections.set(named, found.collection);
+  }
+  const submitted: SubmittedDocument[] = [];
+  for (const [at, document] of documents.entries()) {
+    const collection = collections.get(document.collection) as CollectionRecord;
+    const problem = problemOf(document, at, collection);
+    if (problem !== undefined) return problem;
+    submitted.push({
+      collectionId: collection.collectionId,
+      collection: document.collection,
+      docId: document.doc_id,
+      op: document.op,
+      contentHash: document.content_hash,
+      idempotencyKey: document.idempotency_key,
+      labels: documentLabels(document.acl, collection, caller),
+      payload: payloadOf(document),
+    });
+  }
+  const { database, objects, newId, hint } = service;
+  const jobs = await submit(
+    { database, objects, newId, hint, onStep: () => undefined },
+    { tenant: caller.tenant, traceId, documents: submitted },
+  );
+  const body = { jobs: jobs.map(({ docId, jobId, status }) => ({ doc_id: docId, job_id: jobId, status })) };
+  return { kind: 'success', status: 202, body };
+}
+
+/** The rules that need the collection, or the size of the parts as JSON. */
+function problemOf(
+  document: CanonicalDocument,
+  at: number,
+  { visibility, emptyAclPolicy }: CollectionRecord,
+): RetrievalError | undefined {
+  const path = ['documents', at];
+  if (document.op === 'delete') return undefined;
+  if (visibility === 'private' && emptyAclPolicy === 'reject' && isEmptyAcl(document.acl)) {
+    return invalidBody([
+      { path: [...path, 'acl'], message: 'must name a group or a principal in this private collection' },
+    ]);
+  }
+  const inline = sizeOf(document.content);
+  if (inline > retrievalLimits.inlineBytes) {
+    const message = `has ${inline} bytes as JSON, at most ${retrievalLimits.inlineBytes} are allowed: use content_ref`;
+    return invalidBody([{ path: [...path, 'content'], message }]);
+  }
+  const metadata = sizeOf(document.metadata);
+  if (metadata > retrievalLimits.metadataBytes) {
+    const message = `has ${metadata} bytes as JSON, at most ${retrievalLimits.metadataBytes} are allowed`;
+    return invalidBody([{ path: [...path, 'metadata'], message }]);
+  }
+  return undefined;
+}
+
+function sizeOf(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The content of a delete is not looked at (obligation retrieval:delete:content-never-blocks). */
+function payloadOf({ op, content, content_ref, metadata }: CanonicalDocument): Uint8Array | undefined {
+  if (op === 'delete') return undefined;
+  return stagedBytes({
+    content: content as JsonValue | undefined,
+    content_ref: content_ref === undefined ? undefined : { uri: content_ref.uri },
+    metadata: metadata as { readonly [key: string]: JsonValue } | undefined,
+  });
+}

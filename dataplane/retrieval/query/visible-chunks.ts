@@ -1,0 +1,75 @@
+import type { Sql } from '#sql/connect';
+
+/** A chunk that the caller may see, with what its citation shows. */
+export type VisibleChunk = {
+  readonly chunkId: string;
+  readonly doc: string;
+  readonly docId: string;
+  readonly no: number;
+  readonly sourceUrl: string | null;
+  readonly title: string | null;
+  readonly heading: string | null;
+  readonly page: number | null;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly tokens: number;
+};
+
+/** What decides whether a document is visible: the state of the collection and the rights of the caller. */
+export type Visibility = {
+  readonly tenant: string;
+  readonly collectionId: string;
+  /** `every` where the right to read the collection is the right to read its documents. */
+  readonly labels: readonly string[] | 'every';
+};
+
+/** The condition on a document `d` of a collection `k`, decided at the time of the statement. */
+export function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visibility) {
+  const byLabel = labels === 'every' ? sql`true` : sql`d.labels && ${sql.array([...labels])}::text[]`;
+  return sql`
+    k.tenant = ${tenant} and k.collection_id = ${collectionId} and k.status <> 'deleted'
+    and d.collection_id = k.collection_id and not d.deleted and ${byLabel}
+    and (d.valid_from is null or d.valid_from <= clock_timestamp())
+    and (d.valid_until is null or d.valid_until > clock_timestamp())`;
+}
+
+/**
+ * The chunks with these ids that are live in a version and that the caller may see now, in the order of the ids. The index
+ * proposes; this statement decides (docs/design/retrieval-search.md, What decides).
+ */
+export async function visibleChunks(
+  sql: Sql,
+  visibility: Visibility,
+  version: number,
+  ids: readonly string[],
+): Promise<readonly VisibleChunk[]> {
+  if (ids.length === 0) return [];
+  return sql<VisibleChunk[]>`
+    select c.chunk_id as "chunkId", c.doc, d.doc_id as "docId", c.no, d.source_url as "sourceUrl", d.title, c.heading,
+      c.page, c.start_at as start, c.end_at as "end", c.text, c.tokens
+    from unnest(${sql.array([...ids])}::text[]) with ordinality as i (chunk_id, place)
+    join retrieval.chunks c using (chunk_id)
+    join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq
+    join retrieval.collections k on k.collection_id = d.collection_id
+    where c.version = ${version} and ${visibleDocument(sql, visibility)}
+    order by i.place`;
+}
+
+/** The whole text of a visible document. */
+export type VisibleText = { readonly doc: string; readonly text: string };
+
+/** The texts of documents, if all of them together have at most `maxLength` UTF-16 units; undefined if they have more. */
+export async function visibleTexts(
+  sql: Sql,
+  visibility: Visibility,
+  docs: readonly string[],
+  maxLength: number,
+): Promise<readonly VisibleText[] | undefined> {
+  const chosen = sql`
+    from retrieval.documents d, retrieval.collections k
+    where d.doc = any(${sql.array([...docs])}::bigint[]) and ${visibleDocument(sql, visibility)}`;
+  const [size] = await sql<{ length: number }[]>`select coalesce(sum(length(d.text)), 0)::float8 as length ${chosen}`;
+  if (size === undefined || size.length > maxLength) return undefined;
+  return sql<VisibleText[]>`select d.doc, d.text ${chosen}`;
+}

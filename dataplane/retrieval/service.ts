@@ -1,0 +1,229 @@
+import { v7 as uuid } from 'uuid';
+import { type Api, createApi } from '#api/create-api';
+import { createHeaderAuthorizer, createTokenAuthorizer } from '#identity/authorize-callers';
+import { createVerifier } from '#identity/create-verifier';
+import { readIssuersFile } from '#identity/issuers-file';
+import type { CallerAuthorizer } from '#identity/tenant-caller';
+import { listen } from '#kit/http/listen';
+import { openTokenFile } from '#kit/http/token-file';
+import { describeFailure } from '#kit/log/describe-failure';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { followProfiles } from '#models/approved-profiles';
+import { createGatewayModels } from '#models/gateway-models';
+import type { Models } from '#models/ports';
+import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
+import type { ObjectStore } from '#objects/ports';
+import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
+import type { HintQueue } from '#queue/ports';
+import { openRelations } from '#relations/adapters/open-relations';
+import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { analyse } from '#search/analysis/analyse';
+import { awaitDatabase } from '#sql/await-database';
+import { connectSql, type Database, passwordFrom } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
+import { errorOf } from './http/error-of.ts';
+import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
+import type { Retrieval } from './http/retrieval.ts';
+import { retrievalTable } from './http/retrieval-table.ts';
+import { chunkSource } from './index/chunk-source.ts';
+import { partitionName } from './index/partition-name.ts';
+import { DocumentFault } from './ingest/faults.ts';
+import type { ContentFetcher } from './ingest/ports.ts';
+import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
+import { createRetrievalAdmin } from './monitoring/admin.ts';
+import { readHealth } from './monitoring/health.ts';
+import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
+import { countTokens } from './tokens/count-tokens.ts';
+
+/** Replacements for tests. */
+export type RetrievalOverrides = {
+  readonly logger?: Logger;
+  readonly models?: Models;
+  readonly objects?: ObjectStore;
+  /** Ends the wait for a database that does not answer. */
+  readonly signal?: AbortSignal;
+  readonly times?: Partial<IngestTimes>;
+};
+
+export type RetrievalService = AsyncDisposable & {
+  /** Origin for clients of the API; undefined for a process that only works. */
+  readonly url: string | undefined;
+  /** Origin of /livez, /readyz and /metrics. */
+  readonly adminUrl: string;
+};
+
+const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
+const drainMs = 15_000;
+const idleMs = 2_000;
+const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
+const migrations = new URL('./migrations/', import.meta.url);
+
+/** Composes one replica. Disposing drains: requests in flight finish, then the worker, then the connections. */
+export async function createRetrievalService(
+  config: RetrievalConfig,
+  secrets: RetrievalSecrets,
+  overrides: RetrievalOverrides = {},
+): Promise<RetrievalService> {
+  await using parts = new AsyncDisposableStack();
+  const logger = overrides.logger ?? createLogger({ service: 'retrieval', level: config.logLevel });
+  const metrics = createRetrievalMetrics();
+  const database = parts.use(openDatabase(config, secrets));
+  await awaitDatabase(database, {
+    ...databaseWait,
+    signal: overrides.signal,
+    onUnavailable: (reason) => logger.warn('database_away', { reason }),
+  });
+  await migrate(database, { schema: 'retrieval', folder: migrations });
+  const relations = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
+  const profiles = parts.use(await openProfiles(config, logger));
+  const objects = overrides.objects ?? parts.use(createFolderObjects(config.objectsDirectory));
+  const models = overrides.models ?? parts.use(openModels(config, secrets));
+  const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
+  const queue = parts.use(createPostgresQueue(database));
+  const retrieval: Retrieval = {
+    database,
+    relations,
+    objects,
+    models,
+    index,
+    analyse,
+    countTokens,
+    profiles: profiles.current,
+    defaultEmptyAclPolicy: config.emptyAclPolicy,
+    newId: uuid,
+    hint: jobHints(queue, logger),
+    health: () =>
+      readHealth({
+        database,
+        objects,
+        adapters: { queue: 'postgres', objects: 'folder', search: 'embedded' },
+        queueAnswers: () => database.sql`select 1`,
+        searchAnswers: async () => undefined,
+      }),
+  };
+  if (config.role !== 'api') {
+    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue }));
+  }
+  const readiness = { isWithdrawn: false };
+  const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
+  const admin = parts.use(
+    await listen({ ...server, ...config.adminListen, fetch: createRetrievalAdmin(metrics, problems).fetch }),
+  );
+  const url = config.role === 'worker' ? undefined : await serve();
+  parts.defer(() => {
+    readiness.isWithdrawn = true;
+  });
+  logger.info('listening', { url, admin: admin.url });
+  const owned = parts.move();
+  return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+
+  async function serve(): Promise<string> {
+    const authorizer = await openAuthorizer(config, { logger, metrics });
+    const api = createRetrievalApi(retrieval, { authorizer, metrics, logger });
+    const onHandlerError = (): void => logger.error('handler_failed', {});
+    const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
+    parts.defer(() => clients.drain({ graceMs: drainMs, idleMs }));
+    return clients.url;
+  }
+}
+
+type Tools = { readonly logger: Logger; readonly metrics: RetrievalMetrics };
+type WorkerTools = Tools & { readonly overrides: RetrievalOverrides; readonly queue: HintQueue };
+
+function createRetrievalApi(
+  service: Retrieval,
+  { authorizer, metrics, logger }: Tools & { readonly authorizer: CallerAuthorizer },
+): Api {
+  return createApi({
+    table: retrievalTable,
+    service,
+    authorizer,
+    errorOf,
+    onEnded({ operation, code, seconds, traceId }) {
+      metrics.ended(operation, code, seconds);
+      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+    },
+    onInternalError: (operation, error) =>
+      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
+    documents: { [openApiPath]: Buffer.from(JSON.stringify(retrievalDocument())) },
+  });
+}
+
+async function openAuthorizer({ identity }: RetrievalConfig, { logger, metrics }: Tools): Promise<CallerAuthorizer> {
+  if (identity.mode === 'development') {
+    logger.warn('development_identity', {});
+    return createHeaderAuthorizer();
+  }
+  const issuers = await readIssuersFile(identity.issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
+  const verifier = createVerifier({
+    issuers,
+    onUnavailable: (issuer) => {
+      logger.warn('keys_unavailable', { issuer });
+      metrics.keysUnavailable(issuer);
+    },
+  });
+  return createTokenAuthorizer({ verifier, issuers });
+}
+
+function startWorker(
+  { database, objects, models, profiles, index }: Retrieval,
+  { ingestConcurrency }: RetrievalConfig,
+  { logger, metrics, overrides, queue }: WorkerTools,
+): AsyncDisposable {
+  const ports = {
+    database,
+    objects,
+    models,
+    fetcher: noFetcher,
+    guard: 'unguarded',
+    profileOf: (id: string) => profiles().embedding.get(id),
+    analyse,
+    countTokens,
+    onStep: metrics.stepCompleted,
+  } as const;
+  return startIngest(ports, {
+    logger,
+    queue,
+    concurrency: ingestConcurrency,
+    onAttempt: metrics.attemptEnded,
+    dropPartition: (collectionId, version) => index.drop(partitionName({ collectionId, version })),
+    times: { ...ingestTimes, ...overrides.times },
+  });
+}
+
+/** No address of content is approved. */
+const noFetcher: ContentFetcher = {
+  fetch: () => Promise.reject(new DocumentFault('address_refused', 'no address of content is approved')),
+};
+
+function openProfiles({ modelsFile }: RetrievalConfig, logger: Logger) {
+  return followProfiles({
+    path: modelsFile,
+    onTaken: ({ embedding, rerank, rewrite }) =>
+      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size }),
+    onRefused: (problems) => logger.warn('profiles_refused', { problems: problems.length }),
+  });
+}
+
+function openModels({ modelGateway }: RetrievalConfig, { modelGatewayTokenFile }: RetrievalSecrets): Models {
+  const tokenFile = modelGatewayTokenFile === undefined ? {} : { tokenFile: openTokenFile(modelGatewayTokenFile) };
+  return createGatewayModels({ url: modelGateway, ...tokenFile });
+}
+
+function openDatabase({ databaseUrl }: RetrievalConfig, { databasePasswordFile }: RetrievalSecrets): Database {
+  return connectSql({
+    url: databaseUrl,
+    applicationName: 'portcullis-retrieval',
+    password: passwordFrom(databasePasswordFile),
+  });
+}
+
+async function problemsOf({ sql }: Database, isWithdrawn: boolean): Promise<readonly string[]> {
+  if (isWithdrawn) return ['this process is shutting down'];
+  return sql`select 1`.then(
+    () => [],
+    () => ['the database does not answer'],
+  );
+}
