@@ -38,7 +38,7 @@ function endOf(text: string, start: number, last: number, size: number, grain: G
   const latest = start + size;
   if (grain === 'rows') {
     const row = text.lastIndexOf('\n', latest - 1) + 1;
-    if (row > start) return row;
+    if (text.slice(start, row).trim() !== '') return row;
   }
   const earliest = start + Math.ceil(size / 2);
   let best = { at: latest, rank: anywhere };
