@@ -1,6 +1,6 @@
 import { missingPostgres } from '#sql/testing/test-server';
 import { openCrashWorld } from '../retrieval-crashes/crash-world.ts';
-import { churnDocuments, killAtSteps } from '../retrieval-crashes/run-crashes.ts';
+import { churnDocuments, killAtSteps, replayFailed } from '../retrieval-crashes/run-crashes.ts';
 import type { Figure } from '../support/figure.ts';
 
 const sizes = {
@@ -18,14 +18,16 @@ export const figure: Figure = {
     const submits = { next: 0, accepted: new Map<number, string>() };
     const steps = await killAtSteps(world, submits, say);
     const random = await churnDocuments(world, submits, sizes[size], say);
-    const faults = [...steps.faults, ...random.faults];
+    const replayed = await replayFailed(world, submits);
+    const faults = [...steps.faults, ...random.faults, ...replayed.faults];
     for (const fault of faults.slice(0, 10)) say(fault);
     return {
       holds: faults.length === 0 && submits.accepted.size === submits.next,
       line:
         `${submits.next} submits, ${submits.accepted.size} accepted; ${steps.kills} kills at named steps, ` +
         `${random.kills} random kills, ${random.stops} stops past the lease, ${random.lostCommits} lost commits, ` +
-        `${random.reindexes} reindexes, ${random.deadLetters} dead letters replayed: ${faults.length} faults`,
+        `${random.reindexes} reindexes, ${random.deadLetters} dead letters and ${replayed.replays} FAILED jobs replayed: ` +
+        `${faults.length} faults`,
     };
   },
 };

@@ -11,6 +11,8 @@ export type CrashSettings = {
   readonly plan?: { readonly step: string; readonly occurrence: number; readonly signal: 'SIGKILL' | 'SIGSTOP' };
   /** Share of embedding calls that find no models. */
   readonly awayShare: number;
+  /** Whether models accept every text. */
+  readonly isHealed: boolean;
   readonly submits: readonly CrashSubmit[];
 };
 

@@ -1,19 +1,24 @@
 // A submitter of the crash tests: repeats each submit under the same key until it is accepted, as a client does.
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
+import { createLogger } from '#kit/log/logger';
+import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
+import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
+import { jobHints } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { stagedBytes } from '../../dataplane/retrieval/ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../../dataplane/retrieval/ingest/submit/submit-documents.ts';
 import { addressOf, type CrashSubmit, crashDocument } from './crash-documents.ts';
 import { crashSettings, crashTenant, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
-import { folderStore } from './folder-store.ts';
 
 const settings = crashSettings();
 endWithParent();
+const database = openCrashDatabase(settings, 'crash-submitter');
+const logger = createLogger({ service: 'crash-submitter', level: 'error' });
 const ports = {
-  database: openCrashDatabase(settings, 'crash-submitter'),
-  objects: folderStore(settings.objectsFolder),
+  database,
+  objects: createFolderObjects(settings.objectsFolder),
   newId: uuid,
-  hint: () => undefined,
+  hint: jobHints(createPostgresQueue(database), logger),
   onStep: planFollower(settings),
 };
 

@@ -2,27 +2,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '#kit/log/logger';
 import { ModelsError } from '#models/models-error';
+import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
+import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { analyse } from '#search/analysis/analyse';
 import { startIngest } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { scriptedModels, testProfile } from '../../dataplane/retrieval/ingest/testing/scripted-models.ts';
 import { countTokens } from '../../dataplane/retrieval/tokens/count-tokens.ts';
 import { fetchedBytes, poison, textAt } from './crash-documents.ts';
 import { crashSettings, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
-import { folderStore } from './folder-store.ts';
 
 const settings = crashSettings();
 endWithParent();
 
+const database = openCrashDatabase(settings, 'crash-worker');
 const models = scriptedModels(async (texts) => {
   await pause(Math.random() * 4);
-  if (texts.some((text) => text.includes(poison))) throw new ModelsError('refused');
+  if (!settings.isHealed && texts.some((text) => text.includes(poison))) throw new ModelsError('refused');
   if (Math.random() < settings.awayShare) throw new ModelsError('unavailable');
 });
 
 startIngest(
   {
-    database: openCrashDatabase(settings, 'crash-worker'),
-    objects: folderStore(settings.objectsFolder),
+    database,
+    objects: createFolderObjects(settings.objectsFolder),
     models,
     fetcher: { fetch: async (_scope, uri) => fetchedBytes(textAt(uri)) },
     guard: 'unguarded',
@@ -34,11 +36,7 @@ startIngest(
   },
   {
     logger: createLogger({ service: 'crash-worker', level: 'warn' }),
-    queue: {
-      publish: async () => undefined,
-      subscribe: async () => ({ [Symbol.asyncDispose]: async () => undefined }),
-      [Symbol.asyncDispose]: async () => undefined,
-    },
+    queue: createPostgresQueue(database),
     concurrency: 4,
     onAttempt: () => undefined,
     dropPartition: async () => undefined,

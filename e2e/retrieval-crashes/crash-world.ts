@@ -45,6 +45,7 @@ export async function openCrashWorld(): Promise<CrashWorld> {
     objectsFolder: join(folder.path, 'objects'),
     collectionId,
     awayShare: 0,
+    isHealed: false,
     submits: [],
   };
   mkdirSync(settings.objectsFolder);

@@ -85,19 +85,46 @@ export async function killAtSteps(
 }
 
 /** Ends all work with an undisturbed worker, replays the dead letters, and audits. */
-export async function finish(world: CrashWorld, submits: Submits): Promise<readonly string[]> {
+async function finish(world: CrashWorld, submits: Submits): Promise<readonly string[]> {
   const worker = await world.startWorker();
   const { sql } = world.database;
   for (let isReplayed = true; isReplayed; ) {
-    const quick = setInterval(() => void endPauses(world).catch(() => undefined), 500);
-    await drained(world).finally(() => clearInterval(quick));
+    await endAll(world);
     const dead = await sql<{ job_id: string }[]>`
       select job_id from retrieval.jobs where collection_id = ${world.collectionId} and dead_lettered_at is not null`;
-    for (const { job_id } of dead) await replayJob(sql, { tenant: crashTenant, jobId: job_id });
+    await replayJobs(world, dead);
     isReplayed = dead.length > 0;
   }
   await worker.end('SIGKILL');
   return auditCollection(sql, world.collectionId, submits.accepted);
+}
+
+async function endAll(world: CrashWorld): Promise<void> {
+  const quick = setInterval(() => void endPauses(world).catch(() => undefined), 500);
+  await drained(world).finally(() => clearInterval(quick));
+}
+
+async function replayJobs({ database }: CrashWorld, jobs: readonly { readonly job_id: string }[]): Promise<void> {
+  for (const { job_id } of jobs) await replayJob(database.sql, { tenant: crashTenant, jobId: job_id });
+}
+
+/** Replays every FAILED job with models that take its text: older ones bring nothing back, and all end DONE. */
+export async function replayFailed(
+  world: CrashWorld,
+  submits: Submits,
+): Promise<{ readonly faults: readonly string[]; readonly replays: number }> {
+  const { sql } = world.database;
+  const failed = await sql<{ job_id: string }[]>`
+    select job_id from retrieval.jobs where collection_id = ${world.collectionId} and status = 'FAILED'`;
+  await replayJobs(world, failed);
+  const worker = await world.startWorker({ isHealed: true });
+  await endAll(world);
+  await worker.end('SIGKILL');
+  const [left] = await sql<{ count: number }[]>`
+    select count(*)::int as count from retrieval.jobs
+    where collection_id = ${world.collectionId} and status <> 'DONE'`;
+  const faults = await auditCollection(sql, world.collectionId, submits.accepted);
+  return { replays: failed.length, faults: [...faults, ...(left?.count === 0 ? [] : ['a replay did not end DONE'])] };
 }
 
 export type ChurnSize = {
@@ -154,7 +181,7 @@ export async function churnDocuments(
       await workers[at]?.end('SIGKILL');
       workers[at] = await world.startWorker({ awayShare: 0.005 });
     }
-    if (Math.random() < 0.1) counts.reindexes += await reindexed(world);
+    if (Math.random() < 0.2) counts.reindexes += await reindexed(world);
     if ((counts.kills + counts.stops) % 20 === 0)
       say(`${counts.kills} kills, ${counts.stops} stops, ${rest().length} submits left`);
   }

@@ -32,7 +32,12 @@ test('batches give the sequence numbers and duplicates of single submits, and th
           states.get(docId) ?? { doc: docId, lastSeq: 0, lastOp: null, opEpoch: 0 };
         const current = jobs.filter(({ doc, epoch }) => states.get(doc)?.opEpoch === epoch);
         const documents = batch.map((one) => ({ ...one, collectionId: 'c' }));
-        const { decisions, states: next } = decideSubmit(documents, stateOf, current, documents.map(() => `j${++ids}`));
+        const { decisions, states: next } = decideSubmit(
+          documents,
+          stateOf,
+          current,
+          documents.map(() => `j${++ids}`),
+        );
         for (const [at, decision] of decisions.entries()) {
           const one = batch[at] as Step;
           const duplicate = expectedDuplicate(accepted, one);

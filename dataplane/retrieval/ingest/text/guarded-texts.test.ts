@@ -24,7 +24,10 @@ test('every text of a document is judged: title, headings, texts, tables, other 
 
 test('judged texts take the places of those that were given, and unchanged ones change nothing', () => {
   expect(withTexts(document, textsOf(document))).toEqual(document);
-  const masked = withTexts(document, textsOf(document).map((text) => text.replaceAll(/[a-z]/g, '*')));
+  const masked = withTexts(
+    document,
+    textsOf(document).map((text) => text.replaceAll(/[a-z]/g, '*')),
+  );
   expect(masked.title).toBe('T****');
   expect(masked.blocks.map(({ heading, text }) => [heading, text])).toEqual([
     ['H***', 'B***'],

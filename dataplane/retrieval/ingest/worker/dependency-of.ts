@@ -1,3 +1,4 @@
+import { ObjectsUnavailableError } from '#objects/objects-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { type Dependency, DependencyUnavailableError } from '../faults.ts';
 
@@ -5,5 +6,5 @@ import { type Dependency, DependencyUnavailableError } from '../faults.ts';
 export function dependencyOf(error: unknown): Dependency | undefined {
   if (error instanceof DependencyUnavailableError) return error.dependency;
   if (error instanceof SqlUnavailableError) return 'postgres';
-  return error instanceof Error && error.name === 'ObjectsUnavailableError' ? 'objects' : undefined;
+  return error instanceof ObjectsUnavailableError ? 'objects' : undefined;
 }

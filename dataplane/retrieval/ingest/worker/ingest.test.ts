@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ModelsError } from '#models/models-error';
+import { ObjectsUnavailableError } from '#objects/objects-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { buryJobs, replayJob } from '../jobs/dead-letters.ts';
@@ -195,7 +196,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
   test('a staging store that is away releases the job too', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     failObjects = () => {
-      throw Object.assign(new Error('away'), { name: 'ObjectsUnavailableError' });
+      throw new ObjectsUnavailableError('unreachable');
     };
     expect(await ingest.work()).toBe('released');
     failObjects = () => undefined;

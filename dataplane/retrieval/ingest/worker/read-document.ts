@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import { ObjectTooLargeError } from '#objects/objects-error';
 import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
 import type { StagedDocument } from '../submit/staged-document.ts';
@@ -28,11 +29,17 @@ export async function readDocument(ports: IngestPorts, job: ClaimedJob, signal: 
 }
 
 async function readStaged({ objects }: IngestPorts, { payloadKey }: ClaimedJob): Promise<StagedDocument> {
-  const bytes = payloadKey === null ? undefined : await objects.get(payloadKey, { maxBytes: mostContentBytes });
+  const bytes =
+    payloadKey === null ? undefined : await objects.get(payloadKey, { maxBytes: mostContentBytes }).catch(tooLarge);
   if (bytes === undefined) {
     throw new DocumentFault('content_absent', 'the staged document is not there: submit the document again');
   }
   return parsed(bytes, 'the staged document') as StagedDocument;
+}
+
+function tooLarge(error: unknown): never {
+  if (!(error instanceof ObjectTooLargeError)) throw error;
+  throw new DocumentFault('too_large', `the content is larger than ${error.maxBytes} bytes: divide the document`);
 }
 
 async function fetchContent(
