@@ -1,0 +1,38 @@
+import { createCheckClient } from '#checks/client';
+import { followServedTarget } from '#checks/served-target';
+import { openTokenFile } from '#kit/http/token-file';
+import type { Logger } from '#kit/log/logger';
+import type { DocumentGuard } from '../ports.ts';
+import { createDocumentGuard } from './document-guard.ts';
+
+type OpenGuardOptions = {
+  /** The target of a served policy, which the operator writes. */
+  readonly targetFile: string;
+  /** The token of the runtimes. */
+  readonly tokenFile: string;
+  readonly logger: Pick<Logger, 'info' | 'error'>;
+  readonly everyMs?: number;
+};
+
+/**
+ * A guard of documents that follows the target of its served policy.
+ * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot
+ */
+export async function openDocumentGuard(options: OpenGuardOptions): Promise<DocumentGuard & AsyncDisposable> {
+  const { targetFile, tokenFile, logger, everyMs } = options;
+  await using parts = new AsyncDisposableStack();
+  const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(tokenFile) }));
+  const target = parts.use(
+    await followServedTarget({
+      path: targetFile,
+      onTaken: ({ policyId, policyRevision }) => logger.info('guard_target_taken', { policyId, policyRevision }),
+      onRefused(problems) {
+        for (const problem of problems) logger.error('guard_target_refused', { problem });
+      },
+      ...(everyMs === undefined ? {} : { everyMs }),
+    }),
+  );
+  const guard = createDocumentGuard({ checks, target: target.current });
+  const owned = parts.move();
+  return { ...guard, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

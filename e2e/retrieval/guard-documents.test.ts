@@ -1,0 +1,108 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  policySection,
+  type RunningPolicy,
+  startPolicy,
+  termRule,
+} from '../../dataplane/gateway/testing/start-policy.ts';
+import { openDocumentGuard } from '../../dataplane/retrieval/ingest/guard/open-document-guard.ts';
+import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
+import { createLogger } from '../../libraries/kit/log/logger.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+
+/** The guard of documents with a real runtime, whose target file changes while it is used. */
+const stack = new AsyncDisposableStack();
+const folder = stack.use(temporaryFolder()).path;
+const token = 'runtime-service-token';
+const targetFile = join(folder, 'target.json');
+const lines: string[] = [];
+const scope = { tenant: 't', collectionId: 'c' };
+const never = new AbortController().signal;
+let policy: RunningPolicy;
+
+const maxBodyBytes = 16_384;
+const targetOf = (change: Partial<ServedTarget> = {}): ServedTarget => ({
+  addresses: [...policy.pin.addresses],
+  policyId: policy.pin.policyId,
+  policyRevision: policy.pin.policyRevision,
+  bundleDigest: policy.pin.digest,
+  contentProfile: policy.contentProfile,
+  maxBodyBytes,
+  maxMessages: 32,
+  deadlineMs: { request: 1_000, response: 1_000 },
+  division: { allowed: true },
+  ...change,
+});
+
+async function write(target: ServedTarget): Promise<void> {
+  await writeFile(`${targetFile}.new`, JSON.stringify(target));
+  await rename(`${targetFile}.new`, targetFile);
+}
+
+const open = () =>
+  openDocumentGuard({
+    targetFile,
+    tokenFile: join(folder, 'runtime.token'),
+    everyMs: 10,
+    logger: createLogger({ service: 'test', level: 'info', destination: { write: (line) => lines.push(line) } }),
+  });
+
+beforeAll(async () => {
+  const mask = { type: 'mask', replacement: '[card]' } as const;
+  const rules = [termRule('deny', ['forbidden phrase']), termRule('mask', ['4111 1111'], mask)];
+  policy = stack.use(
+    await startPolicy(
+      folder,
+      token,
+      { request: policySection(rules), response: policySection() },
+      { limits: { maxBodyBytes } },
+    ),
+  );
+  await write(targetOf());
+});
+afterAll(() => stack.disposeAsync());
+
+test('texts of a document are masked wherever they stand, also in a text of many checks', async () => {
+  await using guard = await open();
+  const long = 'pay 4111 1111 or not, '.repeat(5_000);
+  const texts = ['a title', '', 'card 4111 1111', 'plain words '.repeat(4_000), long];
+  expect(await guard.check(scope, texts, never)).toEqual({
+    kind: 'passed',
+    texts: ['a title', '', 'card [card]', texts[3], 'pay [card] or not, '.repeat(5_000)],
+    policyRevision: 'policy:1',
+  });
+});
+
+test('a denied phrase at the end of a long text denies the document', async () => {
+  await using guard = await open();
+  const decision = await guard.check(scope, ['title', `${'plain words '.repeat(9_000)}forbidden phrase`], never);
+  expect(decision).toEqual({ kind: 'denied', policyRevision: 'policy:1' });
+});
+
+test('a guard follows its target: a runtime that refuses it is unavailable, and a corrected one judges again', async () => {
+  await using guard = await open();
+  await write(targetOf({ policyRevision: '2' }));
+  const refused = await until('the check is refused', () =>
+    guard.check(scope, ['text'], never).then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
+  expect(refused).toMatchObject({ code: 'dependency_unavailable', dependency: 'guard', cause: 'policy_unavailable' });
+  await write(targetOf());
+  const judged = await until('the check passes', () => guard.check(scope, ['text'], never).catch(() => undefined));
+  expect(judged).toMatchObject({ kind: 'passed' });
+});
+
+test('a target whose policy cannot judge documents is refused, at the start and as a change', async () => {
+  await using guard = await open();
+  await write(targetOf({ division: { allowed: false, rule: 'the rule begins' } }));
+  await until('the change is refused', () => lines.some((line) => line.includes('guard_target_refused')));
+  expect(await guard.check(scope, ['text'], never)).toMatchObject({ kind: 'passed' });
+  await expect(open()).rejects.toThrow('because of the rule begins');
+  await write(targetOf());
+  expect(lines.join('')).not.toContain(token);
+});
