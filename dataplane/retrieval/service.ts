@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { v7 as uuid } from 'uuid';
 import { type Api, createApi } from '#api/create-api';
 import { createHeaderAuthorizer, createTokenAuthorizer } from '#identity/authorize-callers';
@@ -77,7 +78,7 @@ export async function createRetrievalService(
   await migrate(database, { schema: 'retrieval', folder: migrations });
   const relations = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const profiles = parts.use(await openProfiles(config, logger));
-  const objects = overrides.objects ?? parts.use(createFolderObjects(config.objectsDirectory));
+  const objects = overrides.objects ?? parts.use(await openObjects(config));
   const models = overrides.models ?? parts.use(openModels(config, secrets));
   const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
   const queue = parts.use(createPostgresQueue(database));
@@ -139,7 +140,11 @@ function createRetrievalApi(
     table: retrievalTable,
     service,
     authorizer,
-    errorOf,
+    errorOf: (error) => {
+      const code = errorOf(error);
+      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
+      return code;
+    },
     onEnded({ operation, code, seconds, traceId }) {
       metrics.ended(operation, code, seconds);
       logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
@@ -205,6 +210,12 @@ function openProfiles({ modelsFile }: RetrievalConfig, logger: Logger) {
       logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size }),
     onRefused: (problems) => logger.warn('profiles_refused', { problems: problems.length }),
   });
+}
+
+/** Created once at the start: a folder that is missing later was not mounted, and is no empty store. */
+async function openObjects({ objectsDirectory }: RetrievalConfig): Promise<ObjectStore> {
+  await mkdir(objectsDirectory, { recursive: true, mode: 0o700 });
+  return createFolderObjects(objectsDirectory);
 }
 
 function openModels({ modelGateway }: RetrievalConfig, { modelGatewayTokenFile }: RetrievalSecrets): Models {
