@@ -2,12 +2,12 @@ import { wait } from '#kit/time/wait';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { fuseRankings } from '#search/fuse-rankings';
 import type { IndexEntry, PartitionSource } from '#search/ports';
-import { SearchUnavailableError } from '#search/search-error';
 import type { SpeedCase, SpeedReport } from './case.ts';
 import { analysed, makeChunk, randomOf, randomVector, readCorpus } from './chunks.ts';
 import { startOthers } from './measure-others.ts';
 import { type HybridQuery, makeQueries, measureQueries, queryWindow } from './measure-queries.ts';
 import { fastestRound, timeCalls } from './timings.ts';
+import { untilLoaded } from './until-loaded.ts';
 
 const pageSize = 500;
 const idleMs = 500;
@@ -29,18 +29,6 @@ function sourceOf({ chunks, dimensions }: SpeedCase, sentences: readonly (readon
     changesAfter: async (_partition, after) => ({ kind: 'changes', changes: [], upTo: after, more: false }),
   };
   return { source, makingMs: () => makingMs };
-}
-
-/** Repeats a query whose partition takes longer to load than a query waits. */
-async function untilLoaded(search: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await search();
-      return;
-    } catch (error) {
-      if (!(error instanceof SearchUnavailableError) || error.fault !== 'behind') throw error;
-    }
-  }
 }
 
 export async function measureEmbedded(given: SpeedCase): Promise<SpeedReport> {

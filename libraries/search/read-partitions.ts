@@ -42,13 +42,16 @@ type ReadOptions = {
 
 /** Reads partitions page by page and follows their changes. */
 export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options: ReadOptions): PartitionSource {
+  /** Each page is read while the one before it is used. */
   async function* pages(partition: string): AsyncGenerator<readonly IndexEntry[]> {
-    let after: Cursor | undefined;
-    do {
-      const { entries, next } = await reader.page(partition, after, options.pageSize);
+    let reading: ReturnType<typeof reader.page> | undefined = reader.page(partition, undefined, options.pageSize);
+    while (reading !== undefined) {
+      const { entries, next }: Awaited<typeof reading> = await reading;
+      reading = next === undefined ? undefined : reader.page(partition, next, options.pageSize);
+      // Without a reader any more nobody awaits it.
+      reading?.catch(() => undefined);
       if (entries.length > 0) yield entries;
-      after = next;
-    } while (after !== undefined);
+    }
   }
 
   return {

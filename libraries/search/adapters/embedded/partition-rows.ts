@@ -142,12 +142,15 @@ export class PartitionRows {
   }
 
   #addTerms(row: number, terms: readonly string[]): void {
-    const counts = new Map<string, number>();
-    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-    for (const [term, count] of counts) {
-      addRow(this.postings, term, row * 256 + Math.min(count, mostOccurrences));
+    for (const term of terms) {
+      const occurrences = this.postings.get(term);
+      const last = occurrences?.[occurrences.length - 1];
+      if (occurrences === undefined) this.postings.set(ownString(term), [row * 256 + 1]);
+      else if (last === undefined || rowOf(last) !== row) occurrences.push(row * 256 + 1);
+      else if (occurrencesOf(last) < mostOccurrences) occurrences[occurrences.length - 1] = last + 1;
     }
-    this.#occurrences += counts.size;
+    // Repeated terms are counted too: an estimate from above.
+    this.#occurrences += terms.length;
   }
 
   #end(id: string): void {

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { partitionName } from '../../dataplane/retrieval/index/partition-name.ts';
+import { analysed, makeChunk, readCorpus } from './chunks.ts';
+
+const chunksOfDocument = 10;
+const batch = 1_000;
+
+/** Writes live documents of ten chunks each, as ingest leaves them; the name of their partition. */
+export async function fillDatabase(
+  database: Database,
+  { chunks, dimensions }: { readonly chunks: number; readonly dimensions: number },
+): Promise<string> {
+  const { sql } = database;
+  await migrate(database, {
+    schema: 'retrieval',
+    folder: new URL('../../dataplane/retrieval/migrations/', import.meta.url),
+  });
+  const collectionId = randomUUID();
+  await sql`
+    insert into retrieval.collections (collection_id, tenant, name, collection_type, visibility, acl_model,
+      empty_acl_policy, chunk_size, chunk_overlap, embedding_profile_id, status, change_no)
+    values (${collectionId}, 'acme', 'speed', 'documents', 'private', 'document', 'reject', 800, 120, 'speed', 'ready', 1)`;
+  await sql`
+    insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
+    values (${collectionId}, 1, 'speed', 'active')`;
+  const sentences = analysed(readCorpus());
+  for (let from = 0; from < chunks; from += batch) {
+    const rows = Array.from({ length: Math.min(batch, chunks - from) }, (_, at) => {
+      const { no, group, entry } = makeChunk(from + at, dimensions, sentences);
+      const bytes = Buffer.from((entry.vector ?? new Float32Array()).buffer);
+      return {
+        doc: Math.floor(no / chunksOfDocument) + 1,
+        no: no % chunksOfDocument,
+        id: entry.id,
+        label: `group:${group}`,
+        terms: entry.terms.join(' '),
+        vector: bytes.toString('base64'),
+      };
+    });
+    await insertRows(database, collectionId, JSON.stringify(rows));
+  }
+  await sql`analyze retrieval.documents, retrieval.chunks`;
+  return partitionName({ collectionId, version: 1 });
+}
+
+async function insertRows({ sql }: Database, collectionId: string, rows: string): Promise<void> {
+  await sql`
+    insert into retrieval.documents (doc, tenant, collection_id, doc_id, last_seq, last_op, live_seq, deleted, change_no,
+      labels)
+    overriding system value
+    select doc, 'acme', ${collectionId}, doc::text, 1, 'upsert', 1, false, 1, array[min(label)]
+    from json_to_recordset(${rows}::text::json) as r (doc bigint, label text) group by doc`;
+  await sql`
+    insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector)
+    select doc, 1, 1, no, id, 0, 0, '', 0, terms, decode(vector, 'base64')
+    from json_to_recordset(${rows}::text::json) as r (doc bigint, no integer, id text, terms text, vector text)`;
+}
