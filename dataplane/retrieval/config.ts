@@ -46,6 +46,14 @@ export const settings = {
     setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
   ),
   PORTCULLIS_MODELS_FILE: setting.path({ help: 'models.yaml: the approved profiles of models' }),
+  PORTCULLIS_GUARD_TARGET_FILE: setting.optional(
+    setting.path({
+      help: 'target of the served policy that judges documents, followed on change; documents are not judged without it',
+    }),
+  ),
+  PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
+  ),
   PORTCULLIS_OBJECTS_DIR: setting.path({ help: 'folder of staged documents' }),
   PORTCULLIS_INDEX_MIB: setting.integer({
     help: 'memory of the embedded index, MiB; a collection that needs more is not served',
@@ -79,6 +87,8 @@ export type RetrievalConfig = {
   readonly relations: RelationsChoice;
   readonly modelGateway: URL;
   readonly modelsFile: string;
+  /** Documents are judged by the served policy of this target, or not at all. */
+  readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly objectsDirectory: string;
   readonly indexBytes: number;
   readonly ingestConcurrency: number;
@@ -108,6 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL, read.PORTCULLIS_OPENFGA_STORE),
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
     modelsFile: read.PORTCULLIS_MODELS_FILE,
+    guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
     objectsDirectory: read.PORTCULLIS_OBJECTS_DIR,
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
@@ -131,6 +142,15 @@ function identityOf(mode: 'production' | 'development', issuersFile: string | un
   }
   if (issuersFile !== undefined) return { mode, issuersFile };
   throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);
+}
+
+function guardOf(targetFile: string | undefined, tokenFile: string | undefined): RetrievalConfig['guard'] {
+  if (targetFile === undefined && tokenFile === undefined) return 'unguarded';
+  if (targetFile !== undefined && tokenFile !== undefined) return { targetFile, tokenFile };
+  const missing = targetFile === undefined ? 'PORTCULLIS_GUARD_TARGET_FILE' : 'PORTCULLIS_RUNTIME_TOKEN_FILE';
+  throw new ConfigError([
+    `${missing} is missing: documents are judged with both settings, and with neither they are not`,
+  ]);
 }
 
 function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined, storeName: string): RelationsChoice {

@@ -30,7 +30,8 @@ import { retrievalTable } from './http/retrieval-table.ts';
 import { chunkSource } from './index/chunk-source.ts';
 import { partitionName } from './index/partition-name.ts';
 import { DocumentFault } from './ingest/faults.ts';
-import type { ContentFetcher } from './ingest/ports.ts';
+import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
+import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
 import { createRetrievalAdmin } from './monitoring/admin.ts';
 import { readHealth } from './monitoring/health.ts';
@@ -104,7 +105,8 @@ export async function createRetrievalService(
       }),
   };
   if (config.role !== 'api') {
-    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue }));
+    const guard = await openGuard(config, parts, logger);
+    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard }));
   }
   const readiness = { isWithdrawn: false };
   const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
@@ -130,7 +132,11 @@ export async function createRetrievalService(
 }
 
 type Tools = { readonly logger: Logger; readonly metrics: RetrievalMetrics };
-type WorkerTools = Tools & { readonly overrides: RetrievalOverrides; readonly queue: HintQueue };
+type WorkerTools = Tools & {
+  readonly overrides: RetrievalOverrides;
+  readonly queue: HintQueue;
+  readonly guard: DocumentGuard | 'unguarded';
+};
 
 function createRetrievalApi(
   service: Retrieval,
@@ -172,17 +178,27 @@ async function openAuthorizer({ identity }: RetrievalConfig, { logger, metrics }
   return createTokenAuthorizer({ verifier, issuers });
 }
 
+async function openGuard(
+  { guard }: RetrievalConfig,
+  parts: AsyncDisposableStack,
+  logger: Logger,
+): Promise<DocumentGuard | 'unguarded'> {
+  if (guard !== 'unguarded') return parts.use(await openDocumentGuard({ ...guard, logger }));
+  logger.warn('documents_unguarded', {});
+  return guard;
+}
+
 function startWorker(
   { database, objects, models, profiles, index }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
-  { logger, metrics, overrides, queue }: WorkerTools,
+  { logger, metrics, overrides, queue, guard }: WorkerTools,
 ): AsyncDisposable {
   const ports = {
     database,
     objects,
     models,
     fetcher: noFetcher,
-    guard: 'unguarded',
+    guard,
     profileOf: (id: string) => profiles().embedding.get(id),
     analyse,
     countTokens,

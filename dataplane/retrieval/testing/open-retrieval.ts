@@ -55,6 +55,7 @@ export async function openRetrieval(
         relations: { kind: 'postgres' },
         modelGateway: new URL('http://127.0.0.1:9'),
         modelsFile,
+        guard: 'unguarded',
         objectsDirectory: join(folder.path, 'objects'),
         indexBytes: 64 * 1_048_576,
         ingestConcurrency: 2,
