@@ -5,12 +5,15 @@ import { RelationsUnavailableError } from '#relations/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { ProfileUnavailableError } from '../query/search-collection.ts';
+import { ClientGoneError } from './watch-client.ts';
 
 /** The code of an error that an operation throws; undefined for an error of the program. */
 export function errorOf(error: unknown): RetrievalErrorCode | undefined {
   if (error instanceof RelationsUnavailableError) return 'authz_unavailable';
   if (error instanceof ModelsError)
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
+  // Nobody reads this answer; the code counts it among the faults of clients.
+  if (error instanceof ClientGoneError) return 'invalid_document';
   const isAway =
     error instanceof SqlUnavailableError ||
     error instanceof SearchUnavailableError ||

@@ -4,6 +4,8 @@ import { failure } from '#api/operation';
 import { fieldPath, readShape, type ShapeProblem } from '#contracts/read-shape';
 import type { RetrievalError } from './retrieval.ts';
 
+type BodyProblem = Pick<ShapeProblem, 'path' | 'message'> & Partial<Pick<ShapeProblem, 'isUnknown'>>;
+
 /** Most problems that one error names. */
 const mostProblems = 20;
 
@@ -19,9 +21,12 @@ export function readRequest<S extends z.ZodType>(
 }
 
 /** An error about members of the body. Names that a client invented are not repeated. */
-export function invalidBody(problems: readonly Pick<ShapeProblem, 'path' | 'message'>[]): RetrievalError {
+export function invalidBody(problems: readonly BodyProblem[]): RetrievalError {
   return failure(
     'invalid_document',
-    problems.slice(0, mostProblems).map(({ path, message }) => ({ path: fieldPath(path), message })),
+    problems.slice(0, mostProblems).map(({ path, message, isUnknown = false }) => ({
+      path: fieldPath(isUnknown ? path.slice(0, -1) : path),
+      message: isUnknown ? 'has an unknown field' : message,
+    })),
   );
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import { openTrace } from '#kit/http/trace-context';
 import { fuseRankings } from '#search/fuse-rankings';
@@ -11,6 +10,7 @@ import type { Visibility } from '../query/visible-chunks.ts';
 import { findReadable } from './find-readable.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
+import { watchClient } from './watch-client.ts';
 
 type Searched = {
   readonly kind: 'searched';
@@ -35,7 +35,8 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
   const profiles = service.profiles();
   const mode = query.mode ?? defaults.mode ?? 'hybrid';
   const topK = query.top_k ?? defaults.top_k ?? retrievalLimits.topK.default;
-  const call = { signal: signalOf(incoming), traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  using client = watchClient(incoming);
+  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
   const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
   const found = await searchCollection(service, {
@@ -64,13 +65,6 @@ function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
   const candidates = ranked.map(({ chunk }) => ({ id: chunk.chunkId, score: 0 }));
   const scores = fuseRankings([{ candidates, weight: 1 }]);
   return ranked.map(({ chunk }, at) => ({ chunk, score: scores[at]?.score ?? 0 }));
-}
-
-/** Aborts when the client closes the connection. */
-function signalOf(incoming: IncomingMessage & { readonly res?: ServerResponse }): AbortSignal {
-  const closed = new AbortController();
-  incoming.socket.once('close', () => closed.abort());
-  return closed.signal;
 }
 
 export function citationOf({ chunk, score }: RankedChunk): Citation {

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
+
+const ann = { user: 'ann', groups: ['staff'] };
+const submitPath = '/v1/documents:submit';
+
+/** Numbers that the OpenAPI document and this suite name; they are changed together. */
+const limits = {
+  body: 16_777_216,
+  documents: 200,
+  sections: 10_000,
+  tables: 1_000,
+  inline: 4_194_304,
+  metadata: 65_536,
+  principals: 200,
+  queryText: 8_192,
+  topK: 100,
+  tokenBudget: 200_000,
+  depth: 8,
+};
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retrieval service'), () => {
+  let service: OpenedRetrieval;
+  let made = 0;
+  const document = (more: object) => {
+    made += 1;
+    return documentOf('handbook', `limit-${made}`, 'A text.', more);
+  };
+  const statusOf = async (path: string, body: unknown) => {
+    const { status, json } = await service.call(ann, path, body);
+    return [status, json['code'], json['message']];
+  };
+  const accepted = [202, undefined, undefined];
+  const refusedAt = (path: string) => [400, 'invalid_document', expect.stringContaining(path)];
+
+  beforeAll(async () => {
+    service = await openRetrieval({ config: { role: 'api' } });
+    const body = { name: 'handbook', embedding_profile_id: 'test-profile' };
+    expect((await service.call(ann, '/v1/collections', body)).status).toBe(201);
+  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
+
+  verifies(
+    ['retrieval:submit:documents-required'],
+    'a batch of 1 and of 200 documents is accepted; none, 201, an absent and a wrong list are refused',
+    async () => {
+      const batch = (length: number) => ({ documents: Array.from({ length }, () => document({})) });
+      expect(await statusOf(submitPath, batch(1))).toEqual(accepted);
+      expect(await statusOf(submitPath, batch(limits.documents))).toEqual(accepted);
+      for (const body of [batch(0), batch(limits.documents + 1), {}, { documents: 'all' }, { documents: null }]) {
+        expect(await statusOf(submitPath, body)).toEqual(refusedAt('documents'));
+      }
+    },
+  );
+
+  test('a document with 10,000 sections and 1,000 tables is accepted, and one more of either is refused', async () => {
+    const content = (sections: number, tables: number) => ({
+      documents: [
+        document({
+          content: {
+            sections: Array.from({ length: sections }, () => ({ text: 'a' })),
+            tables: Array.from({ length: tables }, () => ({})),
+          },
+        }),
+      ],
+    });
+    expect(await statusOf(submitPath, content(limits.sections, limits.tables))).toEqual(accepted);
+    expect(await statusOf(submitPath, content(limits.sections + 1, 0))).toEqual(
+      refusedAt('documents[0].content.sections'),
+    );
+    expect(await statusOf(submitPath, content(0, limits.tables + 1))).toEqual(refusedAt('documents[0].content.tables'));
+  });
+
+  test('inline content of 4 MiB as JSON and metadata of 64 KiB are accepted, and one byte more of either is refused', async () => {
+    const frame = JSON.stringify({ sections: [{ text: '' }] }).length;
+    const content = (bytes: number) => ({
+      documents: [document({ content: { sections: [{ text: 'a'.repeat(bytes - frame) }] } })],
+    });
+    expect(await statusOf(submitPath, content(limits.inline))).toEqual(accepted);
+    expect(await statusOf(submitPath, content(limits.inline + 1))).toEqual(refusedAt('documents[0].content'));
+    const metadata = (bytes: number) => ({
+      documents: [document({ metadata: { note: 'a'.repeat(bytes - '{"note":""}'.length) } })],
+    });
+    expect(await statusOf(submitPath, metadata(limits.metadata))).toEqual(accepted);
+    expect(await statusOf(submitPath, metadata(limits.metadata + 1))).toEqual(refusedAt('documents[0].metadata'));
+  });
+
+  test('an access list of 200 groups is accepted, and one of 201 is refused', async () => {
+    const acl = (length: number) => ({
+      documents: [document({ acl: { groups: Array.from({ length }, (_, at) => `group-${at}`) } })],
+    });
+    expect(await statusOf(submitPath, acl(limits.principals))).toEqual(accepted);
+    expect(await statusOf(submitPath, acl(limits.principals + 1))).toEqual(refusedAt('documents[0].acl.groups'));
+  });
+
+  verifies(['retrieval:query-request:top-k-integer'], 'top_k is a whole number from 1 to 100', async () => {
+    const query = (top_k: unknown) => ({ collection: 'handbook', text: 'a', mode: 'bm25', top_k });
+    for (const top_k of [1, limits.topK]) {
+      expect((await service.call(ann, '/v1/query', query(top_k))).json).toMatchObject({ meta: { top_k } });
+    }
+    for (const top_k of [0, limits.topK + 1, -1, 1.5, '8', null]) {
+      expect(await statusOf('/v1/query', query(top_k))).toEqual(refusedAt('top_k'));
+    }
+  });
+
+  verifies(
+    ['retrieval:pack-request:token-budget-required'],
+    'token_budget is a required whole number from 1 to 200,000',
+    async () => {
+      const pack = (token_budget: unknown) => ({ collection: 'handbook', text: 'a', mode: 'bm25', token_budget });
+      for (const budget of [1, limits.tokenBudget]) {
+        expect((await service.call(ann, '/v1/retrieve_and_pack', pack(budget))).status).toBe(200);
+      }
+      for (const budget of [undefined, 0, limits.tokenBudget + 1, 1.5, '100', null]) {
+        expect(await statusOf('/v1/retrieve_and_pack', pack(budget))).toEqual(refusedAt('token_budget'));
+      }
+    },
+  );
+
+  test('a query of 8,192 characters is searched; an empty and a longer one are refused', async () => {
+    const query = (text: string) => ({ collection: 'handbook', text, mode: 'bm25' });
+    expect((await service.call(ann, '/v1/query', query('a'.repeat(limits.queryText)))).status).toBe(200);
+    expect(await statusOf('/v1/query', query(''))).toEqual(refusedAt('text'));
+    expect(await statusOf('/v1/query', query('a'.repeat(limits.queryText + 1)))).toEqual(refusedAt('text'));
+  });
+
+  verifies(
+    ['retrieval:query-request:filters-optional'],
+    'filters nested 8 deep are read; deeper ones, unknown forms and what is no object are refused with their place',
+    async () => {
+      const nested = (depth: number): object =>
+        depth === 1 ? { path: 'department', op: 'eq', value: 'sales' } : { not: nested(depth - 1) };
+      const query = (filters: unknown) => ({ collection: 'handbook', text: 'a', mode: 'bm25', filters });
+      expect((await service.call(ann, '/v1/query', query(undefined))).status).toBe(200);
+      expect((await service.call(ann, '/v1/query', query(nested(limits.depth)))).status).toBe(200);
+      expect(await statusOf('/v1/query', query(nested(limits.depth + 1)))).toEqual(refusedAt('filters.not'));
+      expect(await statusOf('/v1/query', query({ and: [nested(1), { or: [] }] }))).toEqual(
+        refusedAt('filters.and[1].or'),
+      );
+      for (const filters of ['sales', [], 1, null, {}]) {
+        expect(await statusOf('/v1/query', query(filters))).toEqual(refusedAt('filters'));
+      }
+    },
+  );
+
+  verifies(
+    ['retrieval:protocol:http-json', 'retrieval:errors:common-body', 'retrieval:error-body:fields'],
+    'a body of 16 MiB is read and a larger one refused; another type, broken JSON, repeated keys and broken UTF-8 are refused',
+    async () => {
+      const post = async (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
+        const headers = { 'content-type': type, 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'x-trace-id': 'mine' };
+        const answer = await fetch(`${service.url}/v1/query`, { method: 'POST', headers, body });
+        const json = (await answer.json()) as { code: string };
+        expect(json).toEqual({ code: json.code, message: expect.stringMatching(/./), trace_id: 'mine' });
+        expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+        return [answer.status, json.code];
+      };
+      const padded = (bytes: number) => `{}${' '.repeat(bytes - 2)}`;
+      expect(await post(padded(limits.body))).toEqual([400, 'invalid_document']);
+      expect(await post(padded(limits.body + 1))).toEqual([413, 'too_large']);
+      expect(await post('{}', 'text/plain')).toEqual([415, 'unsupported_media_type']);
+      for (const body of ['', '{', '[]', 'null', '{"text":"a","text":"b"}', new Uint8Array([0x22, 0xff, 0x22])]) {
+        expect(await post(body)).toEqual([400, 'invalid_document']);
+      }
+    },
+  );
+});
