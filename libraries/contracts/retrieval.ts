@@ -213,7 +213,14 @@ const query = {
   top_k: topK.optional(),
   rerank: z.boolean().default(false),
   rewrite: z.boolean().default(false),
-  filters: z.looseObject({}).optional(),
+  filters: z
+    .looseObject({})
+    .optional()
+    .describe(
+      'A condition that every document of the answer fulfils: {path, op, value} with op eq, ne, gte, lte, contains or in, ' +
+        'or {and: […]}, {or: […]}, {not: …}, nested at most 8 deep with at most 128 parts. A path is doc_id or leads into ' +
+        'the metadata, such as metadata.source.',
+    ),
 };
 
 /** Body of POST /v1/query (retrieval:query-request:*). */

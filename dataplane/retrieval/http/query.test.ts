@@ -222,7 +222,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
   });
 
   test('a condition on metadata leaves what fulfils it', async () => {
-    const department = (value: string) => ({ filters: { path: 'department', op: 'eq', value } });
+    const department = (value: string) => ({ filters: { path: 'metadata.department', op: 'eq', value } });
     expect(await ids(ann, 'harbour', department('land'))).toEqual(['words']);
     expect(await ids(ann, 'harbour', department('sea'))).toEqual(['both']);
     expect(await ids(ann, 'harbour', { filters: { not: department('sea').filters } })).toEqual(['words']);
