@@ -107,11 +107,13 @@ export const collectionSchema = z
       .strictObject({
         version: z.int(),
         embedding_profile_id: z.string(),
+        state: z.enum(['building', 'failed']),
         documents_total: z.int(),
         documents_done: z.int(),
+        failure: z.string().nullable(),
       })
       .optional()
-      .describe('The version that is being built beside the active one; absent when there is none.'),
+      .describe('The newest version while it is being built, or if it failed; absent once it is active.'),
   })
   .describe('A collection: documents that are searched together.');
 

@@ -27,10 +27,8 @@ export async function changeAcl(
       with changed as (
         update retrieval.collections set change_no = change_no + 1, updated_at = clock_timestamp()
         where collection_id = ${collectionId} returning change_no
-      ), marked as (
-        update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${doc}
       )
-      insert into retrieval.changes (collection_id, change_no, doc) select ${collectionId}, change_no, ${doc} from changed`;
+      update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${doc}`;
     return 'changed';
   });
 }

@@ -2,7 +2,7 @@ import type { Collection, RetrievalMode } from '#contracts/retrieval';
 import { retrievalLimits } from '#contracts/retrieval';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A collection that is not deleted, as its row and the row of the version that is being built say. */
+/** A collection that is not deleted, as its row and the row of its newest version say. */
 export type CollectionRecord = {
   readonly collectionId: string;
   readonly tenant: string;
@@ -29,12 +29,7 @@ export type CollectionRecord = {
   readonly chunkCount: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly building: {
-    readonly number: number;
-    readonly profile: string;
-    readonly total: number;
-    readonly done: number;
-  } | null;
+  readonly reindex: Collection['reindex'] | null;
 };
 
 function columns(sql: Sql | TransactionSql) {
@@ -45,10 +40,13 @@ function columns(sql: Sql | TransactionSql) {
     c.embedding_profile_id as "embeddingProfileId", c.status, c.active_version as "activeVersion",
     c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount",
     c.created_at as "createdAt", c.updated_at as "updatedAt",
-    case when v.number is null then null else json_build_object('number', v.number, 'profile', v.embedding_profile_id,
-      'total', v.documents_total, 'done', v.documents_done) end as building
-    from retrieval.collections c left join retrieval.index_versions v
-      on v.collection_id = c.collection_id and v.state = 'building'`;
+    (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
+        'documents_total', v.documents_total, 'documents_done', least(v.documents_done, v.documents_total),
+        'failure', v.failure)
+      from retrieval.index_versions v
+      where v.collection_id = c.collection_id and v.state in ('building', 'failed') and v.number = (
+        select max(n.number) from retrieval.index_versions n where n.collection_id = c.collection_id)) as reindex
+    from retrieval.collections c`;
 }
 
 /** The collection of a tenant with an id or a name; undefined if there is none. */
@@ -78,7 +76,7 @@ export async function listVisibleCollections(
 
 /** The collection as the API returns it. */
 export function collectionOf(record: CollectionRecord): Collection {
-  const { retrievalDefaults: defaults, building } = record;
+  const { retrievalDefaults: defaults, reindex } = record;
   return {
     collection_id: record.collectionId,
     tenant_id: record.tenant,
@@ -102,15 +100,6 @@ export function collectionOf(record: CollectionRecord): Collection {
     chunk_count: record.chunkCount,
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),
-    ...(building === null
-      ? {}
-      : {
-          reindex: {
-            version: building.number,
-            embedding_profile_id: building.profile,
-            documents_total: building.total,
-            documents_done: building.done,
-          },
-        }),
+    ...(reindex === null ? {} : { reindex }),
   };
 }

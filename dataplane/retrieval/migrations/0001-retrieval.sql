@@ -72,7 +72,7 @@ create table documents (
   live_seq bigint not null default 0,
   -- Whether there is nothing to find: before the first upsert took effect, and after a delete.
   deleted boolean not null default true,
-  -- collections.change_no of the newest change of this document.
+  -- collections.change_no of the newest change of this document: followers of a collection read it again in this order.
   change_no bigint not null default 0,
   -- Who may see the document.
   labels text[] not null default '{}',
@@ -123,19 +123,6 @@ create table indexed_documents (
   chunk_count integer not null,
   primary key (doc, version)
 );
-
--- What a follower of a collection removes from its index and reads again, in the order of change_no.
-create table changes (
-  collection_id uuid not null references collections (collection_id) on delete cascade,
-  change_no bigint not null,
-  doc bigint not null,
-  -- Ids of chunks that are no longer to be found, of every version.
-  removed text[] not null default '{}',
-  created_at timestamptz not null default now(),
-  primary key (collection_id, change_no)
-);
-
-create index changes_age on changes (created_at);
 
 create table jobs (
   job_id uuid primary key,

@@ -17,8 +17,8 @@ export type LiveDocument = {
 };
 
 export type LiveOutcome =
-  /** The job is DONE; `isLive` is false if a later job had taken effect before. */
-  | { readonly kind: 'done'; readonly isLive: boolean; readonly unstaged: readonly string[] }
+  /** The job is DONE, and live unless a later job had taken effect before. */
+  | { readonly kind: 'done' }
   /** Another worker claimed the job, or a later job ended it. */
   | { readonly kind: 'claim_over' }
   /** The collection has versions for which no chunks are written: nothing changed. */
@@ -57,14 +57,11 @@ class Undone extends Error {
 
 async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocument | undefined): Promise<LiveOutcome> {
   const [before] = await sql<Before[]>`
-    select live_seq < ${job.seq} as "isNewer", live_seq as "liveSeq", deleted from retrieval.documents
+    select live_seq < ${job.seq} as "isNewer", deleted from retrieval.documents
     where doc = ${job.doc} for update`;
   if (before === undefined) return { kind: 'claim_over' };
-  const unstaged = await endJobs(sql, job, before.isNewer);
-  if (unstaged === undefined) return { kind: 'claim_over' };
-  if (!before.isNewer) return { kind: 'done', isLive: false, unstaged };
-  const removed = await sql<{ chunk_id: string }[]>`
-    select chunk_id from retrieval.chunks where doc = ${job.doc} and seq = ${before.liveSeq}`;
+  if (!(await endJobs(sql, job, before.isNewer))) return { kind: 'claim_over' };
+  if (!before.isNewer) return { kind: 'done' };
   await writeDocument(sql, job, live);
   const collection = await lockCollection(sql, job.collectionId);
   if (collection === undefined) throw new Undone({ kind: 'collection_deleted' });
@@ -78,34 +75,24 @@ async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocume
         doc_count = doc_count + ${Number(live !== undefined) - Number(!before.deleted)},
         chunk_count = chunk_count + ${counts.after - counts.before}
       where collection_id = ${job.collectionId} returning change_no
-    ), marked as (
-      update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${job.doc}
     )
-    insert into retrieval.changes (collection_id, change_no, doc, removed)
-    select ${job.collectionId}, change_no, ${job.doc}, ${sql.array(removed.map((row) => row.chunk_id))}::text[]
-    from changed`;
-  return { kind: 'done', isLive: true, unstaged };
+    update retrieval.documents d set change_no = changed.change_no from changed where d.doc = ${job.doc}`;
+  return { kind: 'done' };
 }
 
-type Before = { readonly isNewer: boolean; readonly liveSeq: string; readonly deleted: boolean };
+type Before = { readonly isNewer: boolean; readonly deleted: boolean };
 
-/**
- * Ends the job, and the older open jobs of the document if it takes effect.
- * @returns keys of staged objects that are no longer needed; undefined if the claim is over
- */
-async function endJobs(sql: TransactionSql, job: ClaimedJob, isNewer: boolean): Promise<readonly string[] | undefined> {
+/** Ends the job, and the older open jobs of the document if it takes effect; false if the claim is over. */
+async function endJobs(sql: TransactionSql, job: ClaimedJob, isNewer: boolean): Promise<boolean> {
   const own = await sql`
     update retrieval.jobs set status = 'DONE', available_at = clock_timestamp(), updated_at = clock_timestamp()
     where job_id = ${job.jobId} and attempt = ${job.attempt} and status = 'RUNNING' returning job_id`;
-  if (own.length === 0) return undefined;
-  const ownKeys = job.payloadKey === null ? [] : [job.payloadKey];
-  if (!isNewer) return ownKeys;
-  const overtaken = await sql<{ payload_key: string | null }[]>`
+  if (own.length === 0 || !isNewer) return own.length > 0;
+  await sql`
     update retrieval.jobs set status = 'DONE', available_at = clock_timestamp(), updated_at = clock_timestamp(),
       retry_at = null
-    where doc = ${job.doc} and seq < ${job.seq} and status in ('PENDING', 'RUNNING')
-    returning payload_key`;
-  return [...ownKeys, ...overtaken.flatMap(({ payload_key }) => (payload_key === null ? [] : [payload_key]))];
+    where doc = ${job.doc} and seq < ${job.seq} and status in ('PENDING', 'RUNNING')`;
+  return true;
 }
 
 async function writeDocument(sql: TransactionSql, job: ClaimedJob, live: LiveDocument | undefined): Promise<void> {

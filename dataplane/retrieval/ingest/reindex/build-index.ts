@@ -66,7 +66,6 @@ type StoredDocument = {
   readonly text: string;
   readonly ranges: readonly TextRange[];
   readonly metadata: JsonObject;
-  readonly labels: readonly string[];
 };
 
 async function buildDocument(
@@ -77,7 +76,7 @@ async function buildDocument(
 ): Promise<'built' | 'left_to_job' | 'claim_over'> {
   const { sql } = ports.database;
   const [stored] = await sql<StoredDocument[]>`
-    select doc_id as "docId", live_seq as seq, title, text, ranges, metadata, labels from retrieval.documents
+    select doc_id as "docId", live_seq as seq, title, text, ranges, metadata from retrieval.documents
     where doc = ${doc} and not deleted`;
   if (stored === undefined) return 'left_to_job';
   const title = stored.title ?? undefined;

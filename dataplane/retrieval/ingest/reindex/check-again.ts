@@ -15,7 +15,6 @@ type StoredText = {
   readonly doc: string;
   readonly docId: string;
   readonly seq: string;
-  readonly labels: readonly string[];
   readonly canonical: CanonicalText;
   readonly metadata: JsonObject;
 };
@@ -40,7 +39,7 @@ export async function checkAgain(
 
 async function resubmit(
   { database, objects }: IngestPorts,
-  { tenant, collectionId, version, docId, seq, labels }: StoredText,
+  { tenant, collectionId, version, docId, seq }: StoredText,
   { title, blocks, metadata }: JudgedDocument,
 ): Promise<void> {
   const pages = blocks.map(({ page }) => page ?? 0);
@@ -62,7 +61,6 @@ async function resubmit(
     op: 'upsert',
     contentHash: `reindex-${version}`,
     idempotencyKey: `reindex-${version}-${seq}`,
-    labels,
   } as const;
   const isSubmitted = await database.sql.begin(async (sql) => {
     const { stateOf, jobs } = await lockDocuments(sql, tenant, [document]);
@@ -71,7 +69,9 @@ async function resubmit(
     if (String(state.lastSeq) !== seq || jobs.length > 0) return false;
     const next = { ...state, lastSeq: state.lastSeq + 1 };
     const staged = { key, uri: objects.uriOf(key), bytes: payload.byteLength };
-    const record = { jobId, doc: state.doc, seq: next.lastSeq, epoch: state.opEpoch, document, staged };
+    const [now] = await sql<{ labels: string[] }[]>`select labels from retrieval.documents where doc = ${state.doc}`;
+    const submitted = { ...document, labels: now?.labels ?? [] };
+    const record = { jobId, doc: state.doc, seq: next.lastSeq, epoch: state.opEpoch, document: submitted, staged };
     await insertJobs(sql, { tenant, traceId: jobId }, [record], [next]);
     return true;
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
+import { findCollection } from '../../collections/collection-record.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
@@ -9,7 +10,6 @@ import { scriptedModels } from '../testing/scripted-models.ts';
 import { unwrittenLogger } from '../testing/unwritten-logger.ts';
 import { processJob } from '../worker/process-job.ts';
 import { clearVersions } from './clear-versions.ts';
-import { readReindex } from './read-reindex.ts';
 import { buildNext } from './run-reindexer.ts';
 import { startReindex } from './start-reindex.ts';
 
@@ -45,6 +45,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
 
   const start = (profile?: string) => startReindex(opened.database, ingest.collectionId, profile);
   const build = () => buildNext(ingest.ports, { logger: unwrittenLogger, leaseMs: 30_000 }, never);
+  const progress = async () =>
+    (await findCollection(opened.database.sql, 'acme', { id: ingest.collectionId }))?.reindex;
   const collection = async () => {
     const { sql } = opened.database;
     return (await sql`select * from retrieval.collections where collection_id = ${ingest.collectionId}`)[0] ?? {};
@@ -73,14 +75,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       );
       await ingest.submit({ docId: 'gone' });
       await ingest.drain();
-      expect(await readReindex(opened.database, ingest.collectionId)).toBeUndefined();
+      expect(await progress()).toBeNull();
       expect(await start('other-profile')).toEqual({ kind: 'building', version: 2 });
       expect(await start('other-profile')).toEqual({ kind: 'building', version: 2 });
       expect(await start()).toEqual({ kind: 'conflict' });
-      expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject({
+      expect(await progress()).toMatchObject({
         state: 'building',
-        documentsTotal: 2,
-        documentsDone: 0,
+        documents_total: 2,
+        documents_done: 0,
       });
       const before = await visible(1);
       expect(await collection()).toMatchObject({ active_version: 1, embedding_profile_id: 'test-profile' });
@@ -91,8 +93,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
         doc_count: 2,
       });
       expect(await visible(2)).toEqual(before);
-      const progress = { version: 2, state: 'active', documentsTotal: 2, documentsDone: 2, failure: null };
-      expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject(progress);
+      expect(await progress()).toBeNull();
       const dropped: unknown[] = [];
       const clear = (graceMs: number) =>
         clearVersions({
@@ -191,9 +192,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       throw new ModelsError('refused');
     };
     expect(await build()).toBe('failed');
-    expect(await readReindex(opened.database, ingest.collectionId)).toMatchObject({
+    expect(await progress()).toMatchObject({
       state: 'failed',
-      documentsDone: 0,
+      documents_done: 0,
     });
     expect(await collection()).toMatchObject({ active_version: 1 });
     expect(await visible(1)).toEqual({ a: 1 });

@@ -5,6 +5,8 @@ import { DocumentFault } from '../faults.ts';
 import { dependencyOf } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { keepLease } from '../worker/keep-lease.ts';
+import { createNap } from '../worker/nap.ts';
+import type { Worker } from '../worker/run-worker.ts';
 import { buildIndex } from './build-index.ts';
 import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
 import { type ClearPorts, clearVersions } from './clear-versions.ts';
@@ -23,8 +25,9 @@ export type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
 const pauseMs = 5_000;
 
 /** Builds versions and removes old ones until it is disposed, one version at a time. */
-export function runReindexer(ports: IngestPorts, options: ReindexerOptions): AsyncDisposable {
+export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Worker {
   const stop = new AbortController();
+  const nap = createNap();
 
   async function round(): Promise<boolean> {
     try {
@@ -37,13 +40,18 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Asy
   }
 
   async function run(): Promise<void> {
-    while (!stop.signal.aborted) if (!(await round())) await wait(options.pollMs, stop.signal);
+    while (!stop.signal.aborted) {
+      const { signal } = nap;
+      if (!(await round()) && !stop.signal.aborted) await wait(options.pollMs, signal);
+    }
   }
 
   const running = run();
   return {
+    wake: nap.end,
     async [Symbol.asyncDispose]() {
       stop.abort();
+      nap.end();
       await running;
     },
   };

@@ -8,7 +8,7 @@ import type { AttemptEnd } from '../worker/attempt-job.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { runWorker } from '../worker/run-worker.ts';
 
-/** Topic of hints that there are jobs. */
+/** Topic of hints that there are jobs or a reindex. */
 const jobsTopic = 'ingest_jobs';
 
 export type IngestOptions = {
@@ -50,7 +50,7 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
   const { logger, queue, times } = options;
   const parts = new AsyncDisposableStack();
   const worker = parts.use(runWorker(ports, { ...options, ...times }));
-  parts.use(runReindexer(ports, { ...options, ...times }));
+  const reindexer = parts.use(runReindexer(ports, { ...options, ...times }));
   parts.use(
     startReconciling({
       ...ports,
@@ -60,7 +60,11 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
       everyMs: times.reconcileMs,
     }),
   );
-  parts.use(listen(queue, () => worker.wake(), { logger, everyMs: times.reconcileMs }));
+  const wake = (): void => {
+    worker.wake();
+    reindexer.wake();
+  };
+  parts.use(listen(queue, wake, { logger, everyMs: times.reconcileMs }));
   return parts;
 }
 

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { contentLimits, readContent } from './read-content.ts';
+import { retrievalLimits } from '#contracts/retrieval';
+import { readContent } from './read-content.ts';
 
 const many = (count: number, item: object) => Array.from({ length: count }, () => item) as never;
 
 test.each([
   [{}],
   [{ title: 'a', sections: [{ text: '' }, { heading: 'h', text: 'b' }], tables: [{ any: [1, null] }], more: { a: 1 } }],
-  [{ sections: many(contentLimits.sections, { text: 'a' }) }],
-  [{ tables: many(contentLimits.tables, {}) }],
+  [{ sections: many(retrievalLimits.sections, { text: 'a' }) }],
+  [{ tables: many(retrievalLimits.tables, {}) }],
 ])('content of the right form is read: %#', (content) => {
   expect(readContent(content as never)).toEqual({ kind: 'content', content });
 });
@@ -23,10 +24,10 @@ test.each([
   [{ sections: [{ heading: 'a' }] }, '/sections/0/text'],
   [{ sections: [{ text: 'a', heading: 1 }] }, '/sections/0/heading'],
   [{ sections: [{ text: 'a', secret: 1 }] }, '/sections/0'],
-  [{ sections: many(contentLimits.sections + 1, { text: 'a' }) }, '/sections'],
+  [{ sections: many(retrievalLimits.sections + 1, { text: 'a' }) }, '/sections'],
   [{ tables: 'x' }, '/tables'],
   [{ tables: [null] }, '/tables/0'],
-  [{ tables: many(contentLimits.tables + 1, {}) }, '/tables'],
+  [{ tables: many(retrievalLimits.tables + 1, {}) }, '/tables'],
 ])('content of another form is refused with the path of its first fault: %#', (content, path) => {
   const reading = readContent(content as never);
   expect(reading).toMatchObject({ kind: 'fault', path });

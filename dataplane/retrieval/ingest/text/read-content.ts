@@ -1,8 +1,6 @@
+import { retrievalLimits } from '#contracts/retrieval';
 import type { JsonValue } from '#kit/json/json-value';
 import type { DocumentContent, JsonObject } from './document-content.ts';
-
-/** Limits of ours on one content, inline or fetched. */
-export const contentLimits = { sections: 10_000, tables: 1_000 } as const;
 
 /** `path` is a JSON Pointer from the content, empty for the content itself. */
 export type ContentReading =
@@ -16,8 +14,8 @@ export function readContent(value: JsonValue | undefined): ContentReading {
   if (!isObject(value)) return fault('', 'must be an object');
   const found =
     titleFault(value['title']) ??
-    listFault('/sections', value['sections'], contentLimits.sections, sectionFault) ??
-    listFault('/tables', value['tables'], contentLimits.tables, () => undefined);
+    listFault('/sections', value['sections'], retrievalLimits.sections, sectionFault) ??
+    listFault('/tables', value['tables'], retrievalLimits.tables, () => undefined);
   return found ?? { kind: 'content', content: value as DocumentContent };
 }
 

@@ -24,7 +24,7 @@ export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: A
   try {
     return await processJob(ports, job, lease.signal);
   } catch (error) {
-    const end = await recordEnd(ports, job, error, options);
+    const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, job, error, options);
     options.logger.info('ingest_attempt_ended', {
       job: job.jobId,
       attempt: job.attempt,

@@ -4,6 +4,7 @@ import { wait } from '#kit/time/wait';
 import { claimJob } from '../jobs/claim-job.ts';
 import { type AttemptEnd, attemptJob } from './attempt-job.ts';
 import type { IngestPorts } from './ingest-ports.ts';
+import { createNap } from './nap.ts';
 
 export type WorkerOptions = {
   readonly logger: Logger;
@@ -27,7 +28,7 @@ export type Worker = AsyncDisposable & {
 export function runWorker(ports: IngestPorts, options: WorkerOptions): Worker {
   const { logger, leaseMs, pollMs } = options;
   const stop = new AbortController();
-  let nap = new AbortController();
+  const nap = createNap();
 
   async function next(): Promise<boolean> {
     try {
@@ -48,18 +49,12 @@ export function runWorker(ports: IngestPorts, options: WorkerOptions): Worker {
     }
   }
 
-  function wake(): void {
-    const woken = nap;
-    nap = new AbortController();
-    woken.abort();
-  }
-
   const running = Promise.all(Array.from({ length: options.concurrency }, run));
   return {
-    wake,
+    wake: nap.end,
     async [Symbol.asyncDispose]() {
       stop.abort();
-      wake();
+      nap.end();
       await running;
     },
   };
