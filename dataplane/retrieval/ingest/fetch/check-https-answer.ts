@@ -1,0 +1,48 @@
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+
+/** Status and headers of an answer, header names in lower case. */
+export type HttpsAnswer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
+
+/** JSON, and what stores of objects answer for an object that was stored without a type. */
+const mediaTypes = /^(?:application\/(?:[a-z0-9.-]+\+)?json|(?:application|binary)\/octet-stream)$/;
+
+/**
+ * Decides before the body is read.
+ * @throws DependencyUnavailableError where another attempt may succeed
+ * @throws DocumentFault where none does
+ */
+export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes: number): void {
+  if (statusCode === 408 || statusCode === 429 || statusCode >= 500) throw new DependencyUnavailableError('content');
+  if (statusCode >= 300 && statusCode < 400) {
+    throw new DocumentFault('address_refused', 'content_ref.uri redirects: name the address of the document itself');
+  }
+  if (statusCode !== 200) {
+    const message = `content_ref.uri answered ${statusCode}: check that the object exists and its signature is valid`;
+    throw new DocumentFault('content_absent', message);
+  }
+  // A compressed body would have other bytes than its hash says, and a size that nobody knows before it is unpacked.
+  const encoding = one(headers['content-encoding']);
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw new DocumentFault('malformed', 'content_ref names an object with a content encoding: store it without one');
+  }
+  const [type = '', charset] = (one(headers['content-type']) ?? '').toLowerCase().split(';', 2);
+  if (!mediaTypes.test(type.trim()) || !isUtf8(charset)) {
+    throw new DocumentFault('malformed', 'content_ref names an object of another type than application/json in UTF-8');
+  }
+  if (Number(one(headers['content-length']) ?? 0) > maxBytes) {
+    throw new DocumentFault('too_large', `content_ref names more than ${maxBytes} bytes`);
+  }
+}
+
+function isUtf8(parameter: string | undefined): boolean {
+  const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter ?? '')?.[1];
+  return charset === undefined || charset === 'utf-8' || charset === 'utf8';
+}
+
+/** Several fields of one name are none of what is expected. */
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}

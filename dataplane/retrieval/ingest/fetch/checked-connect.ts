@@ -1,0 +1,60 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import type { AddressRules } from './address-rules.ts';
+
+/** All addresses of a host name. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+/** A host has an address that is not allowed. The message contains neither. */
+export class AddressRefusedError extends Error {
+  readonly code = 'address_refused';
+
+  constructor() {
+    super('the host has an address that is not allowed');
+    this.name = 'AddressRefusedError';
+  }
+}
+
+type ConnectOptions = {
+  readonly resolve: ResolveHost;
+  readonly mayConnect: AddressRules;
+  readonly timeoutMs: number;
+  /** Certificates in PEM that are trusted instead of those of the system. */
+  readonly ca?: string;
+};
+
+/**
+ * Connects to addresses that were resolved and checked, and to no other: the name is resolved once, by the connection
+ * itself. One refused address refuses the host, as it would be reached by another attempt.
+ */
+export function checkedConnect({ resolve, mayConnect, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
+  const lookup = lookupOf(resolve, mayConnect);
+  const connect = buildConnector({ timeout: timeoutMs, lookup, ...(ca === undefined ? {} : { ca }) } as never);
+  return (options, callback) => {
+    // An address in the place of a name is not looked up.
+    const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isIP(literal) !== 0 && !mayConnect(literal)) return callback(new AddressRefusedError(), null);
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (socket.remoteAddress !== undefined && mayConnect(socket.remoteAddress)) return callback(null, socket);
+      socket.destroy();
+      callback(new AddressRefusedError(), null);
+    });
+  };
+}
+
+function lookupOf(resolve: ResolveHost, mayConnect: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        if (!addresses.every(mayConnect)) return callback(new AddressRefusedError(), '');
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        const [first] = found;
+        if (first === undefined) return callback(new Error('the name has no address'), '');
+        if (options.all === true) return callback(null, found);
+        callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
+  };
+}

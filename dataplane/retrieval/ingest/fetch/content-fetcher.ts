@@ -1,0 +1,63 @@
+import { readObject } from '#objects/adapters/s3/read-object';
+import type { S3Client } from '#objects/adapters/s3/s3-client';
+import { ObjectsUnavailableError, ObjectTooLargeError } from '#objects/objects-error';
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import type { ContentFetcher, FetchOptions } from '../ports.ts';
+import { createAddressRules } from './address-rules.ts';
+import type { ContentSources } from './content-sources.ts';
+import { createHttpsFetch, type HttpsOptions } from './fetch-https.ts';
+import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';
+
+type ContentFetcherOptions = {
+  readonly sources: ContentSources;
+  /** Reads the approved folders; absent where no S3 is configured. The caller disposes it. */
+  readonly s3?: S3Client;
+  /** Where this service stages documents, if it does so in S3: content_ref never leads there. */
+  readonly staging?: S3Address;
+  readonly https?: Omit<HttpsOptions, 'mayConnect'>;
+};
+
+/** Reads what a content_ref names (`retrieval:content-ref:uri-s3`, `retrieval:content-ref:uri-https-presigned`). */
+export function createContentFetcher(options: ContentFetcherOptions): ContentFetcher & AsyncDisposable {
+  const mayConnect = createAddressRules(options.sources.allowedNetworks);
+  const https = createHttpsFetch({ ...options.https, mayConnect });
+  return {
+    fetch: ({ tenant }, uri, limits) =>
+      uri.startsWith('s3:') ? fetchS3(options, tenant, uri, limits) : https.fetch(uri, limits),
+    [Symbol.asyncDispose]: () => https[Symbol.asyncDispose](),
+  };
+}
+
+async function fetchS3(
+  { sources, s3, staging }: ContentFetcherOptions,
+  tenant: string,
+  uri: string,
+  { maxBytes, signal }: FetchOptions,
+): Promise<Uint8Array> {
+  const address = parseS3Address(uri);
+  // The prototype of an object is no list of folders.
+  const folders = Object.hasOwn(sources.s3, tenant) ? (sources.s3[tenant] ?? []) : [];
+  const isApproved = address !== undefined && folders.some((folder) => isBelow(address, folder));
+  const isStaging = address !== undefined && staging !== undefined && isBelow(address, staging);
+  if (s3 === undefined || !isApproved || isStaging || address.key.endsWith('/')) {
+    const message = 'content_ref.uri is refused: it names no object below a folder that is approved for the tenant';
+    throw new DocumentFault('address_refused', message);
+  }
+  try {
+    const bytes = await readObject(s3, address, { maxBytes, signal });
+    if (bytes !== undefined) return bytes;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw faultOf(error);
+  }
+  throw new DocumentFault('content_absent', 'content_ref.uri names an object that does not exist');
+}
+
+function faultOf(error: unknown): unknown {
+  if (error instanceof ObjectTooLargeError) {
+    return new DocumentFault('too_large', `content_ref names more than ${error.maxBytes} bytes`);
+  }
+  if (!(error instanceof ObjectsUnavailableError)) return error;
+  if (error.fault !== 'denied') return new DependencyUnavailableError('content');
+  return new DocumentFault('content_absent', 'content_ref.uri names an object to which the store refuses access');
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { parseNetwork } from './address-rules.ts';
+import { parseS3Address } from './s3-address.ts';
+
+const prefix = z.string().transform((text, context) => {
+  const address = parseS3Address(text);
+  if (address !== undefined && (address.key === '' || address.key.endsWith('/'))) return address;
+  context.addIssue('must be s3://bucket/ or s3://bucket/folder/, with a slash at its end');
+  return z.NEVER;
+});
+
+const network = z.string().transform((text, context) => {
+  const parsed = parseNetwork(text);
+  if (parsed !== undefined) return parsed;
+  context.addIssue('must be a network such as 10.1.0.0/16, without bits beyond its prefix');
+  return z.NEVER;
+});
+
+/** Where content_ref may lead: the file of approved sources. */
+export const contentSources = z.strictObject({
+  /** Folders in S3 that a tenant's documents may name, by tenant; a tenant that is not listed has none. */
+  s3: z.record(z.string().min(1), z.array(prefix)).default({}),
+  /** Private networks that an https address may lead to; the open internet needs no entry. */
+  allowedNetworks: z.array(network).default([]),
+});
+
+export type ContentSources = z.output<typeof contentSources>;

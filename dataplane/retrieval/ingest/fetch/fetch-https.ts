@@ -1,0 +1,93 @@
+import { lookup } from 'node:dns/promises';
+import type { Readable } from 'node:stream';
+import { Agent } from 'undici';
+import { withTimeout } from '#kit/concurrency/abort';
+import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
+import type { FetchOptions } from '../ports.ts';
+import type { AddressRules } from './address-rules.ts';
+import { checkHttpsAnswer, type HttpsAnswer } from './check-https-answer.ts';
+import { AddressRefusedError, checkedConnect, type ResolveHost } from './checked-connect.ts';
+
+export type HttpsOptions = {
+  readonly mayConnect: AddressRules;
+  /** Bound of a fetch from the resolution of the name to the last byte, milliseconds; 60,000 by default. */
+  readonly timeoutMs?: number;
+  /** The resolver of the system by default. */
+  readonly resolve?: ResolveHost;
+  /** Certificates in PEM that are trusted instead of those of the system. */
+  readonly ca?: string;
+};
+
+type HttpsFetch = AsyncDisposable & { fetch(uri: string, options: FetchOptions): Promise<Uint8Array> };
+
+/** Longest header section of an answer, in bytes. */
+const maxHeaderSize = 16_384;
+
+/**
+ * Presigned GETs. Each one has a connection of its own, follows no redirect and sends nothing besides the address: no
+ * cookie, no credential, no name of this service.
+ */
+export function createHttpsFetch({ mayConnect, timeoutMs = 60_000, resolve = ofSystem, ca }: HttpsOptions): HttpsFetch {
+  const connect = checkedConnect({ resolve, mayConnect, timeoutMs, ...(ca === undefined ? {} : { ca }) });
+  // Without pipelining no connection is kept: the next fetch resolves and checks again.
+  const agent = new Agent({ connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
+  return {
+    async fetch(uri, { maxBytes, signal }) {
+      const url = checkedUrl(uri);
+      using budget = withTimeout(signal, timeoutMs);
+      try {
+        const answer = await agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: 'GET',
+          signal: budget.signal,
+          headers: { accept: 'application/json', 'accept-encoding': 'identity' },
+        });
+        return await read(answer, maxBytes);
+      } catch (error) {
+        if (error instanceof DocumentFault) throw error;
+        if (error instanceof AddressRefusedError) throw refused('its host has an address that is not allowed');
+        signal.throwIfAborted();
+        throw new DependencyUnavailableError('content');
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.destroy();
+    },
+  };
+}
+
+function checkedUrl(uri: string): URL {
+  const url = URL.parse(uri);
+  if (url?.protocol !== 'https:') throw refused('it is no https address');
+  if (url.username !== '' || url.password !== '') throw refused('it holds a user or a password');
+  return url;
+}
+
+function refused(why: string): DocumentFault {
+  return new DocumentFault('address_refused', `content_ref.uri is refused: ${why}`);
+}
+
+type Answer = HttpsAnswer & { readonly body: Readable };
+
+async function read(answer: Answer, maxBytes: number): Promise<Uint8Array> {
+  // A body that is not read to its end has an error when it is destroyed, which would be uncaught.
+  answer.body.on('error', () => undefined);
+  try {
+    checkHttpsAnswer(answer, maxBytes);
+    const parts: Buffer[] = [];
+    let length = 0;
+    for await (const part of answer.body as AsyncIterable<Buffer>) {
+      length += part.length;
+      if (length > maxBytes) throw new DocumentFault('too_large', `content_ref names more than ${maxBytes} bytes`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts, length);
+  } finally {
+    answer.body.destroy();
+  }
+}
+
+async function ofSystem(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { contentSources } from './content-sources.ts';
+import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';
+
+const address = (uri: string): S3Address => parseS3Address(uri) ?? expect.fail(`${uri} is no address`);
+
+describe('s3 addresses', () => {
+  test.each([
+    ['s3://docs/a', { bucket: 'docs', key: 'a' }],
+    ['s3://docs.eu-1/a/b c/ü.json', { bucket: 'docs.eu-1', key: 'a/b c/ü.json' }],
+    ['s3://docs/a%2e%2e/b?x#y', { bucket: 'docs', key: 'a%2e%2e/b?x#y' }],
+    ['s3://docs/a/..b', { bucket: 'docs', key: 'a/..b' }],
+    [`s3://docs/${'a'.repeat(1_024)}`, { bucket: 'docs', key: 'a'.repeat(1_024) }],
+  ])('the address %s is read as it is', (uri, expected) => {
+    expect(parseS3Address(uri)).toEqual(expected);
+  });
+
+  test.each([
+    'S3://docs/a',
+    's3:/docs/a',
+    's3://docs',
+    's3:///a',
+    's3://d/a',
+    's3://Docs/a',
+    's3://do..cs/a',
+    's3://user@docs/a',
+    's3://docs:9000/a',
+    's3://docs//a',
+    's3://docs/a//b',
+    's3://docs/../other/a',
+    's3://docs/a/../../b',
+    's3://docs/a/..',
+    's3://docs/./a',
+    's3://docs/a\\..\\b',
+    's3://docs/a\0b',
+    's3://docs/a\nb',
+    `s3://docs/${'ü'.repeat(513)}`,
+  ])('the address %j is refused', (uri) => {
+    expect(parseS3Address(uri)).toBeUndefined();
+  });
+
+  test.each([
+    ['s3://docs/acme/a', 's3://docs/acme/', true],
+    ['s3://docs/acme/a/b', 's3://docs/acme/', true],
+    ['s3://docs/anything', 's3://docs/', true],
+    ['s3://docs/acme/', 's3://docs/acme/', false],
+    ['s3://docs/acme2/a', 's3://docs/acme/', false],
+    ['s3://docs/other/acme/a', 's3://docs/acme/', false],
+    ['s3://docs/Acme/a', 's3://docs/acme/', false],
+    ['s3://docs2/acme/a', 's3://docs/acme/', false],
+  ])('the object %s is below %s: %s', (object, folder, expected) => {
+    expect(isBelow(address(object), address(folder))).toBe(expected);
+  });
+});
+
+describe('approved sources', () => {
+  test('folders and networks are read, and neither is needed', () => {
+    expect(contentSources.parse({})).toEqual({ s3: {}, allowedNetworks: [] });
+    const { s3, allowedNetworks } = contentSources.parse({
+      s3: { acme: ['s3://docs/acme/', 's3://acme/'] },
+      allowedNetworks: ['10.1.0.0/16'],
+    });
+    expect(s3).toEqual({
+      acme: [
+        { bucket: 'docs', key: 'acme/' },
+        { bucket: 'acme', key: '' },
+      ],
+    });
+    expect(allowedNetworks).toHaveLength(1);
+  });
+
+  test.each([
+    [{ s3: { acme: ['s3://docs/acme'] } }, ['s3', 'acme', 0]],
+    [{ s3: { acme: ['s3://docs/../acme/'] } }, ['s3', 'acme', 0]],
+    [{ s3: { acme: ['https://docs/acme/'] } }, ['s3', 'acme', 0]],
+    [{ allowedNetworks: ['10.0.0.1/8'] }, ['allowedNetworks', 0]],
+    [{ https: true }, []],
+  ])('the sources %j are refused with their path', (value, path) => {
+    const { error } = contentSources.safeParse(value);
+    expect(error?.issues[0]?.path).toEqual(path);
+  });
+});
