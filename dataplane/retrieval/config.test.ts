@@ -1,0 +1,36 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { readConfig } from './config.ts';
+
+const folder = temporaryFolder();
+const secret = join(folder.path, 'secret');
+const targetFile = join(folder.path, 'target.json');
+
+async function read(change: Record<string, string>) {
+  await writeFile(secret, 'x');
+  return readConfig({
+    PORTCULLIS_IDENTITY: 'development',
+    PORTCULLIS_DATABASE_URL: 'postgres://user@127.0.0.1:1/database',
+    PORTCULLIS_DATABASE_PASSWORD_FILE: secret,
+    PORTCULLIS_MODEL_GATEWAY_URL: 'http://127.0.0.1:1',
+    PORTCULLIS_MODELS_FILE: join(folder.path, 'models.yaml'),
+    PORTCULLIS_OBJECTS_DIR: folder.path,
+    ...change,
+  }).config;
+}
+
+test('documents are judged with the target of a served policy and a token, and not judged without both', async () => {
+  expect(await read({})).toMatchObject({ guard: 'unguarded' });
+  const both = { PORTCULLIS_GUARD_TARGET_FILE: targetFile, PORTCULLIS_RUNTIME_TOKEN_FILE: secret };
+  expect(await read(both)).toMatchObject({ guard: { targetFile, tokenFile: secret } });
+});
+
+test.each([
+  ['PORTCULLIS_GUARD_TARGET_FILE', 'PORTCULLIS_RUNTIME_TOKEN_FILE'],
+  ['PORTCULLIS_RUNTIME_TOKEN_FILE', 'PORTCULLIS_GUARD_TARGET_FILE'],
+])('%s without %s is refused, so that no document passes unjudged by mistake', async (given, missing) => {
+  await writeFile(secret, 'x');
+  await expect(read({ [given]: secret })).rejects.toThrow(`${missing} is missing`);
+});
