@@ -137,7 +137,7 @@ const metadata = z.looseObject({
   valid_from: instant.optional(),
   valid_until: instant.optional(),
 });
-const acl = z.strictObject({
+export const aclSchema = z.strictObject({
   groups: z.array(text(limits.principal)).max(limits.principals).optional(),
   principals: z.array(text(limits.principal)).max(limits.principals).optional(),
   scope: z.looseObject({}).optional(),
@@ -153,7 +153,7 @@ export const canonicalDocumentSchema = z
     content: content.optional(),
     content_ref: contentRef.optional(),
     metadata: metadata.optional(),
-    acl: acl.optional(),
+    acl: aclSchema.optional(),
     content_hash: text(limits.key),
     idempotency_key: text(limits.key),
   })

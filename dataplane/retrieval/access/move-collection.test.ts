@@ -56,7 +56,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
     for (let at = 1; at < mostLevels; at += 1) expect(await move(ids[at], ids[at - 1])).toBe('moved');
     expect(await move(ids[mostLevels], ids[mostLevels - 1])).toBe('too_deep');
     expect(await move(ids[0], ids[mostLevels])).toBe('too_deep');
-    const room = (id: string | undefined) => database.sql.begin((sql) => hasRoomBelow(sql, tenant, id as string));
+    const room = (id: string | undefined) => hasRoomBelow(database.sql, tenant, id as string);
     expect(await room(ids[mostLevels - 2])).toBe(true);
     expect(await room(ids[mostLevels - 1])).toBe(false);
   });

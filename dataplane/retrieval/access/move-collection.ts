@@ -1,6 +1,6 @@
 import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
-import type { Database, TransactionSql } from '#sql/connect';
+import type { Database, Sql, TransactionSql } from '#sql/connect';
 
 /** Most collections on the way from one without a parent down to one without children. */
 export const mostLevels = 10;
@@ -41,7 +41,7 @@ export async function moveCollection(
 }
 
 /** Whether another level fits below a collection that exists. */
-export async function hasRoomBelow(sql: TransactionSql, tenant: string, parentId: string): Promise<boolean> {
+export async function hasRoomBelow(sql: Sql, tenant: string, parentId: string): Promise<boolean> {
   return (await withAncestors(sql, tenant, parentId)).length < mostLevels;
 }
 
@@ -60,7 +60,7 @@ async function replaceParent(relations: Relations, { tenant, collectionId, paren
 }
 
 /** The collection and those above it, nearest first; empty if it does not exist. A deleted one above still counts. */
-async function withAncestors(sql: TransactionSql, tenant: string, id: string): Promise<readonly string[]> {
+async function withAncestors(sql: Sql | TransactionSql, tenant: string, id: string): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     with recursive above (id, parent_id, level) as (
       select collection_id, parent_id, 1 from retrieval.collections

@@ -1,6 +1,7 @@
 import { failure } from '#api/operation';
 import { createCollectionSchema } from '#contracts/retrieval';
 import { RelationsModelError } from '#relations/relations-error';
+import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
 import { beginningOf } from '../access/permissions.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { createCollection as create } from '../collections/create-collection.ts';
@@ -21,6 +22,9 @@ export async function createCollection({ service, caller, body }: RetrievalReque
   if (request.parent_id !== undefined) {
     const parent = await findCollection(service.database.sql, caller.tenant, { id: request.parent_id });
     if (parent === undefined) return invalidBody([{ path: ['parent_id'], message: 'is no collection of this tenant' }]);
+    if (!(await hasRoomBelow(service.database.sql, caller.tenant, request.parent_id))) {
+      return invalidBody([{ path: ['parent_id'], message: `would make a tree of more than ${mostLevels} levels` }]);
+    }
   }
   const beginning = await beginningOf(service.relations, caller, collectionId, request.parent_id);
   if (beginning === 'forbidden') return failure('forbidden');

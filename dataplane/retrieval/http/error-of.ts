@@ -2,6 +2,7 @@ import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import { ModelsError } from '#models/models-error';
 import { ObjectsUnavailableError } from '#objects/objects-error';
 import { RelationsUnavailableError } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { ProfileUnavailableError } from '../query/search-collection.ts';
@@ -10,6 +11,10 @@ import { ClientGoneError } from './watch-client.ts';
 /** The code of an error that an operation throws; undefined for an error of the program. */
 export function errorOf(error: unknown): RetrievalErrorCode | undefined {
   if (error instanceof RelationsUnavailableError) return 'authz_unavailable';
+  if (error instanceof RelationsModelError) {
+    // Rights that are too many to follow are not decided; a caller whose name no store takes holds none.
+    return error.code === 'too_complex' ? 'authz_unavailable' : 'forbidden';
+  }
   if (error instanceof ModelsError)
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
   // Nobody reads this answer; the code counts it among the faults of clients.

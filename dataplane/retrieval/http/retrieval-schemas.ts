@@ -14,6 +14,17 @@ import {
   submitSchema,
   submittedSchema,
 } from '#contracts/retrieval';
+import {
+  changedAclSchema,
+  changedGrantSchema,
+  collectionGrantSchema,
+  collectionMoveSchema,
+  documentAclSchema,
+  grantListSchema,
+  groupMemberSchema,
+  memberListSchema,
+  readerGrantSchema,
+} from '#contracts/retrieval-grants';
 
 const written = {
   CreateCollectionRequest: createCollectionSchema,
@@ -21,6 +32,11 @@ const written = {
   QueryRequest: queryRequestSchema,
   RetrieveAndPackRequest: packRequestSchema,
   ReindexRequest: reindexSchema,
+  ReaderGrant: readerGrantSchema,
+  CollectionGrant: collectionGrantSchema,
+  CollectionMove: collectionMoveSchema,
+  DocumentAclChange: documentAclSchema,
+  GroupMember: groupMemberSchema,
 } as const;
 
 const read = {
@@ -30,6 +46,10 @@ const read = {
   IngestJob: ingestJobSchema,
   QueryResponse: queryResponseSchema,
   PackedContext: packedContextSchema,
+  Grant: changedGrantSchema,
+  GrantList: grantListSchema,
+  DocumentAcl: changedAclSchema,
+  MemberList: memberListSchema,
   Health: healthSchema,
   Error: retrievalErrorSchema,
 } as const;

@@ -5,6 +5,7 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import { createCollection } from './create-collection.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
+import { grantOperationNames, grantOperations } from './grant-operations.ts';
 import { listCollections } from './list-collections.ts';
 import { query } from './query.ts';
 import { reindexCollection } from './reindex-collection.ts';
@@ -24,6 +25,7 @@ export const retrievalOperationNames = [
   'query',
   'retrieveAndPack',
   'getHealth',
+  ...grantOperationNames,
 ] as const;
 export type RetrievalOperation = (typeof retrievalOperationNames)[number];
 
@@ -203,6 +205,7 @@ const operations: readonly Row[] = [
     obligations: ['retrieval:health:no-auth', 'retrieval:health:components', 'retrieval:health:details'],
     run: async ({ service }) => success(await service.health()),
   },
+  ...grantOperations(collectionId, identity),
 ];
 
 export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCode, RetrievalOperation> = {

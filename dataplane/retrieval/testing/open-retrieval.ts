@@ -1,124 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { IngestJob } from '#contracts/retrieval';
 import { openTestDatabase } from '#sql/testing/test-database';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
-import type { RetrievalConfig } from '../config.ts';
-import { scriptedModels, testProfile } from '../ingest/testing/scripted-models.ts';
-import { unwrittenLogger } from '../ingest/testing/unwritten-logger.ts';
-import { createRetrievalService, type RetrievalOverrides } from '../service.ts';
+import { type OpenedRetrieval, type RetrievalParts, startRetrieval } from './start-retrieval.ts';
 
-/** The caller of a request, as the headers of development mode name one. */
-export type TestCaller = {
-  readonly user?: string;
-  readonly tenant?: string;
-  readonly groups?: readonly string[];
-  readonly principals?: readonly string[];
-  readonly agent?: string;
-};
+export { documentOf, type OpenedRetrieval, type TestCaller } from './start-retrieval.ts';
 
-export type TestAnswer = {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly json: Readonly<Record<string, unknown>>;
-};
-
-export type OpenedRetrieval = AsyncDisposable & {
-  readonly url: string;
-  readonly adminUrl: string;
-  /** Sends a GET, or a POST where there is a body. */
-  call(caller: TestCaller, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  /** Submits documents and waits until each of their jobs is DONE or FAILED. */
-  ingest(caller: TestCaller, documents: readonly object[]): Promise<readonly IngestJob[]>;
-};
-
-/** The service with PostgreSQL, a folder and scripted models, in development mode. */
-export async function openRetrieval(
-  options: { readonly overrides?: RetrievalOverrides; readonly config?: Partial<RetrievalConfig> } = {},
-): Promise<OpenedRetrieval> {
+/** The service over a fresh database of this test file. */
+export async function openRetrieval(options: RetrievalParts = {}): Promise<OpenedRetrieval> {
   await using parts = new AsyncDisposableStack();
-  const folder = parts.use(temporaryFolder());
   const opened = parts.use(await openTestDatabase());
-  const modelsFile = join(folder.path, 'models.yaml');
-  const { id, model, dimension } = testProfile;
-  await writeFile(modelsFile, `embedding:\n  - { id: ${id}, model: ${model}, dimension: ${dimension} }\n`);
-  const listen = { host: '127.0.0.1', port: 0 };
-  const service = parts.use(
-    await createRetrievalService(
-      {
-        listen,
-        adminListen: listen,
-        role: 'both',
-        identity: { mode: 'development' },
-        databaseUrl: opened.url,
-        relations: { kind: 'postgres' },
-        modelGateway: new URL('http://127.0.0.1:9'),
-        modelsFile,
-        guard: 'unguarded',
-        objectsDirectory: join(folder.path, 'objects'),
-        indexBytes: 64 * 1_048_576,
-        ingestConcurrency: 2,
-        emptyAclPolicy: 'reject',
-        logLevel: 'error',
-        ...options.config,
-      },
-      { databasePasswordFile: opened.passwordFile, openFgaTokenFile: undefined, modelGatewayTokenFile: undefined },
-      { logger: unwrittenLogger, models: scriptedModels(), times: { pollMs: 200 }, ...options.overrides },
-    ),
-  );
-  const url = service.url ?? '';
-  const call: OpenedRetrieval['call'] = async (caller, path, body, headers = {}) => {
-    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, { ...sent, headers: { ...headersOf(caller), ...type, ...headers } });
-    return { status: answer.status, headers: answer.headers, json: (await answer.json()) as TestAnswer['json'] };
-  };
+  const service = parts.use(await startRetrieval(opened, options));
   const owned = parts.move();
-  return {
-    url,
-    adminUrl: service.adminUrl,
-    call,
-    async ingest(caller, documents) {
-      const { status, json } = await call(caller, '/v1/documents:submit', { documents });
-      if (status !== 202) throw new Error(`the submit was answered ${status}: ${JSON.stringify(json)}`);
-      const jobs = json['jobs'] as readonly { readonly job_id: string }[];
-      return Promise.all(
-        jobs.map(({ job_id }) =>
-          until('the job has ended', async () => {
-            const job = (await call(caller, `/v1/jobs/${job_id}`)).json as unknown as IngestJob;
-            return job.status === 'DONE' || job.status === 'FAILED' ? job : undefined;
-          }),
-        ),
-      );
-    },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
-function headersOf({ tenant = 'acme', user, groups, principals, agent }: TestCaller): Record<string, string> {
-  return {
-    'x-tenant-id': tenant,
-    ...(user === undefined ? {} : { 'x-user-id': user }),
-    ...(groups === undefined ? {} : { 'x-groups': groups.join(',') }),
-    ...(principals === undefined ? {} : { 'x-principals': principals.join(',') }),
-    ...(agent === undefined ? {} : { 'x-agent-id': agent }),
-  };
-}
-
-let made = 0;
-
-/** A document that is submitted as it stands; every call has another key. */
-export function documentOf(collection: string, docId: string, text: string, more: object = {}): object {
-  made += 1;
-  return {
-    collection,
-    tenant_id: 'acme',
-    doc_id: docId,
-    content: { title: `Title of ${docId}`, sections: [{ heading: 'Part', text }] },
-    acl: { groups: ['staff'] },
-    content_hash: `hash-${made}`,
-    idempotency_key: `key-${made}`,
-    ...more,
-  };
+  return { ...service, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

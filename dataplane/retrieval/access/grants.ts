@@ -1,0 +1,73 @@
+import { type CollectionGrant, grantLimits, type Holder } from '#contracts/retrieval-grants';
+import type { TenantCaller } from '#identity/tenant-caller';
+import { controlPlane } from '#relations/model';
+import type { Relations, Tuple } from '#relations/ports';
+import { userSubject } from '#relations/subject';
+import { holderOfSubject, subjectOfHolder } from './holders.ts';
+
+/** What a change of grants came to; `too_many` leaves the object at its limit of grants. */
+type GrantOutcome = 'given' | 'too_many';
+
+/**
+ * Gives a relation to an object. Giving it again changes nothing. Two gifts at the same time may exceed the limit by one
+ * each: the limit keeps lists short and protects nothing.
+ * @throws RelationsUnavailableError: the relation may or may not have been given
+ * @throws RelationsModelError for a name that no store takes
+ */
+export async function giveRelation(
+  relations: Relations,
+  caller: TenantCaller,
+  given: { readonly holder: Holder; readonly relation: string; readonly object: string },
+): Promise<GrantOutcome> {
+  const tuple = tupleOf(caller, given);
+  const held = await relations.tuplesOf(given.object);
+  const isHeld = held.some(({ subject, relation }) => subject === tuple.subject && relation === tuple.relation);
+  if (!isHeld && held.length >= grantLimits.listed) return 'too_many';
+  await relations.grant([tuple]);
+  return 'given';
+}
+
+/** Takes a relation away. Taking away an absent one changes nothing. Throws as `giveRelation` does. */
+export async function takeRelation(
+  relations: Relations,
+  caller: TenantCaller,
+  taken: { readonly holder: Holder; readonly relation: string; readonly object: string },
+): Promise<void> {
+  await relations.revoke([tupleOf(caller, taken)]);
+}
+
+/** Owners, writers and readers that hold a relation to a collection themselves. */
+export async function grantsOf(
+  relations: Relations,
+  caller: TenantCaller,
+  object: string,
+): Promise<readonly CollectionGrant[]> {
+  const tuples = await relations.tuplesOf(object);
+  return tuples.flatMap(({ subject, relation }): readonly CollectionGrant[] => {
+    const holder = holderOfSubject(subject, caller);
+    if (holder === undefined) return [];
+    return relation === 'owner' || relation === 'writer' || relation === 'reader' ? [{ relation, ...holder }] : [];
+  });
+}
+
+/** Members of a group that the store of relations holds. */
+export async function listedMembers(
+  relations: Relations,
+  caller: TenantCaller,
+  group: string,
+): Promise<readonly Holder[]> {
+  const tuples = await relations.tuplesOf(group);
+  return tuples.flatMap(({ subject }) => holderOfSubject(subject, caller) ?? []);
+}
+
+/** Whether the user administers the installation. Claimed groups and agents do not count. */
+export function administers(relations: Relations, { user }: TenantCaller): Promise<boolean> {
+  return relations.check(userSubject(user), 'administer', controlPlane);
+}
+
+function tupleOf(
+  caller: TenantCaller,
+  { holder, relation, object }: { readonly holder: Holder; readonly relation: string; readonly object: string },
+): Tuple {
+  return { subject: subjectOfHolder(holder, caller), relation, object };
+}

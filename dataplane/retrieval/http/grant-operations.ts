@@ -1,0 +1,143 @@
+import type { ApiOperation, Parameter } from '#api/operation';
+import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
+import { grantLimits } from '#contracts/retrieval-grants';
+import type { TenantCaller } from '#identity/tenant-caller';
+import { addMember } from './add-member.ts';
+import { changeDocumentAcl } from './change-document-acl.ts';
+import { giveGrant } from './give-grant.ts';
+import { grantReader } from './grant-reader.ts';
+import { listGrants } from './list-grants.ts';
+import { listMembers } from './list-members.ts';
+import { moveCollection } from './move-collection.ts';
+import { removeMember } from './remove-member.ts';
+import type { Retrieval } from './retrieval.ts';
+import type { RetrievalSchema } from './retrieval-schemas.ts';
+import { revokeGrant } from './revoke-grant.ts';
+
+export const grantOperationNames = [
+  'grantReader',
+  'listGrants',
+  'giveGrant',
+  'revokeGrant',
+  'moveCollection',
+  'changeDocumentAcl',
+  'listMembers',
+  'addMember',
+  'removeMember',
+] as const;
+type GrantOperation = (typeof grantOperationNames)[number];
+
+type Row = ApiOperation<Retrieval, TenantCaller, RetrievalErrorCode, GrantOperation> & {
+  readonly body?: RetrievalSchema;
+};
+type Parameters = readonly Parameter<RetrievalErrorCode>[];
+
+const group: Parameter<RetrievalErrorCode> = {
+  name: 'group',
+  in: 'path',
+  description: 'The name of a group of the tenant.',
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: grantLimits.holder },
+  read: (text) => (text.length > 0 && text.length <= grantLimits.holder && text.isWellFormed() ? text : undefined),
+};
+
+const read = { gates: ['identity', 'query', 'path'], errors: ['forbidden', 'not_found'] } as const;
+const write = {
+  gates: ['identity', 'query', 'path', 'body'],
+  errors: ['unsupported_media_type', 'too_large', 'forbidden', 'not_found', 'unavailable'],
+} as const;
+const answer = (schema: RetrievalSchema) =>
+  ({ status: 200, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+
+/**
+ * Operations on rights. All but grantReader are the service's own.
+ * @param identity the parameters of every operation
+ */
+export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, identity: Parameters): readonly Row[] {
+  const ofCollection = { tag: 'Rights', parameters: [collectionId, ...identity], obligations: [] };
+  const ofGroup = { tag: 'Rights', parameters: [group, ...identity], obligations: [] };
+  return [
+    {
+      ...{ ...ofCollection, ...write, name: 'grantReader', method: 'POST' },
+      path: '/v1/collections/{collection_id}/readers',
+      summary: 'Let a user or an agent read',
+      description: 'Only the owner gives. A grant to an agent opens the collection; its user decides what is returned.',
+      body: 'ReaderGrant',
+      success: answer('Grant'),
+      obligations: ['retrieval:readers:user', 'retrieval:readers:agent', 'retrieval:readers:owner-only'],
+      run: grantReader,
+    },
+    {
+      ...{ ...ofCollection, ...read, name: 'listGrants', method: 'GET' },
+      path: '/v1/collections/{collection_id}/grants',
+      summary: 'List owners, writers and readers',
+      description: 'Only the owner lists. Rights that come from a parent collection are not among them.',
+      success: answer('GrantList'),
+      run: listGrants,
+    },
+    {
+      ...{ ...ofCollection, ...write, name: 'giveGrant', method: 'POST' },
+      path: '/v1/collections/{collection_id}/grants',
+      summary: 'Let a user, an agent or a group read or write',
+      description: 'Only the owner gives. Giving what is held changes nothing.',
+      body: 'CollectionGrant',
+      success: answer('Grant'),
+      run: giveGrant,
+    },
+    {
+      ...{ ...ofCollection, ...write, name: 'revokeGrant', method: 'POST' },
+      path: '/v1/collections/{collection_id}/grants:revoke',
+      summary: 'Take the right to read or write',
+      description:
+        'Only the owner takes. The right ends with the next request. Taking what is not held changes nothing.',
+      body: 'CollectionGrant',
+      success: answer('Grant'),
+      run: revokeGrant,
+    },
+    {
+      ...{ ...ofCollection, ...write, name: 'moveCollection', method: 'POST' },
+      path: '/v1/collections/{collection_id}:move',
+      summary: 'Put a collection below another one',
+      description:
+        'Only the owner moves, below a collection that the caller may write. Readers of a parent read its children.',
+      body: 'CollectionMove',
+      success: answer('Collection'),
+      run: moveCollection,
+    },
+    {
+      ...{ ...write, name: 'changeDocumentAcl', method: 'POST', tag: 'Rights', parameters: identity, obligations: [] },
+      path: '/v1/documents:acl',
+      summary: 'Replace the access list of a document',
+      description: 'Needs the right to write. It counts at once, also for upserts that are still on their way.',
+      body: 'DocumentAclChange',
+      success: answer('DocumentAcl'),
+      run: changeDocumentAcl,
+    },
+    {
+      ...{ ...ofGroup, ...read, name: 'listMembers', method: 'GET' },
+      path: '/v1/groups/{group}/members',
+      summary: 'List the members of a group',
+      description: 'Needs the permission to administer. Groups that tokens name have members that are not listed.',
+      success: answer('MemberList'),
+      run: listMembers,
+    },
+    {
+      ...{ ...ofGroup, ...write, name: 'addMember', method: 'POST' },
+      path: '/v1/groups/{group}/members',
+      summary: 'Add a member to a group',
+      description: 'Needs the permission to administer. A member is a user, an agent, or the members of another group.',
+      body: 'GroupMember',
+      success: answer('Grant'),
+      run: addMember,
+    },
+    {
+      ...{ ...ofGroup, ...write, name: 'removeMember', method: 'POST' },
+      path: '/v1/groups/{group}/members:remove',
+      summary: 'Remove a member from a group',
+      description: 'Needs the permission to administer. Rights of the group end with the next request.',
+      body: 'GroupMember',
+      success: answer('Grant'),
+      run: removeMember,
+    },
+  ];
+}

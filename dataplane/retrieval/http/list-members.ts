@@ -1,0 +1,11 @@
+import { success } from '#api/operation';
+import { listedMembers } from '../access/grants.ts';
+import { findGroup } from './find-group.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Lists the members of a group of the tenant. A group without members is an empty list: groups are not created. */
+export async function listMembers(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const found = await findGroup(request);
+  if (found.kind === 'error') return found;
+  return success({ members: await listedMembers(request.service.relations, request.caller, found.object) });
+}

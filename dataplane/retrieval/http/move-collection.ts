@@ -1,0 +1,39 @@
+import { failure, success } from '#api/operation';
+import { collectionMoveSchema } from '#contracts/retrieval-grants';
+import { mostLevels, moveCollection as move } from '../access/move-collection.ts';
+import { mayWrite, owns } from '../access/permissions.ts';
+import { collectionOf } from '../collections/collection-record.ts';
+import { findNamed } from './find-readable.ts';
+import { invalidBody, readRequest } from './read-request.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Puts a collection of the caller below another one that the caller may write, or below none. */
+export async function moveCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const read = readRequest(collectionMoveSchema, request.body);
+  if (read.kind === 'error') return read;
+  const { parent_id: parentId } = read.value;
+  const { service, caller } = request;
+  const found = await findNamed(request, request.path('collection_id'));
+  if (found.kind === 'error') return found;
+  const { collectionId } = found.collection;
+  if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
+  if (parentId !== null) {
+    const parent = await findNamed(request, parentId);
+    if (parent.kind === 'error')
+      return invalidBody([{ path: ['parent_id'], message: 'is no collection of this tenant' }]);
+    if (!(await mayWrite(service.relations, caller, parent.collection))) return failure('forbidden');
+  }
+  const moved = await move(service.database, service.relations, { tenant: caller.tenant, collectionId, parentId });
+  switch (moved) {
+    case 'not_found':
+      return failure('not_found');
+    case 'circle':
+      return invalidBody([{ path: ['parent_id'], message: 'is the collection itself or below it' }]);
+    case 'too_deep':
+      return invalidBody([{ path: ['parent_id'], message: `would make a tree of more than ${mostLevels} levels` }]);
+    case 'moved': {
+      const after = await findNamed(request, collectionId);
+      return after.kind === 'error' ? after : success(collectionOf(after.collection));
+    }
+  }
+}
