@@ -4,8 +4,8 @@ import { churnDocuments, killAtSteps, replayFailed } from '../retrieval-crashes/
 import type { Figure } from '../support/figure.ts';
 
 const sizes = {
-  small: { submits: 300, documents: 40, kills: 12, stops: 4 },
-  full: { submits: 5_000, documents: 400, kills: 200, stops: 100 },
+  small: { submits: 300, documents: 40, kills: 12, stops: 4, pauseMs: 300 },
+  full: { submits: 5_000, documents: 400, kills: 200, stops: 100, pauseMs: 800 },
 } as const;
 
 export const figure: Figure = {

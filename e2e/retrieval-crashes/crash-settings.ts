@@ -13,6 +13,8 @@ export type CrashSettings = {
   readonly awayShare: number;
   /** Whether models accept every text. */
   readonly isHealed: boolean;
+  /** Pause of a submitter between two batches of a lane, so that faults meet submits, milliseconds. */
+  readonly pauseMs: number;
   readonly submits: readonly CrashSubmit[];
 };
 

@@ -50,6 +50,7 @@ async function runLane(own: readonly CrashSubmit[]): Promise<void> {
         const entries = await submitDocuments(ports, { tenant: crashTenant, traceId: 'crash', documents });
         process.stdout.write(`${JSON.stringify({ accepted: submits.map(({ n }, i) => [n, entries[i]?.jobId]) })}\n`);
         isAccepted = true;
+        await pause(settings.pauseMs);
       } catch {
         await pause(30);
       }

@@ -46,6 +46,7 @@ export async function openCrashWorld(): Promise<CrashWorld> {
     collectionId,
     awayShare: 0,
     isHealed: false,
+    pauseMs: 0,
     submits: [],
   };
   mkdirSync(settings.objectsFolder);

@@ -132,6 +132,7 @@ export type ChurnSize = {
   readonly documents: number;
   readonly kills: number;
   readonly stops: number;
+  readonly pauseMs: number;
 };
 
 export type ChurnResult = {
@@ -157,7 +158,8 @@ export async function churnDocuments(
   const counts = { kills: 0, stops: 0, reindexes: 0 };
   world.proxy.share = 0.01;
   const workers = await Promise.all([1, 2, 3].map(() => world.startWorker({ awayShare: 0.005 })));
-  let submitter = await world.startSubmitter(pending);
+  const { pauseMs } = size;
+  let submitter = await world.startSubmitter(pending, { pauseMs });
   const rest = (): readonly CrashSubmit[] => pending.filter(({ n }) => !submits.accepted.has(n));
   const isOver = (): boolean => counts.kills >= size.kills && counts.stops >= size.stops;
   while (!isOver()) {
@@ -175,7 +177,7 @@ export async function churnDocuments(
       counts.kills += 1;
       await submitter.end('SIGKILL');
       collectAccepted(submitter, submits.accepted);
-      submitter = await world.startSubmitter(rest());
+      submitter = await world.startSubmitter(rest(), { pauseMs });
     } else if (counts.kills < size.kills) {
       counts.kills += 1;
       await workers[at]?.end('SIGKILL');

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { HintQueue } from '#queue/ports';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { until } from '../../../../e2e/support/until.ts';
+import { verifies } from '../../../../e2e/support/verifies.ts';
+import { claimJob } from '../jobs/claim-job.ts';
+import { collectStaging } from '../jobs/collect-staging.ts';
+import type { DocumentGuard } from '../ports.ts';
+import { documentFetcher, fetchedHash } from '../testing/fetched-documents.ts';
+import { type MemoryObjects, memoryObjects } from '../testing/memory-objects.ts';
+import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
+import { unwrittenLogger } from '../testing/unwritten-logger.ts';
+import { ingestTimes, jobHints, startIngest } from './start-ingest.ts';
+
+/** A queue that a test listens to; `isLosing` loses every hint. */
+function scriptedQueue() {
+  const listeners = new Set<() => void>();
+  const state = { published: 0, isLosing: false };
+  const queue: HintQueue = {
+    async publish() {
+      state.published += 1;
+      if (!state.isLosing) for (const listener of listeners) listener();
+    },
+    async subscribe(_topic, onHint) {
+      listeners.add(onHint);
+      return { [Symbol.asyncDispose]: async () => void listeners.delete(onHint) };
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  return { queue, state };
+}
+
+const guard: DocumentGuard = {
+  async check(_scope, texts) {
+    if (texts.some((text) => text.includes('forbidden'))) return { kind: 'denied', policyRevision: 'p:1' };
+    return {
+      kind: 'passed',
+      texts: texts.map((text) => text.replaceAll('555-0100', '[phone]')),
+      policyRevision: 'p:1',
+    };
+  },
+};
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), () => {
+  let opened: TestDatabase;
+  let objects: MemoryObjects;
+  let ingest: OpenedIngest;
+
+  beforeAll(async () => {
+    opened = await openTestDatabase();
+  });
+  afterAll(async () => {
+    await opened[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    objects = memoryObjects();
+    await opened.database.sql`drop schema if exists retrieval cascade`;
+    ingest = await openIngest(opened.database, { objects, guard, fetcher: documentFetcher });
+  });
+
+  const jobs = () => opened.database.sql<Record<string, unknown>[]>`select * from retrieval.jobs order by doc_id, seq`;
+  const texts = async () =>
+    (await opened.database.sql<{ text: string }[]>`select text from retrieval.chunks order by doc, no`).map(
+      (row) => row.text,
+    );
+  const start = (queue: HintQueue, times: Partial<typeof ingestTimes>) =>
+    startIngest(ingest.ports, {
+      logger: unwrittenLogger,
+      queue,
+      concurrency: 2,
+      onAttempt: () => undefined,
+      dropPartition: async () => undefined,
+      times: { ...ingestTimes, pollMs: 3_600_000, reconcileMs: 3_600_000, ...times },
+    });
+
+  test('a hint after a submit wakes a worker that looks at the table only once an hour', async () => {
+    const { queue } = scriptedQueue();
+    await using _role = start(queue, {});
+    await ingest.submit({ docId: 'a', text: 'words' });
+    jobHints(queue, unwrittenLogger)();
+    await until('the job is DONE', async () => (await jobs())[0]?.['status'] === 'DONE');
+  });
+
+  verifies(
+    ['retrieval:job-state:lost-notification', 'retrieval:job-state:pending-to-running'],
+    'a job whose notification was lost stays PENDING until reconciliation publishes it again, and then reaches DONE',
+    async () => {
+      const { queue, state } = scriptedQueue();
+      state.isLosing = true;
+      const seen: unknown[] = [];
+      ingest = await openIngest(opened.database, {
+        objects,
+        onStep: async (step) => {
+          if (step === 'claimed') seen.push((await jobs())[0]?.['status']);
+        },
+      });
+      await using _role = start(queue, { reconcileMs: 20 });
+      await ingest.submit({ docId: 'a', text: 'words' });
+      const before = state.published;
+      await until('the hint is published again', () => state.published > before + 2);
+      expect((await jobs())[0]).toMatchObject({ status: 'PENDING', attempt: 0 });
+      state.isLosing = false;
+      await until('the job is DONE', async () => (await jobs())[0]?.['status'] === 'DONE');
+      expect(seen).toEqual(['RUNNING']);
+    },
+  );
+
+  verifies(['retrieval:job-state:done-final'], 'a second delivery of a job that is DONE changes nothing', async () => {
+    const { queue } = scriptedQueue();
+    await ingest.submit({ docId: 'a', text: 'words' });
+    await ingest.drain();
+    const before = await jobs();
+    await using _role = start(queue, {});
+    for (let hint = 0; hint < 5; hint += 1) await queue.publish('ingest_jobs');
+    expect(await claimJob(opened.database.sql, 1_000)).toBeUndefined();
+    expect(await jobs()).toEqual(before);
+  });
+
+  test('masked text is what is stored and indexed, and a denied original is deleted at once', async () => {
+    await ingest.submit(
+      { docId: 'a', text: 'call 555-0100', metadata: { note: '555-0100' } },
+      { docId: 'b', text: 'forbidden' },
+    );
+    await ingest.drain();
+    expect(await texts()).toEqual(['call [phone]']);
+    const stored = await opened.database
+      .sql`select text, metadata, policy_revision from retrieval.documents where doc_id = 'a'`;
+    expect(stored[0]).toEqual({ text: 'call [phone]', metadata: { note: '[phone]' }, policy_revision: 'p:1' });
+    expect((await jobs())[1]).toMatchObject({ status: 'FAILED', failure_code: 'denied', staged: false });
+    expect(objects.keys()).toEqual([]);
+  });
+
+  verifies(
+    ['retrieval:delete:content-never-blocks'],
+    'a document whose text is denied today can still be deleted',
+    async () => {
+      await ingest.submit({ docId: 'a', text: 'words' });
+      await ingest.drain();
+      const [refused] = await ingest.submit({ docId: 'a', text: 'forbidden' });
+      await ingest.submit({ docId: 'a' });
+      await ingest.drain();
+      expect(refused?.status).toBe('PENDING');
+      expect((await jobs()).map(({ op, status }) => [op, status])).toEqual([
+        ['upsert', 'DONE'],
+        ['upsert', 'FAILED'],
+        ['delete', 'DONE'],
+      ]);
+      expect(await texts()).toEqual([]);
+    },
+  );
+
+  test('the document of a content_ref is checked against its hash, with and without prefix, and only its content counts', async () => {
+    const uri = 'https://store.example/fetched';
+    const hash = fetchedHash(uri);
+    await ingest.submit(
+      { docId: 'a', ref: { uri, contentHash: hash } },
+      { docId: 'b', ref: { uri, contentHash: `sha256:${hash.toUpperCase()}` } },
+      { docId: 'c', ref: { uri, contentHash: '0'.repeat(64) } },
+    );
+    await ingest.drain();
+    expect(await texts()).toEqual(['text of /fetched', 'text of /fetched']);
+    expect((await jobs())[2]).toMatchObject({ status: 'FAILED', failure_code: 'hash_mismatch' });
+  });
+
+  test('a staged object without a job is collected after 24 hours, and that of an open job is kept', async () => {
+    await ingest.submit({ docId: 'a', text: 'words' });
+    const [kept = ''] = objects.keys();
+    await objects.put('staging/t-acme/0190a000-0000-7000-8000-000000000000', new Uint8Array(1));
+    await objects.put('staging/t-acme/unknown', new Uint8Array(1));
+    const collect = (hours: number) => collectStaging(ingest.ports, new Date(Date.now() + hours * 3_600_000));
+    expect(await collect(23.9)).toBe(0);
+    expect(await collect(24.1)).toBe(2);
+    expect(objects.keys()).toEqual([kept]);
+  });
+});
