@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { readConfig } from './config.ts';
 
 const folder = temporaryFolder();
 const secret = join(folder.path, 'secret');
+afterAll(() => folder[Symbol.dispose]());
 const targetFile = join(folder.path, 'target.json');
 
 async function read(change: Record<string, string>) {

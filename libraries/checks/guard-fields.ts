@@ -25,7 +25,7 @@ type GuardFieldsOptions = {
 /**
  * Judges named texts as one check. The table from position to name is fixed before the call and maps the result back;
  * names, identifiers and metadata of the caller are not sent. An empty map fails with message_limit: a caller without
- * texts must handle that case itself. So far only tests call it; the retrieval and memory services will.
+ * texts must handle that case itself. So far only tests call it.
  */
 export async function guardFields(
   client: CheckClient,
@@ -61,8 +61,7 @@ function nameAt(table: readonly (readonly [string, string])[], position: number)
 
 /**
  * Judges documents independently: one check for each, because a check judges its whole message set
- * (`guardrail:execution:whole-set-judged`), with at most `concurrency` checks at a time. So far only tests call it; the
- * retrieval and memory services will.
+ * (`guardrail:execution:whole-set-judged`), with at most `concurrency` checks at a time. So far only tests call it.
  * @returns an outcome under the name of every document, in their order
  */
 export async function guardEach(
