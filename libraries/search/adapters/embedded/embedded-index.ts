@@ -1,5 +1,6 @@
 import { wait } from '#kit/time/wait';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
+import { waitAtMost } from '../../wait-at-most.ts';
 import type { LivePartition } from './live-partition.ts';
 import { LoadedPartitions } from './loaded-partitions.ts';
 import type { VisibleRows } from './partition-rows.ts';
@@ -7,7 +8,6 @@ import { rankByTerms } from './rank-by-terms.ts';
 import { rankByVector } from './rank-by-vector.ts';
 import { Turns } from './turns.ts';
 import { VectorMemory } from './vector-memory.ts';
-import { waitAtMost } from './wait-at-most.ts';
 
 /** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
 export const embeddedLimits = {

@@ -1,5 +1,5 @@
 import { withTimeout } from '#kit/concurrency/abort';
-import { SearchUnavailableError } from '../../search-error.ts';
+import { SearchUnavailableError } from './search-error.ts';
 
 /**
  * The value of a promise that others may share, so that only the waiting ends early.

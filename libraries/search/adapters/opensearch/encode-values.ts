@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { AttributeValue, IndexEntry } from '../../ports.ts';
+
+/**
+ * Code units of a string attribute that conditions of OpenSearch compare: an index takes no term above 32,766 bytes.
+ * A longer string is equal only to itself, and what follows counts neither for `contains` nor for order.
+ */
+const comparedUnits = 8_000;
+/** A longer label or group stands as its hash. */
+const longestKeyword = 1_000;
+
+/** A name that is only compared for equality. */
+export function keywordOf(name: string): string {
+  // No short name looks like a hash, as both have a sign before them.
+  return name.length <= longestKeyword ? `=${name}` : `#${hashOf(name)}`;
+}
+
+/**
+ * The words that stand for the attributes of an entry: the hash of the path, a letter for the type, and the value in a
+ * form whose order as bytes is the order of the values.
+ */
+export function attributeWords(attributes: IndexEntry['attributes']): readonly string[] {
+  return Object.entries(attributes).flatMap(([path, value]) => {
+    const values: readonly AttributeValue[] = typeof value === 'object' ? value : [value];
+    return values.flatMap((one) => [equalWord(path, one), ...orderedWords(path, one)]);
+  });
+}
+
+/** The word that an entry has if and only if one of its values at the path is equal to this one. */
+export function equalWord(path: string, value: AttributeValue): string {
+  if (typeof value === 'string') return `${prefixOf(path, 'e')}${keywordOf(value)}`;
+  return typeof value === 'number' ? `${prefixOf(path, 'n')}${sortable(value)}` : `${prefixOf(path, 'b')}${value}`;
+}
+
+/** The bounds of the words of a path and type whose values are at least or at most the given one. */
+export function wordRange(
+  path: string,
+  op: 'gte' | 'lte',
+  value: string | number,
+): { readonly gte: string; readonly lte: string } | { readonly gte: string; readonly lt: string } {
+  const [type, next, form] =
+    typeof value === 'string'
+      ? (['s', 't', value.slice(0, comparedUnits)] as const)
+      : (['n', 'o', sortable(value)] as const);
+  const prefix = prefixOf(path, type);
+  return op === 'gte' ? { gte: prefix + form, lt: prefixOf(path, next) } : { gte: prefix, lte: prefix + form };
+}
+
+/** The pattern of the words whose string contains the value. */
+export function wordPattern(path: string, value: string): string {
+  return `${prefixOf(path, 's')}*${value.replaceAll(/[\\*?]/g, '\\$&')}*`;
+}
+
+function orderedWords(path: string, value: AttributeValue): readonly string[] {
+  return typeof value === 'string' ? [`${prefixOf(path, 's')}${value.slice(0, comparedUnits)}`] : [];
+}
+
+function prefixOf(path: string, letter: string): string {
+  return `${hashOf(path).slice(0, 22)}${letter}`;
+}
+
+/** Sixteen hexadecimal digits in the order of the numbers; -0 is 0. */
+function sortable(value: number): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value + 0);
+  const bits = bytes.readBigUInt64BE();
+  const flipped = bits >> 63n === 1n ? ~bits & 0xffff_ffff_ffff_ffffn : bits | (1n << 63n);
+  return flipped.toString(16).padStart(16, '0');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import type { IndexEntry } from '../../ports.ts';
+import { attributeWords, keywordOf } from './encode-values.ts';
+
+/** Where a partition is stored, kept by the caller in its database. */
+export type IndexPlace = {
+  /**
+   * Partitions of one prefix and number of dimensions share an index, so that what may not meet in the statistics of
+   * terms has different prefixes. 1 to 100 lower-case letters, digits and dashes, a letter or digit first.
+   */
+  readonly prefix: string;
+  /** Of the vectors, 1 to 16,000. */
+  readonly dimensions: number;
+  /**
+   * Chosen at random when the place is first kept, and again after a backup of the database was restored, in the form
+   * of a prefix: an index of another life of the database is never taken for this one's.
+   */
+  readonly generation: string;
+};
+
+/** Raised when the mapping or the encoding of values changes: such an index is built beside the older one. */
+const layout = 1;
+const form = /^[a-z0-9][a-z0-9-]{0,99}$/;
+
+/** The name by which an index is asked and written: an alias, so that a write never creates an index of that name. */
+export function aliasOf({ prefix, dimensions, generation }: IndexPlace): string {
+  if (!form.test(prefix) || !form.test(generation))
+    throw new Error('a prefix or a generation of an index is malformed');
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > 16_000) {
+    throw new Error(`an index of OpenSearch cannot have vectors of ${dimensions} dimensions`);
+  }
+  return `${prefix}-${dimensions}-${layout}-${generation}`;
+}
+
+/** The name of the index behind an alias. */
+export function indexBehind(alias: string): string {
+  return `${alias}-index`;
+}
+
+/**
+ * The definition of an index. Nothing is refreshed by time: a refresh makes exactly what was written findable. The
+ * source is not kept, as an index is rebuilt from the database.
+ */
+export function indexDefinition(place: IndexPlace): Readonly<Record<string, unknown>> {
+  const keyword = { type: 'keyword' };
+  return {
+    settings: {
+      index: { knn: true, refresh_interval: '-1', number_of_shards: 1, auto_expand_replicas: '0-1' },
+      analysis: { analyzer: { stemmed: { type: 'custom', tokenizer: 'blank' } }, tokenizer: { blank: blankTokenizer } },
+    },
+    mappings: {
+      dynamic: 'strict',
+      _source: { enabled: false },
+      properties: {
+        partition: { ...keyword, doc_values: false },
+        id: keyword,
+        group: { ...keyword, doc_values: false },
+        labels: { ...keyword, doc_values: false },
+        values: { ...keyword, doc_values: false },
+        at: { type: 'long', store: true },
+        terms: { type: 'text', analyzer: 'stemmed', index_options: 'freqs' },
+        vector: {
+          type: 'knn_vector',
+          dimension: place.dimensions,
+          method: { name: 'hnsw', engine: 'lucene', space_type: 'innerproduct', parameters: { m: 16 } },
+        },
+      },
+    },
+    aliases: { [aliasOf(place)]: {} },
+  };
+}
+
+/** Terms are at most 128 code units long: the analyser of this module divides longer ones. */
+const blankTokenizer = { type: 'whitespace', max_token_length: 1_024 };
+
+/** The document that tells through which change a partition is in the index. */
+export function markOf(partition: string): string {
+  return hash('mark', partition);
+}
+
+/** All documents of a partition are in one shard, together with its mark: one refresh shows them together. */
+export function routingOf(partition: string): string {
+  return hash('routing', partition);
+}
+
+export function documentIdOf(partition: string, id: string): string {
+  return hash('entry', partition, id);
+}
+
+/** One entry as a document that reflects the changes up to `at`. */
+export function indexContent(partition: string, entry: IndexEntry, at: number): Readonly<Record<string, unknown>> {
+  return {
+    partition: keywordOf(partition),
+    id: entry.id,
+    group: keywordOf(entry.group),
+    labels: entry.labels.map(keywordOf),
+    values: attributeWords(entry.attributes),
+    at,
+    terms: entry.terms.join(' '),
+    ...(entry.vector === undefined ? {} : { vector: Array.from(entry.vector) }),
+  };
+}
+
+function hash(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

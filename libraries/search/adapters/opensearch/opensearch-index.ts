@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { wait } from '#kit/time/wait';
+import type { Candidate, CandidateQuery, PartitionSource, SearchIndex } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
+import { waitAtMost } from '../../wait-at-most.ts';
+import type { Connection } from './connect-opensearch.ts';
+import { keywordOf } from './encode-values.ts';
+import { FollowedPartition } from './followed-partition.ts';
+import { type IndexPlace, indexBehind, markOf } from './index-layout.ts';
+import { searchLegs } from './search-legs.ts';
+import { deleteDocuments, refreshIndex, type WriteTarget } from './write-documents.ts';
+
+/** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
+const openSearchLimits = {
+  /** For the changes that it must reflect. */
+  followMs: 1_000,
+  /** For a partition that is not in the index: new, or lost. Its loading goes on for the queries that come later. */
+  loadMs: 10_000,
+  /** Partitions whose state is kept in memory; of others it is read from the index at each query. */
+  known: 10_000,
+} as const;
+
+/** Before a source that did not name the awaited change is asked again. */
+const pauseMs = 20;
+const neverAborted = new AbortController().signal;
+
+type OpenSearchOptions = {
+  readonly connection: Connection;
+  readonly source: PartitionSource;
+  /** Where a partition is stored; undefined if there is no such partition. Rejects if the database is away. */
+  readonly placeOf: (partition: string) => Promise<IndexPlace | undefined>;
+  /** Longest waits of a query instead of 1 s and 10 s. */
+  readonly waits?: { readonly followMs: number; readonly loadMs: number };
+};
+
+type OpenSearchIndex = SearchIndex & {
+  /** Brings into the index what was committed, so that the next query need not wait for it; never rejects. */
+  refresh(partition: string): Promise<void>;
+  /** The number of the newest change that is known to be in the index; undefined if none is known. */
+  appliedThrough(partition: string): bigint | undefined;
+};
+
+/**
+ * The index in OpenSearch, brought up to date out of the database by whichever process is asked first; the connection
+ * stays its opener's. What is missing in OpenSearch is loaded again by the next query.
+ */
+export function openOpenSearchIndex({
+  connection,
+  source,
+  placeOf,
+  waits = openSearchLimits,
+}: OpenSearchOptions): OpenSearchIndex {
+  const partitions = new Map<string, FollowedPartition>();
+
+  async function find(name: string): Promise<FollowedPartition> {
+    const known = partitions.get(name);
+    if (known !== undefined) return known;
+    const place = await placeOf(name);
+    if (place === undefined) throw new SearchUnavailableError('absent');
+    const partition = partitions.get(name) ?? new FollowedPartition(name, place, { connection, source });
+    partitions.set(name, partition);
+    const [oldest] = partitions.keys();
+    if (partitions.size > openSearchLimits.known && oldest !== undefined) partitions.delete(oldest);
+    return partition;
+  }
+
+  async function follow(name: string, partition: FollowedPartition): Promise<void> {
+    try {
+      await partition.follow();
+    } catch (error) {
+      // The place may have changed: it is read again.
+      if (partitions.get(name) === partition) partitions.delete(name);
+      throw error;
+    }
+  }
+
+  async function reflecting({ partition: name, reflects }: CandidateQuery, signal: AbortSignal | undefined) {
+    const start = performance.now();
+    const partition = await waitAtMost(find(name), { ms: waits.followMs, signal });
+    for (;;) {
+      const { appliedThrough } = partition;
+      if (appliedThrough !== undefined && appliedThrough >= reflects) return partition;
+      const longest = appliedThrough === undefined ? waits.loadMs : waits.followMs;
+      const ms = start + longest - performance.now();
+      await waitAtMost(follow(name, partition), { ms, signal });
+      const isStill = (partition.appliedThrough ?? 0n) < reflects;
+      if (isStill) await wait(Math.min(pauseMs, ms), signal ?? neverAborted);
+    }
+  }
+
+  async function candidates(query: CandidateQuery, signal?: AbortSignal): Promise<readonly (readonly Candidate[])[]> {
+    signal?.throwIfAborted();
+    for (let tries = 1; ; tries += 1) {
+      const partition = await reflecting(query, signal);
+      const found = await searchLegs(partition.target, query, signal);
+      const isReflected = found.every(({ appliedThrough }) => (appliedThrough ?? -1n) >= query.reflects);
+      if (isReflected) return found.map(({ ranking }) => ranking);
+      partition.distrust();
+      if (tries === 2) throw new SearchUnavailableError('behind');
+    }
+  }
+
+  async function drop(name: string): Promise<void> {
+    let partition: FollowedPartition;
+    try {
+      partition = await find(name);
+    } catch (error) {
+      if (error instanceof SearchUnavailableError && error.fault === 'absent') return;
+      throw new SearchUnavailableError('unreachable', error);
+    }
+    partitions.delete(name);
+    await removePartition(partition.target);
+  }
+
+  return {
+    candidates,
+    drop,
+    async write() {
+      // The source is what this engine follows.
+    },
+    async refresh(name) {
+      await find(name)
+        .then((partition) => follow(name, partition))
+        .catch(() => undefined);
+    },
+    appliedThrough: (name) => partitions.get(name)?.appliedThrough,
+    async [Symbol.asyncDispose]() {
+      partitions.clear();
+    },
+  };
+}
+
+const counted = z.object({ count: z.number(), _shards: z.object({ failed: z.literal(0) }) });
+
+/** Removes the entries of a partition and its mark, and an index that is empty then. */
+async function removePartition(target: WriteTarget): Promise<void> {
+  const { connection, alias, partition } = target;
+  try {
+    await refreshIndex(target);
+    const own = [{ term: { partition: { value: keywordOf(partition) } } }, { ids: { values: [markOf(partition)] } }];
+    await deleteDocuments(target, { bool: { should: own, minimum_should_match: 1 } });
+    await refreshIndex(target);
+  } catch (error) {
+    if (error instanceof SearchUnavailableError && error.fault === 'absent') return;
+    throw error;
+  }
+  const { status, body } = await connection.ask({ method: 'GET', path: `/${alias}/_count` });
+  const answer = counted.safeParse(body);
+  if (status !== 200 || !answer.success || answer.data.count > 0) return;
+  // Another process that writes to it meanwhile finds it missing, and creates and loads it again.
+  await connection.ask({ method: 'DELETE', path: `/${indexBehind(alias)}` });
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { compareCandidates } from '../../fuse-rankings.ts';
+import type { Candidate, CandidateQuery, Leg } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
+import { anyOf, type Clause, conditionFilter } from './condition-filter.ts';
+import { keywordOf } from './encode-values.ts';
+import { markOf } from './index-layout.ts';
+import type { WriteTarget } from './write-documents.ts';
+
+/** The bounds of a query, of which OpenSearch refuses larger ones. */
+const queryLimits = {
+  /** Candidates of a leg. */
+  window: 5_000,
+  /** Different terms of a bm25 leg that count; further ones, in the order of the query, do not. */
+  terms: 900,
+  /** Labels of one clause; a caller of more has several. */
+  labels: 60_000,
+} as const;
+
+/** Neighbours asked beyond the window, so that equal scores at its end are seen. */
+const beyondWindow = 16;
+/** The largest number of neighbours that OpenSearch accepts. */
+const mostNeighbours = 10_000;
+/** The mark of the partition stands before every hit. */
+const markBoost = 1e9;
+
+type Found = {
+  /** The change through which the partition was in the index that answered; undefined if it was not there. */
+  readonly appliedThrough: bigint | undefined;
+  readonly ranking: readonly Candidate[];
+};
+
+/**
+ * One ranking for each leg. Every answer carries the mark of the partition out of the same state of the same shard, so
+ * that an index that was lost, replaced or restored is never taken for an empty one.
+ */
+export async function searchLegs(
+  target: WriteTarget,
+  query: CandidateQuery,
+  signal: AbortSignal | undefined,
+): Promise<readonly Found[]> {
+  if (query.window > queryLimits.window) throw new Error(`a window of ${query.window} is above ${queryLimits.window}`);
+  let neighbours = Math.min(query.window + beyondWindow, mostNeighbours);
+  for (;;) {
+    const answers = await ask(target, query, neighbours, signal);
+    const isOpen = answers.some(({ ranking }, at) => endsInTie(query, at, ranking, neighbours));
+    if (!isOpen || neighbours === mostNeighbours) {
+      return answers.map(({ appliedThrough, ranking }) => ({
+        appliedThrough,
+        ranking: ranking.slice(0, query.window),
+      }));
+    }
+    neighbours = Math.min(neighbours * 4, mostNeighbours);
+  }
+}
+
+/** Whether further neighbours may have the score of the last one in the window: the order by id needs all of them. */
+function endsInTie(query: CandidateQuery, at: number, ranking: readonly Candidate[], neighbours: number): boolean {
+  if (query.legs[at]?.kind !== 'vector' || ranking.length < neighbours) return false;
+  return ranking[query.window - 1]?.score === ranking.at(-1)?.score;
+}
+
+async function ask(
+  { connection, alias, routing, partition }: WriteTarget,
+  query: CandidateQuery,
+  neighbours: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly Found[]> {
+  const filter = filterOf(query);
+  const head = JSON.stringify({ index: alias, routing, preference: routing, allow_partial_search_results: false });
+  const searches = query.legs.map((leg) => JSON.stringify(searchOf(leg, { query, filter, neighbours })));
+  const { status, body } = await connection.ask({
+    method: 'POST',
+    path: '/_msearch',
+    body: searches.map((search) => `${head}\n${search}\n`).join(''),
+    signal,
+  });
+  if (status !== 200) throw new SearchUnavailableError('unreachable', new Error(`OpenSearch: status ${status}`));
+  const answer = severalAnswers.safeParse(body);
+  if (!answer.success || answer.data.responses.length !== query.legs.length) {
+    throw new SearchUnavailableError('unreachable', new Error('OpenSearch: an answer of another form'));
+  }
+  return answer.data.responses.map((response, at) => readAnswer(response, markOf(partition), query.legs[at]?.kind));
+}
+
+function filterOf({ partition, labels, condition }: CandidateQuery): readonly Clause[] {
+  return [
+    { term: { partition: { value: keywordOf(partition) } } },
+    ...(labels === 'every' ? [] : [anyOf(labelClauses(labels))]),
+    ...(condition === undefined ? [] : [conditionFilter(condition)]),
+  ];
+}
+
+function labelClauses(labels: readonly string[]): readonly Clause[] {
+  const clauses: Clause[] = [];
+  for (let from = 0; from < labels.length; from += queryLimits.labels) {
+    clauses.push({ terms: { labels: labels.slice(from, from + queryLimits.labels).map(keywordOf) } });
+  }
+  return clauses;
+}
+
+type Parts = { readonly query: CandidateQuery; readonly filter: readonly Clause[]; readonly neighbours: number };
+
+function searchOf(leg: Leg, { query, filter, neighbours }: Parts): Clause {
+  const mark = { constant_score: { filter: { ids: { values: [markOf(query.partition)] } }, boost: markBoost } };
+  const ranked =
+    leg.kind === 'bm25'
+      ? { bool: { must: [{ match: { terms: { query: countedTerms(leg.terms) } } }], filter } }
+      : { knn: { vector: { vector: Array.from(leg.vector), k: neighbours, filter: { bool: { filter } } } } };
+  return {
+    size: (leg.kind === 'bm25' ? query.window : neighbours) + 1,
+    query: { bool: { should: [mark, ranked], minimum_should_match: 1 } },
+    sort: [{ _score: 'desc' }, { id: 'asc' }],
+    _source: false,
+    track_total_hits: false,
+  };
+}
+
+/** A term that is asked twice counts twice. */
+function countedTerms(terms: readonly string[]): string {
+  const counted = new Set([...new Set(terms)].slice(0, queryLimits.terms));
+  return terms.filter((term) => counted.has(term)).join(' ');
+}
+
+const hits = z.array(z.object({ _id: z.string(), sort: z.tuple([z.number(), z.string()]) }));
+const severalAnswers = z.object({
+  responses: z.array(
+    z.union([
+      z.object({ status: z.number(), error: z.object({ type: z.string() }) }),
+      z.object({
+        timed_out: z.literal(false),
+        _shards: z.object({ total: z.literal(1), successful: z.literal(1), failed: z.literal(0) }),
+        hits: z.object({ hits }),
+      }),
+    ]),
+  ),
+});
+type OneAnswer = z.infer<typeof severalAnswers>['responses'][number];
+
+function readAnswer(answer: OneAnswer, mark: string, kind: Leg['kind'] | undefined): Found {
+  if ('error' in answer) {
+    if (answer.status === 404) return { appliedThrough: undefined, ranking: [] };
+    const reason = new Error(`OpenSearch: a search was refused with ${answer.status} ${answer.error.type}`);
+    throw new SearchUnavailableError('unreachable', reason);
+  }
+  const [first, ...rest] = answer.hits.hits;
+  if (first?._id !== mark) return { appliedThrough: undefined, ranking: [] };
+  const scoreOf = kind === 'vector' ? dotProductOf : (score: number) => score;
+  const ranking = rest.map(({ sort: [score, id] }): Candidate => ({ id, score: scoreOf(score) }));
+  return { appliedThrough: BigInt(first.sort[1]), ranking: ranking.sort(compareCandidates) };
+}
+
+/** OpenSearch's score of an inner product is positive: 1 + d, or 1 / (1 - d) where d is negative. */
+function dotProductOf(score: number): number {
+  return score >= 1 ? score - 1 : 1 - 1 / score;
+}
