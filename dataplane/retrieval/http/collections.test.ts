@@ -252,6 +252,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:collection:doc-count',
       'retrieval:collection:chunk-count',
       'retrieval:collection-state:ready',
+      'retrieval:collection:status',
       'retrieval:submit:deduplicated',
       'retrieval:submit:deduplicated-no-new-job',
       'retrieval:submit:deduplicated-no-duplicate',

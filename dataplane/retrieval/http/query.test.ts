@@ -204,6 +204,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:header:principals',
       'retrieval:visibility:viewer-group',
       'retrieval:header:user-id',
+      'retrieval:auth:development-headers',
     ],
     'a reader finds what the access lists admit: by any group, by the user, by a principal, and nothing else',
     async () => {
