@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CandidateQuery, IndexChange } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import { entryOf, replaceGroup, unit } from '../../testing/generated-entries.ts';
+import { ExpectedSearch } from '../../testing/expected-search.ts';
+import { bothLegs, entryOf, replaceGroup, unit, writes } from '../../testing/generated-entries.ts';
 import { openMemoryWorld } from '../../testing/memory-world.ts';
 import { searchIndexSuite } from '../../testing/search-index-suite.ts';
 
@@ -19,6 +21,11 @@ const queryOf = (partition: string, reflects: bigint): CandidateQuery => ({
 const putOf = (id: string): IndexChange => ({ kind: 'put', entry: entryOf(id) });
 const putMany = (count: number, from = 0): readonly IndexChange[] =>
   Array.from({ length: count }, (_, at) => putOf(`e${String(from + at).padStart(5, '0')}`));
+/** The change with ids of its own, as an id never gets other content. */
+const renewed = (change: IndexChange): IndexChange =>
+  change.kind === 'put'
+    ? { kind: 'put', entry: { ...change.entry, id: `new-${change.entry.id}` } }
+    : { ...change, ids: change.ids.map((id) => `new-${id}`) };
 const fault = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'answered',
@@ -64,6 +71,29 @@ describe('the embedded search index', () => {
     };
     const expected = ['a-2', 'a-new', ...putMany(8).map((_, at) => `e0000${at}`), 'z-2'];
     expect(await found(world, 'p', first)).toEqual([expected, expected]);
+  });
+
+  test('random commits between the pages of a load are all in the first answer, and nothing that they replaced', async () => {
+    await fc.assert(
+      fc.asyncProperty(writes, writes, bothLegs, async (before, meanwhile, given) => {
+        await using world = openMemoryWorld({ pageSize: 2, groupsAtOnce: 2 });
+        const expected = new ExpectedSearch();
+        const commit = (changes: readonly IndexChange[]) => {
+          expected.apply('p', changes);
+          return world.source.commit('p', changes);
+        };
+        for (const changes of before) commit(changes);
+        const waiting = meanwhile.map((changes) => changes.map(renewed));
+        world.source.beforePage = async () => {
+          const next = waiting.shift();
+          if (next !== undefined) commit(next);
+        };
+        const query: CandidateQuery = { ...queryOf('p', 1n), legs: given };
+        const rankings = await world.index.candidates(query);
+        const ids = rankings.map((ranking) => ranking.map(({ id }) => id).sort());
+        expect(ids).toEqual(given.map((leg) => expected.found(query, leg)));
+      }),
+    );
   });
 
   test('a failed load is refused as unreachable, and the next query loads again', async () => {
