@@ -1,6 +1,7 @@
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
+import { type StoresConfig, storeSettings, storesOf } from './stores-config.ts';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
@@ -54,7 +55,7 @@ export const settings = {
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
     setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
   ),
-  PORTCULLIS_OBJECTS_DIR: setting.path({ help: 'folder of staged documents' }),
+  ...storeSettings,
   PORTCULLIS_INDEX_MIB: setting.integer({
     help: 'memory of the embedded index, MiB; a collection that needs more is not served',
     min: 16,
@@ -89,7 +90,7 @@ export type RetrievalConfig = {
   readonly modelsFile: string;
   /** Documents are judged by the served policy of this target, or not at all. */
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
-  readonly objectsDirectory: string;
+  readonly stores: StoresConfig;
   readonly indexBytes: number;
   readonly ingestConcurrency: number;
   readonly emptyAclPolicy: 'reject' | 'strictest';
@@ -119,7 +120,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
     modelsFile: read.PORTCULLIS_MODELS_FILE,
     guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
-    objectsDirectory: read.PORTCULLIS_OBJECTS_DIR,
+    stores: storesOf(read),
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,

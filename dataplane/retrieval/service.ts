@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { v7 as uuid } from 'uuid';
 import { type Api, createApi } from '#api/create-api';
 import { createHeaderAuthorizer, createTokenAuthorizer } from '#identity/authorize-callers';
@@ -12,9 +11,7 @@ import { createLogger, type Logger } from '#kit/log/logger';
 import { followProfiles } from '#models/approved-profiles';
 import { createGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
-import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import type { ObjectStore } from '#objects/ports';
-import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import type { HintQueue } from '#queue/ports';
 import { openRelations } from '#relations/adapters/open-relations';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
@@ -29,13 +26,13 @@ import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
 import { chunkSource } from './index/chunk-source.ts';
 import { partitionName } from './index/partition-name.ts';
-import { DocumentFault } from './ingest/faults.ts';
 import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
 import { createRetrievalAdmin } from './monitoring/admin.ts';
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
+import { openFetcher, openObjects, openQueue } from './open-stores.ts';
 import { countTokens } from './tokens/count-tokens.ts';
 
 /** Replacements for tests. */
@@ -79,10 +76,10 @@ export async function createRetrievalService(
   await migrate(database, { schema: 'retrieval', folder: migrations });
   const relations = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const profiles = parts.use(await openProfiles(config, logger));
-  const objects = overrides.objects ?? parts.use(await openObjects(config));
+  const objects = overrides.objects ?? parts.use(await openObjects(config.stores));
   const models = overrides.models ?? parts.use(openModels(config, secrets));
   const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
-  const queue = parts.use(createPostgresQueue(database));
+  const queue = parts.use(openQueue(config.stores, database));
   const retrieval: Retrieval = {
     database,
     relations,
@@ -99,14 +96,19 @@ export async function createRetrievalService(
       readHealth({
         database,
         objects,
-        adapters: { queue: 'postgres', objects: 'folder', search: 'embedded' },
-        queueAnswers: () => database.sql`select 1`,
+        adapters: {
+          queue: config.stores.nats === undefined ? 'postgres' : 'nats',
+          objects: config.stores.objects.kind,
+          search: 'embedded',
+        },
+        queueAnswers: () => queue.publish('health'),
         searchAnswers: async () => undefined,
       }),
   };
   if (config.role !== 'api') {
     const guard = await openGuard(config, parts, logger);
-    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard }));
+    const fetcher = await openFetcher(config.stores, parts, logger);
+    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard, fetcher }));
   }
   const readiness = { isWithdrawn: false };
   const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
@@ -136,6 +138,7 @@ type WorkerTools = Tools & {
   readonly overrides: RetrievalOverrides;
   readonly queue: HintQueue;
   readonly guard: DocumentGuard | 'unguarded';
+  readonly fetcher: ContentFetcher;
 };
 
 function createRetrievalApi(
@@ -191,13 +194,13 @@ async function openGuard(
 function startWorker(
   { database, objects, models, profiles, index }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
-  { logger, metrics, overrides, queue, guard }: WorkerTools,
+  { logger, metrics, overrides, queue, guard, fetcher }: WorkerTools,
 ): AsyncDisposable {
   const ports = {
     database,
     objects,
     models,
-    fetcher: noFetcher,
+    fetcher,
     guard,
     profileOf: (id: string) => profiles().embedding.get(id),
     analyse,
@@ -214,11 +217,6 @@ function startWorker(
   });
 }
 
-/** No address of content is approved. */
-const noFetcher: ContentFetcher = {
-  fetch: () => Promise.reject(new DocumentFault('address_refused', 'no address of content is approved')),
-};
-
 function openProfiles({ modelsFile }: RetrievalConfig, logger: Logger) {
   return followProfiles({
     path: modelsFile,
@@ -226,12 +224,6 @@ function openProfiles({ modelsFile }: RetrievalConfig, logger: Logger) {
       logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size }),
     onRefused: (problems) => logger.warn('profiles_refused', { problems: problems.length }),
   });
-}
-
-/** Created once at the start: a folder that is missing later was not mounted, and is no empty store. */
-async function openObjects({ objectsDirectory }: RetrievalConfig): Promise<ObjectStore> {
-  await mkdir(objectsDirectory, { recursive: true, mode: 0o700 });
-  return createFolderObjects(objectsDirectory);
 }
 
 function openModels({ modelGateway }: RetrievalConfig, { modelGatewayTokenFile }: RetrievalSecrets): Models {

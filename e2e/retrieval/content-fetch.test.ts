@@ -52,7 +52,7 @@ afterEach(async () => {
 
 function fetcherOf(allowedNetworks: readonly string[], timeoutMs = 10_000): typeof fetcher {
   return createContentFetcher({
-    sources: contentSources.parse({ allowedNetworks }),
+    sources: () => contentSources.parse({ allowedNetworks }),
     https: { timeoutMs, resolve: dns.resolve, ca: authority.certificate },
   });
 }
@@ -220,7 +220,7 @@ describe('https addresses', () => {
     expect(await outcome(`https://other.test:${port}/`)).toBe('dependency_unavailable');
     await fetcher[Symbol.asyncDispose]();
     const sources = contentSources.parse({ allowedNetworks: ['127.0.0.2/32'] });
-    fetcher = createContentFetcher({ sources, https: { resolve: dns.resolve } });
+    fetcher = createContentFetcher({ sources: () => sources, https: { resolve: dns.resolve } });
     expect(await outcome(`https://store.test:${port}/`)).toBe('dependency_unavailable');
     expect(reached).toEqual([]);
   });
@@ -264,7 +264,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('s3 addresse
       },
     });
     await fetcher[Symbol.asyncDispose]();
-    fetcher = createContentFetcher({ sources, s3, staging: { bucket: docs, key: 'staging/' } });
+    fetcher = createContentFetcher({ sources: () => sources, s3, staging: { bucket: docs, key: 'staging/' } });
     expect(await outcome(`s3://${docs}/acme/a.json`)).toBe(document);
     expect(await outcome(`s3://${docs}/acme/a.json`, { maxBytes: document.length })).toBe(document);
     expect(await outcome(`s3://${docs}/acme/a.json`, { maxBytes: document.length - 1 })).toBe('too_large');

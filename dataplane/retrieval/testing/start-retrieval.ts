@@ -58,7 +58,12 @@ export async function startRetrieval(
         modelGateway: new URL('http://127.0.0.1:9'),
         modelsFile,
         guard: 'unguarded',
-        objectsDirectory: join(folder.path, 'objects'),
+        stores: {
+          nats: undefined,
+          objects: { kind: 'folder', directory: join(folder.path, 'objects') },
+          s3: undefined,
+          contentSourcesFile: undefined,
+        },
         indexBytes: 64 * 1_048_576,
         ingestConcurrency: 2,
         emptyAclPolicy: 'reject',

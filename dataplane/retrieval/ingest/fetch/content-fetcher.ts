@@ -9,7 +9,8 @@ import { createHttpsFetch, type HttpsOptions } from './fetch-https.ts';
 import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';
 
 type ContentFetcherOptions = {
-  readonly sources: ContentSources;
+  /** The approved sources of now. */
+  readonly sources: () => ContentSources;
   /** Reads the approved folders; absent where no S3 is configured. The caller disposes it. */
   readonly s3?: S3Client;
   /** Where this service stages documents, if it does so in S3: content_ref never leads there. */
@@ -19,7 +20,7 @@ type ContentFetcherOptions = {
 
 /** Reads what a content_ref names (`retrieval:content-ref:uri-s3`, `retrieval:content-ref:uri-https-presigned`). */
 export function createContentFetcher(options: ContentFetcherOptions): ContentFetcher & AsyncDisposable {
-  const mayConnect = createAddressRules(options.sources.allowedNetworks);
+  const mayConnect = (address: string): boolean => createAddressRules(options.sources().allowedNetworks)(address);
   const https = createHttpsFetch({ ...options.https, mayConnect });
   return {
     fetch: ({ tenant }, uri, limits) =>
@@ -35,8 +36,9 @@ async function fetchS3(
   { maxBytes, signal }: FetchOptions,
 ): Promise<Uint8Array> {
   const address = parseS3Address(uri);
+  const approved = sources().s3;
   // The prototype of an object is no list of folders.
-  const folders = Object.hasOwn(sources.s3, tenant) ? (sources.s3[tenant] ?? []) : [];
+  const folders = Object.hasOwn(approved, tenant) ? (approved[tenant] ?? []) : [];
   const isApproved = address !== undefined && folders.some((folder) => isBelow(address, folder));
   const isStaging = address !== undefined && staging !== undefined && isBelow(address, staging);
   if (s3 === undefined || !isApproved || isStaging || address.key.endsWith('/')) {

@@ -4,6 +4,8 @@ import { QueueUnavailableError } from '../../queue-error.ts';
 import { FollowedTopic } from './followed-topic.ts';
 import { type NatsOptions, NatsStream } from './nats-stream.ts';
 
+export type { NatsOptions } from './nats-stream.ts';
+
 /**
  * Hints in a stream of NATS JetStream, which keeps the last hint of each topic. It connects with the first call, and from
  * then on again after each loss.
