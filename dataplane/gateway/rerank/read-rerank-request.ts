@@ -4,7 +4,7 @@ import { findForeignKey, rerankKeys } from '../chat/known-keys.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 
 /** Most documents of one rerank request; the limit of the API. */
-export const maxRerankDocuments = 1_000;
+const maxRerankDocuments = 1_000;
 
 /**
  * The query and the documents of a guarded rerank request as check messages, in this order. Documents are strings:

@@ -2,7 +2,7 @@ import { ModelsError } from '#models/models-error';
 import type { ModelCall, Models, RewriteProfile } from '#models/ports';
 
 /** Longest rewritten text, in UTF-16 units; a longer answer is no query. */
-export const maxRewrittenLength = 2_000;
+const maxRewrittenLength = 2_000;
 
 const system = `You rewrite questions as search queries for a document search.
 Write one query on one line, in the language of the question, with the terms that matching documents contain.

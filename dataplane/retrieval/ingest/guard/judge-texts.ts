@@ -7,7 +7,7 @@ type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
 /** Judges messages as one check, each text by itself. */
 export type AskGuard = (texts: readonly string[]) => Promise<CheckOutcome>;
 
-export type JudgedTexts =
+type JudgedTexts =
   /** The texts as the policy lets them pass, masked where it says so. */
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'denied' }
