@@ -27,6 +27,7 @@ type UpOptions = {
   readonly address: string;
   readonly gateways: number;
   readonly management: boolean;
+  readonly retrieval?: boolean;
 };
 
 export function addPlatformUp(program: Command): void {
@@ -38,6 +39,7 @@ export function addPlatformUp(program: Command): void {
     .option('--address <ip>', 'address that the gateway listens on; 0.0.0.0 for all', ipAddress, '127.0.0.1')
     .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
     .option('--no-management', 'do not start the policy management API and its database')
+    .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
     .action((options: UpOptions) => up(options));
 }
 
@@ -75,7 +77,13 @@ async function runPlatform(
   using logs = boundLogs(data.logs);
   void logs;
   try {
-    platform = await startSupervisedPlatform({ ...options, data, say, signal: stopping });
+    platform = await startSupervisedPlatform({
+      ...options,
+      retrieval: options.retrieval === true,
+      data,
+      say,
+      signal: stopping,
+    });
     removeStartFailure(data);
     const { addresses } = platform.status();
     const served = { api: addresses.api, admins: platform.admins() };

@@ -9,12 +9,25 @@ const leastFreeBytes = 1_048_576;
 const readinessTimeoutMs = 2_000;
 
 /** A process comes after those that it needs. */
-const order: readonly ProcessStatus['kind'][] = ['operator', 'echo', 'postgres', 'issuer', 'management', 'gateway'];
+const order: readonly ProcessStatus['kind'][] = [
+  'operator',
+  'echo',
+  'postgres',
+  'issuer',
+  'management',
+  'retrieval',
+  'gateway',
+];
 
 /** Problems of a running standalone platform, those that cause others first. */
 export async function localProblems(data: DataDirectory, status: PlatformStatus): Promise<InstallationProblem[]> {
   const sorted = status.processes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-  return [...storageProblems(data), ...sorted.flatMap(processProblem), ...(await managementProblems(status))];
+  return [
+    ...storageProblems(data),
+    ...sorted.flatMap(processProblem),
+    ...(await managementProblems(status)),
+    ...retrievalProblems(status),
+  ];
 }
 
 /** A data directory without space, or on a read-only file system. */
@@ -43,6 +56,12 @@ function processProblem({ name, kind, ready, answering, ended }: ProcessStatus):
   if (ready) return [];
   if (ended === undefined) return [{ ...place, reason: 'ProcessNotReady', message: 'It is not ready yet.' }];
   return [{ ...place, reason: 'ProcessRestarting', message: sentence(`it ${ended}`) }];
+}
+
+function retrievalProblems({ retrievalOff }: PlatformStatus): InstallationProblem[] {
+  if (retrievalOff === undefined) return [];
+  const message = sentence(`it is off: ${retrievalOff}`);
+  return [{ component: 'retrieval', part: 'Retrieval service', reason: 'RetrievalOff', message }];
 }
 
 async function managementProblems({ managementOff, addresses, processes }: PlatformStatus) {

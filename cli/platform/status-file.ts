@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const processSchema = z.object({
   name: z.string(),
-  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management']),
+  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management', 'retrieval']),
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
@@ -29,11 +29,15 @@ const statusSchema = z.object({
     management: z.string().optional(),
     /** Origin of health and metrics of the management API; absent if it is off. */
     managementAdmin: z.string().optional(),
+    /** Origin of the retrieval service; absent if it is off. */
+    retrieval: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
   /** Why the policy management API is switched off; absent if it is on. */
   managementOff: z.string().optional(),
+  /** Why the retrieval service did not start; absent if it runs or was not asked for. */
+  retrievalOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),
   clientKeyFile: z.string(),

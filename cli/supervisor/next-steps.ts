@@ -15,6 +15,7 @@ export function nextSteps(status: PlatformStatus, { data, isNpm }: NextSteps): s
     '',
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),
     ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
+    ...(status.addresses.retrieval === undefined ? [] : [`  retrieval        ${status.addresses.retrieval}`]),
     `  client key file  ${status.clientKeyFile}`,
     `  data             ${status.dataDirectory}`,
     '',

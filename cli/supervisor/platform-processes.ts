@@ -22,6 +22,7 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   postgres: 'dataplane/postgres/main.ts',
   issuer: 'dataplane/issuer/main.ts',
   management: 'operator/management/main.ts',
+  retrieval: 'dataplane/retrieval/main.ts',
 };
 
 /**
@@ -33,10 +34,20 @@ export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
 }
 
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
-export function lastingPortNames(gateways: number, management: boolean): readonly string[] {
-  const replicas = Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`);
-  const managed = ['management', 'management admin', 'postgres', 'postgres admin'];
-  return ['operator', 'operator api', ...replicas, ...(management ? managed : [])];
+export function lastingPortNames(started: {
+  readonly gateways: number;
+  readonly management: boolean;
+  readonly retrieval: boolean;
+}): readonly string[] {
+  const { gateways, management, retrieval } = started;
+  return [
+    'operator',
+    'operator api',
+    ...Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`),
+    ...(management ? ['management', 'management admin'] : []),
+    ...(retrieval ? ['retrieval', 'retrieval admin'] : []),
+    ...(management || retrieval ? ['postgres', 'postgres admin'] : []),
+  ];
 }
 
 function loopback(port: number): string {
@@ -142,15 +153,11 @@ export function managementProcess(
     readonly ports: LastingPorts;
   },
 ): ChildSpec {
-  const embedded =
-    at.database === 'external'
-      ? {}
-      : { PORTCULLIS_DATABASE_URL: at.database.url, PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword };
   return {
     name: 'management',
     kind: 'management',
     env: {
-      ...embedded,
+      ...databaseSettings(data, at.database),
       PORTCULLIS_LISTEN: loopback(at.ports.of('management')),
       PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('management admin')),
       PORTCULLIS_API_URL: at.api,
@@ -160,6 +167,33 @@ export function managementProcess(
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
       PORTCULLIS_ADMIN_TOKEN_FILE: data.apiToken,
+    },
+    health: adminHealth,
+  };
+}
+
+function databaseSettings(data: DataDirectory, database: DatabaseAt): Record<string, string> {
+  if (database === 'external') return {};
+  return { PORTCULLIS_DATABASE_URL: database.url, PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword };
+}
+
+/** The retrieval service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
+export function retrievalProcess(
+  data: DataDirectory,
+  at: { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts },
+): ChildSpec {
+  return {
+    name: 'retrieval',
+    kind: 'retrieval',
+    env: {
+      ...databaseSettings(data, at.database),
+      PORTCULLIS_LISTEN: loopback(at.ports.of('retrieval')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('retrieval admin')),
+      PORTCULLIS_IDENTITY: 'development',
+      PORTCULLIS_MODEL_GATEWAY_URL: at.gateway,
+      PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
+      PORTCULLIS_MODELS_FILE: data.models,
+      PORTCULLIS_OBJECTS_DIR: data.staging,
     },
     health: adminHealth,
   };

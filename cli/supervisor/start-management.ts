@@ -14,7 +14,7 @@ import {
 import { StartFailure } from './supervise.ts';
 
 /** Starts a process and keeps it running; settles when it first serves. */
-type Start = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;
+export type StartChild = (spec: ChildSpec, pin: (line: ReadyLine) => Record<string, string>) => Promise<ReadyLine>;
 
 type ManagementOptions = {
   readonly data: DataDirectory;
@@ -22,6 +22,7 @@ type ManagementOptions = {
   readonly administrators: readonly string[];
   readonly issuerPort: number;
   readonly ports: LastingPorts;
+  readonly database: Promise<DatabaseAt>;
 };
 
 /** The addresses of policy management; `off` is the reason when it does not run. */
@@ -32,16 +33,14 @@ export type ManagementStart = {
 };
 
 /**
- * Starts the database at once, and the development issuer and the management API as soon as the operator serves.
+ * Starts the development issuer and the management API as soon as the operator serves and the database is there.
  * Guarded models do not need them: if one cannot start, the rest of the platform runs without policy management.
  */
 export async function startManagement(
-  start: Start,
-  { data, administrators, issuerPort, ports }: ManagementOptions,
+  start: StartChild,
+  { data, administrators, issuerPort, ports, database }: ManagementOptions,
   operator: Promise<ReadyLine>,
 ): Promise<ManagementStart> {
-  const database = startDatabase(start, data, ports);
-  database.catch(() => undefined);
   const api = apiOf(await operator);
   const issuer = start(issuerProcess(data, issuerPort), pinListening);
   issuer.catch(() => undefined);
@@ -57,7 +56,7 @@ export async function startManagement(
 }
 
 /** The embedded PostgreSQL, or the one that PORTCULLIS_DATABASE_URL names with its password file. */
-async function startDatabase(start: Start, data: DataDirectory, ports: LastingPorts): Promise<DatabaseAt> {
+export async function startDatabase(start: StartChild, data: DataDirectory, ports: LastingPorts): Promise<DatabaseAt> {
   const external = process.env['PORTCULLIS_DATABASE_URL'] ?? '';
   if (external !== '') return 'external';
   const { listening } = await start(postgresProcess(data, ports), pinListening);

@@ -20,7 +20,8 @@ import {
   pinGateway,
   pinOperator,
 } from './platform-processes.ts';
-import { type ManagementStart, startManagement } from './start-management.ts';
+import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
+import { type RetrievalStart, startRetrieval } from './start-retrieval.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 type PlatformOptions = {
@@ -32,6 +33,8 @@ type PlatformOptions = {
   readonly gateways: number;
   /** Whether policies can also be managed over HTTP, which requires a database. */
   readonly management: boolean;
+  /** Whether documents can be searched, which requires a database. */
+  readonly retrieval: boolean;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
@@ -46,7 +49,7 @@ export type SupervisedPlatform = {
   /** Marks the platform as ready: its bindings are applied. It stays ready while all processes serve. */
   settled(): void;
   /**
-   * Shuts down gateways and the management API first, which drain, then the operator with its workloads, then the
+   * Shuts down gateways, the management API and retrieval first, which drain, then the operator with its workloads, then the
    * services that they called: the echo provider, the issuer and the database.
    */
   stop(): Promise<void>;
@@ -74,14 +77,19 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
   await createIssuersFile(data);
   const at = { echo: echoPort(data), issuer: options.management ? issuerPort(data) : 0 };
   await refusePortsInUse(options, at);
-  const ports = await chooseLastingPorts(data, lastingPortNames(options.gateways, options.management), say);
+  const ports = await chooseLastingPorts(data, lastingPortNames(options), say);
   const administrators = firstAdministrators();
   const group = createGroup(options);
   try {
     const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
     const operating = group.start(operatorProcess(data, ports), pinOperator);
+    const database =
+      options.management || options.retrieval
+        ? startDatabase(group.start, data, ports)
+        : Promise.reject(new TypeError('no process of this platform needs a database'));
+    database.catch(() => undefined);
     const managing = options.management
-      ? startManagement(group.start, { data, administrators, issuerPort: at.issuer, ports }, operating)
+      ? startManagement(group.start, { data, administrators, issuerPort: at.issuer, ports, database }, operating)
       : Promise.resolve({ off: 'the platform was started with --no-management.' });
     managing.catch(() => undefined);
     const operator = await unlessAborted(operating, options.signal);
@@ -98,7 +106,14 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
     await unlessAborted(Promise.resolve(echo), options.signal);
     const management = await unlessAborted(managing, options.signal);
     if (options.management && management.off !== undefined) say(offSentence(management.off));
-    group.serveAt({ operator, gateways, administrators, ...management });
+    const retrieval = options.retrieval
+      ? await unlessAborted(
+          startRetrieval(group.start, { data, ports, database, gateway: gateways[0]?.listening ?? '' }),
+          options.signal,
+        )
+      : {};
+    if (retrieval.retrievalOff !== undefined) say(`retrieval is off until the next start: ${retrieval.retrievalOff}`);
+    group.serveAt({ operator, gateways, administrators, ...management, ...retrieval });
     return group;
   } catch (error) {
     await group.stop();
@@ -139,11 +154,12 @@ async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promi
   }
 }
 
-type Lines = ManagementStart & {
-  readonly operator: ReadyLine;
-  readonly gateways: readonly ReadyLine[];
-  readonly administrators: readonly string[];
-};
+type Lines = ManagementStart &
+  RetrievalStart & {
+    readonly operator: ReadyLine;
+    readonly gateways: readonly ReadyLine[];
+    readonly administrators: readonly string[];
+  };
 
 function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs'>) {
   const members: Supervised[] = [];
@@ -167,8 +183,10 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         ...(lines?.management === undefined
           ? {}
           : { management: lines.management.listening, managementAdmin: adminOf(lines.management) }),
+        ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
+      ...(lines?.retrievalOff === undefined ? {} : { retrievalOff: lines.retrievalOff }),
       ...(lines?.off === undefined ? {} : { managementOff: lines.off }),
       administrators: [...(lines?.administrators ?? [])],
       clientKeyFile: data.clientKeys,
@@ -226,7 +244,7 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         const named = members.filter((member) => member.status().kind === kind);
         await Promise.all(named.map((member) => member.stop(ms)));
       };
-      await Promise.all([end('gateway', gatewayGraceMs), end('management', graceMs)]);
+      await Promise.all([end('retrieval', graceMs), end('management', graceMs), end('gateway', gatewayGraceMs)]);
       await end('operator', graceMs);
       await Promise.all([end('echo', graceMs), end('issuer', graceMs), end('postgres', databaseGraceMs)]);
       await writing;

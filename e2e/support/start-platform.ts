@@ -19,6 +19,7 @@ type PlatformStatus = {
     readonly api: string;
     readonly management?: string;
     readonly issuer?: string;
+    readonly retrieval?: string;
   };
   readonly managementOff?: string;
   readonly administrators?: readonly string[];
@@ -49,6 +50,8 @@ type PlatformOptions = {
   readonly gateways?: number;
   /** Also starts the policy management API, its database and its issuer; most tests need none of them. */
   readonly management?: boolean;
+  /** Whether the retrieval service is started. */
+  readonly retrieval?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
@@ -118,6 +121,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const words = ['up', '--data', data, '--port', '0', '--gateways', String(options.gateways ?? 1)];
   if (options.address !== undefined) words.push('--address', options.address);
   if (options.management !== true) words.push('--no-management');
+  if (options.retrieval === true) words.push('--retrieval');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));
   const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);

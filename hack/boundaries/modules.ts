@@ -19,7 +19,6 @@ const search = 'libraries/search';
 const queue = 'libraries/queue';
 const objects = 'libraries/objects';
 const models = 'libraries/models';
-const mcp = 'libraries/mcp';
 const environment = 'libraries/environment';
 
 /**
@@ -41,7 +40,6 @@ export const modules: readonly Module[] = [
   { folder: queue, kind: 'library', uses: [kit, sql] },
   { folder: objects, kind: 'library', uses: [kit] },
   { folder: models, kind: 'library', uses: [kit, contracts, environment] },
-  { folder: mcp, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
@@ -50,7 +48,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/retrieval',
     kind: 'service',
-    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
+    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models],
   },
   {
     folder: 'operator',

@@ -45,6 +45,8 @@ export function dataDirectory(root: string) {
     /** The folder of notes about running processes; a note is useless after its process has exited. */
     run: join(root, 'run'),
     logs: join(root, 'logs'),
+    /** The folder of documents that wait for ingestion. */
+    staging: join(root, 'staging'),
     /** The folder of the embedded database. */
     postgres: join(root, 'postgres'),
   };
