@@ -21,7 +21,7 @@ import {
   pinOperator,
 } from './platform-processes.ts';
 import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
-import { type RetrievalStart, startRetrieval } from './start-retrieval.ts';
+import { type RetrievalStart, startRetrievalProcess } from './start-retrieval-process.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 type PlatformOptions = {
@@ -108,7 +108,7 @@ export async function startSupervisedPlatform(options: PlatformOptions): Promise
     if (options.management && management.off !== undefined) say(offSentence(management.off));
     const retrieval = options.retrieval
       ? await unlessAborted(
-          startRetrieval(group.start, { data, ports, database, gateway: gateways[0]?.listening ?? '' }),
+          startRetrievalProcess(group.start, { data, ports, database, gateway: gateways[0]?.listening ?? '' }),
           options.signal,
         )
       : {};

@@ -1,5 +1,6 @@
 import { checkErrors } from '#contracts/checks';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
+import { retrievalErrors } from '#contracts/retrieval-errors';
 import { type KubeErrorCode, kubeErrorCodes } from '#kube/client/kube-error';
 import { type FailureReason, failureReasons } from '#resources/model-binding';
 import { clientErrors } from '../../dataplane/gateway/relay/client-error.ts';
@@ -38,6 +39,12 @@ export function generate(): ReadonlyMap<string, string> {
     table(
       ['Code', 'Meaning'],
       Object.entries(operationFailures).map(([name, meaning]) => [code(name), meaning]),
+    ),
+    '## Retrieval',
+    'Body: `{"code", "message", "trace_id"}`. The message of a 400 names each member of the body by its path.',
+    table(
+      ['Status', 'Code', 'Meaning'],
+      Object.entries(retrievalErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
     ),
     '## Applications of a policy',
     'Reasons for which an application of a revision to a model ends as failed; the previous application keeps serving.',

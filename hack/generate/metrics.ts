@@ -2,6 +2,7 @@ import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
+import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
 import { createReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
@@ -39,6 +40,7 @@ export function generate(): ReadonlyMap<string, string> {
     ...part('Gateway', createGatewayMetrics().registry.describeMetrics()),
     ...part('Operator', operatorRows()),
     ...part('Management', createManagementMetrics().registry.describeMetrics()),
+    ...part('Retrieval', createRetrievalMetrics().registry.describeMetrics()),
     ...part('Database', createPostgresMetrics().registry.describeMetrics()),
   ];
   const introduction =

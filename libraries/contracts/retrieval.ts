@@ -273,11 +273,13 @@ export const reindexSchema = z
   .strictObject({ embedding_profile_id: text(limits.name).optional() })
   .describe('A new index version.');
 
+const state = z.enum(['ok', 'degraded']);
+
 /** Answer of GET /health (retrieval:health:*). */
 export const healthSchema = z
   .strictObject({
     status: z.enum(['ok', 'degraded']),
-    components: z.record(z.enum(['postgres', 'rabbitmq', 's3', 'opensearch']), z.enum(['ok', 'degraded'])),
+    components: z.strictObject({ postgres: state, rabbitmq: state, s3: state, opensearch: state }),
     details: z.record(z.string(), z.string()),
   })
   .describe('Whether the dependencies of the service answer.');

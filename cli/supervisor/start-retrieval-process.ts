@@ -25,7 +25,7 @@ embedding:
 `;
 
 /** Starts the retrieval service. Guarded models do not need it: if it cannot start, the rest of the platform runs. */
-export async function startRetrieval(
+export async function startRetrievalProcess(
   start: StartChild,
   { data, ports, database, gateway }: RetrievalOptions,
 ): Promise<RetrievalStart> {
