@@ -206,6 +206,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
   );
 
   verifies(
+    ['retrieval:role:owner-registered'],
+    'the creator of a collection is its owner: it may grant read, which opens the collection to another user',
+    async () => {
+      const { collection_id } = await create();
+      const readers = `${path}/${collection_id}/readers`;
+      expect(await service.call(bob, readers, { user_id: 'bob' })).toMatchObject({ status: 403 });
+      expect(await service.call(ann, readers, { user_id: 'bob' })).toMatchObject({ status: 200 });
+      expect(await service.call(bob, `${path}/${collection_id}`)).toMatchObject({ status: 200 });
+    },
+  );
+
+  verifies(
     [
       'retrieval:collections-get:unknown',
       'retrieval:error:not-found',
