@@ -7,7 +7,7 @@ import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from 
  * Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
  * visible in order.
  */
-export type PartitionReader<Cursor> = {
+type PartitionReader<Cursor> = {
   /** Undefined if there is no such partition. */
   numbers(partition: string): Promise<ChangeNumbers | undefined>;
   /** The next live entries in an order that does not change, about `size` of them, and where to continue. */

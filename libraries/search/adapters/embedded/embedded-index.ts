@@ -10,7 +10,7 @@ import { Turns } from './turns.ts';
 import { VectorMemory } from './vector-memory.ts';
 
 /** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
-export const embeddedLimits = {
+const embeddedLimits = {
   /** For the changes that it must reflect. */
   followMs: 1_000,
   /** For a partition that is not in memory yet. */
@@ -27,7 +27,7 @@ type EmbeddedOptions = {
   readonly mostBytes: number;
 };
 
-export type EmbeddedIndex = SearchIndex & {
+type EmbeddedIndex = SearchIndex & {
   /** Applies what was committed to a loaded partition, so that the next query need not; never rejects. */
   refresh(partition: string): Promise<void>;
   /** The number of the newest applied change; undefined if the partition is not in memory. */
