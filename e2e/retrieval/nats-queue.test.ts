@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { createNatsQueue } from '../../libraries/queue/adapters/nats/nats-queue.ts';
 import type { NatsOptions } from '../../libraries/queue/adapters/nats/nats-stream.ts';
 import { QueueUnavailableError } from '../../libraries/queue/queue-error.ts';
@@ -158,6 +159,24 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await expect(queue.publish('jobs')).rejects.toBeInstanceOf(QueueUnavailableError);
     writeFileSync(file, 'hunter2\n');
     await queue.publish('jobs');
+  });
+
+  test('a queue reaches a server with TLS by its authority, and no server of another one', async () => {
+    using folder = temporaryFolder();
+    const authority = createAuthority();
+    const { certificate, key } = authority.issueServer({ commonName: 'nats' }, ['localhost']);
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder.path, name), text);
+      return join(folder.path, name);
+    };
+    const args = ['--tls', `--tlscert=${write('tls.crt', certificate)}`, `--tlskey=${write('tls.key', key)}`];
+    await using server = await startNats({ folder: folder.path, args });
+    // The driver checks a certificate against a host name only.
+    const url = `tls://localhost:${server.port}`;
+    await using queue = queueAt(url, { tls: { caFile: write('ca.crt', authority.certificate) } });
+    await queue.publish('jobs');
+    await using other = queueAt(url, { tls: { caFile: write('other.crt', createAuthority().certificate) } });
+    await expect(other.publish('jobs')).rejects.toBeInstanceOf(QueueUnavailableError);
   });
 
   test('a queue that asks for TLS sends nothing to a server without it', async () => {

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '#kit/env/config-error';
+import { storesOf } from './stores-config.ts';
+
+type Values = Parameters<typeof storesOf>[0];
+
+const none: Values = {
+  PORTCULLIS_NATS_URL: undefined,
+  PORTCULLIS_NATS_STREAM: 'hints',
+  PORTCULLIS_NATS_CREDENTIALS_FILE: undefined,
+  PORTCULLIS_NATS_CA_FILE: undefined,
+  PORTCULLIS_OBJECTS_DIR: undefined,
+  PORTCULLIS_S3_URL: undefined,
+  PORTCULLIS_S3_REGION: 'us-east-1',
+  PORTCULLIS_S3_BUCKET: undefined,
+  PORTCULLIS_S3_ACCESS_KEY_FILE: undefined,
+  PORTCULLIS_S3_SECRET_KEY_FILE: undefined,
+  PORTCULLIS_S3_CA_FILE: undefined,
+  PORTCULLIS_CONTENT_SOURCES_FILE: undefined,
+};
+const folder = { ...none, PORTCULLIS_OBJECTS_DIR: '/objects' };
+const s3 = {
+  PORTCULLIS_S3_URL: new URL('http://s3:9000'),
+  PORTCULLIS_S3_ACCESS_KEY_FILE: '/access',
+  PORTCULLIS_S3_SECRET_KEY_FILE: '/secret',
+};
+
+test('documents are staged in a folder, or in a bucket of S3, and S3 may serve content_ref alone', () => {
+  expect(storesOf(folder)).toMatchObject({ objects: { kind: 'folder', directory: '/objects' }, s3: undefined });
+  expect(storesOf({ ...folder, ...s3 })).toMatchObject({ objects: { kind: 'folder' }, s3: { region: 'us-east-1' } });
+  const staged = storesOf({ ...none, ...s3, PORTCULLIS_S3_BUCKET: 'staged' });
+  expect(staged).toMatchObject({ objects: { kind: 's3', bucket: 'staged' } });
+});
+
+test('hints go by NATS where its address is set, with TLS where its authority is', () => {
+  expect(storesOf(folder).nats).toBeUndefined();
+  const nats = storesOf({ ...folder, PORTCULLIS_NATS_URL: 'tls://nats:4222', PORTCULLIS_NATS_CA_FILE: '/ca' }).nats;
+  expect(nats).toMatchObject({ servers: ['tls://nats:4222'], stream: 'hints', tls: { caFile: '/ca' } });
+});
+
+test.each<[string, Values]>([
+  ['PORTCULLIS_OBJECTS_DIR', none],
+  ['PORTCULLIS_OBJECTS_DIR', { ...folder, ...s3, PORTCULLIS_S3_BUCKET: 'staged' }],
+  ['PORTCULLIS_S3_URL', { ...none, PORTCULLIS_S3_BUCKET: 'staged' }],
+  ['PORTCULLIS_S3_SECRET_KEY_FILE', { ...folder, ...s3, PORTCULLIS_S3_SECRET_KEY_FILE: undefined }],
+  ['PORTCULLIS_S3_ACCESS_KEY_FILE', { ...folder, ...s3, PORTCULLIS_S3_ACCESS_KEY_FILE: undefined }],
+  ['PORTCULLIS_NATS_URL', { ...folder, PORTCULLIS_NATS_URL: 'http://nats:4222' }],
+  ['PORTCULLIS_NATS_URL', { ...folder, PORTCULLIS_NATS_URL: 'nats://user:hunter2@nats:4222' }],
+  ['PORTCULLIS_NATS_STREAM', { ...folder, PORTCULLIS_NATS_URL: 'nats://nats:4222', PORTCULLIS_NATS_STREAM: 'a.b' }],
+])('stores with a wrong or missing %s are refused, and no secret is repeated', (name, values) => {
+  const reading = (): unknown => storesOf(values);
+  expect(reading).toThrow(ConfigError);
+  expect(reading).toThrow(name);
+  expect(reading).not.toThrow('hunter2');
+});
