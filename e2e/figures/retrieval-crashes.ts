@@ -5,7 +5,7 @@ import type { Figure } from '../support/figure.ts';
 
 const sizes = {
   small: { submits: 300, documents: 40, kills: 12, stops: 4, pauseMs: 300 },
-  full: { submits: 5_000, documents: 400, kills: 200, stops: 100, pauseMs: 800 },
+  full: { submits: 5_000, documents: 400, kills: 200, stops: 100, pauseMs: 1_600 },
 } as const;
 
 export const figure: Figure = {

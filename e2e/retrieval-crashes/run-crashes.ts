@@ -10,7 +10,7 @@ import { crashTenant } from './crash-settings.ts';
 import { type CrashWorld, drained, endPauses } from './crash-world.ts';
 
 /** The numbers and answers of the submits of one run. */
-export type Submits = { next: number; readonly accepted: Map<number, string> };
+type Submits = { next: number; readonly accepted: Map<number, string> };
 
 const isReached = (child: FollowedChild): boolean => child.output().includes('"reached"');
 
@@ -127,7 +127,7 @@ export async function replayFailed(
   return { replays: failed.length, faults: [...faults, ...(left?.count === 0 ? [] : ['a replay did not end DONE'])] };
 }
 
-export type ChurnSize = {
+type ChurnSize = {
   readonly submits: number;
   readonly documents: number;
   readonly kills: number;
@@ -135,7 +135,7 @@ export type ChurnSize = {
   readonly pauseMs: number;
 };
 
-export type ChurnResult = {
+type ChurnResult = {
   readonly faults: readonly string[];
   readonly kills: number;
   readonly stops: number;

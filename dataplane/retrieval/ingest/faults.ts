@@ -27,7 +27,7 @@ export class DependencyUnavailableError extends Error {
  * - `collection_deleted`: there is no place for it any more
  * - `embedding_refused`: the model gateway refuses the text or answers with vectors of another form
  */
-export type DocumentFaultCode =
+type DocumentFaultCode =
   | 'malformed'
   | 'hash_mismatch'
   | 'too_large'

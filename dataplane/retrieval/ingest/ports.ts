@@ -1,7 +1,7 @@
 /** Who a document belongs to, for limits and addresses of a tenant. */
 export type DocumentScope = { readonly tenant: string; readonly collectionId: string };
 
-export type GuardDecision =
+type GuardDecision =
   /** The texts as they may be stored, masked where the policy says so, in the order in which they were given. */
   | { readonly kind: 'passed'; readonly texts: readonly string[]; readonly policyRevision: string }
   | { readonly kind: 'denied'; readonly policyRevision: string };

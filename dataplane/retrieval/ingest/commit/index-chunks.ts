@@ -7,7 +7,7 @@ import { chunkDocument, chunkInContext, type TextChunk } from '../text/chunk-doc
 import { type ChunkLengths, chunkingLimits } from '../text/chunk-range.ts';
 import { type ChunkTarget, clearChunks, type IndexedChunk, type WriteCondition, writeChunks } from './write-chunks.ts';
 
-export type IndexTools = {
+type IndexTools = {
   readonly database: Database;
   readonly models: Models;
   readonly analyse: (text: string) => readonly string[];
@@ -15,7 +15,7 @@ export type IndexTools = {
   readonly onStep: (step: 'chunked' | 'cleared' | 'embedded' | 'written') => void | Promise<void>;
 };
 
-export type IndexWork = {
+type IndexWork = {
   readonly target: ChunkTarget;
   readonly canonical: CanonicalText;
   readonly lengths: ChunkLengths;

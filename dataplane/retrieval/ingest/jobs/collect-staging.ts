@@ -6,7 +6,7 @@ const uuidType = 2950;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Age from which a staged object without a job is collected, hours: a submit has long ended by then. */
-export const orphanHours = 24;
+const orphanHours = 24;
 
 /** Objects whose jobs are looked up at once. */
 const batch = 500;

@@ -15,7 +15,7 @@ export async function buryJobs(sql: Sql): Promise<number> {
   return rows.length;
 }
 
-export type ReplayOutcome =
+type ReplayOutcome =
   | 'replayed'
   | 'absent'
   /** The job is not FAILED. */

@@ -7,7 +7,7 @@ import { collectStaging } from './collect-staging.ts';
 import { buryJobs } from './dead-letters.ts';
 import { settleJobs } from './settle-jobs.ts';
 
-export type ReconcilePorts = {
+type ReconcilePorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly logger: Logger;

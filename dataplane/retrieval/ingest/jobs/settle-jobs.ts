@@ -8,7 +8,7 @@ type SettlePorts = {
 };
 
 /** How long the staged original of a FAILED job is kept for a replay, days. A denied one is not kept. */
-export const failedOriginalDays = 7;
+const failedOriginalDays = 7;
 
 /** Jobs of one round. */
 const batch = 100;

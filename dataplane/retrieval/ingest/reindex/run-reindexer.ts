@@ -11,7 +11,7 @@ import { buildIndex } from './build-index.ts';
 import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
 import { type ClearPorts, clearVersions } from './clear-versions.ts';
 
-export type ReindexerOptions = Omit<ClearPorts, 'database'> & {
+type ReindexerOptions = Omit<ClearPorts, 'database'> & {
   readonly logger: Logger;
   readonly leaseMs: number;
   /** How often the table is looked at, milliseconds. */
@@ -19,7 +19,7 @@ export type ReindexerOptions = Omit<ClearPorts, 'database'> & {
 };
 
 /** How a claim of a building version ended. */
-export type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
+type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
 
 /** Pause before a version is built further after a fault, milliseconds. */
 const pauseMs = 5_000;

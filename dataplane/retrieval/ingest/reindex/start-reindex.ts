@@ -1,6 +1,6 @@
 import type { Database } from '#sql/connect';
 
-export type ReindexStart =
+type ReindexStart =
   /** A version is being built: a new one, or one that was begun before with the same profile. */
   | { readonly kind: 'building'; readonly version: number }
   /** A version is being built with another profile. */

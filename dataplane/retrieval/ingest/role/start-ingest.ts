@@ -11,7 +11,7 @@ import { runWorker } from '../worker/run-worker.ts';
 /** Topic of hints that there are jobs or a reindex. */
 const jobsTopic = 'ingest_jobs';
 
-export type IngestOptions = {
+type IngestOptions = {
   readonly logger: Logger;
   readonly queue: HintQueue;
   /** Jobs at a time. */

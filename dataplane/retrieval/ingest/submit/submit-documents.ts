@@ -15,7 +15,7 @@ export type SubmittedDocument = JobIdentity & {
   readonly payload: Uint8Array | undefined;
 };
 
-export type SubmitRequest = {
+type SubmitRequest = {
   readonly tenant: string;
   readonly traceId: string;
   readonly documents: readonly SubmittedDocument[];
@@ -28,7 +28,7 @@ export type SubmitEntry = {
   readonly status: 'PENDING' | 'DEDUPLICATED';
 };
 
-export type SubmitPorts = {
+type SubmitPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly newId: () => string;
@@ -38,7 +38,7 @@ export type SubmitPorts = {
   readonly onStep: (step: SubmitStep) => void | Promise<void>;
 };
 
-export type SubmitStep = 'staged' | 'registered';
+type SubmitStep = 'staged' | 'registered';
 
 /** Puts of one submit at a time. */
 const puts = 8;

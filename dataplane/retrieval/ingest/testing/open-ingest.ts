@@ -17,7 +17,7 @@ const migrations = new URL('../../migrations/', import.meta.url);
 const tenant = 'acme';
 
 /** One document as a test submits it; text absent means a delete. */
-export type TestDocument = {
+type TestDocument = {
   readonly docId: string;
   readonly text?: string;
   readonly key?: string;

@@ -3,7 +3,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import type { DocumentContent, JsonObject } from './document-content.ts';
 
 /** `path` is a JSON Pointer from the content, empty for the content itself. */
-export type ContentReading =
+type ContentReading =
   | { readonly kind: 'content'; readonly content: DocumentContent }
   | { readonly kind: 'fault'; readonly path: string; readonly message: string };
 

@@ -9,7 +9,7 @@ import type { IngestPorts } from './ingest-ports.ts';
 import { keepLease } from './keep-lease.ts';
 import { processJob } from './process-job.ts';
 
-export type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
+type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
 
 /** How an attempt ended, for metrics. */
 export type AttemptEnd = 'done' | 'claim_over' | 'failed' | 'released' | 'abandoned' | 'returned';

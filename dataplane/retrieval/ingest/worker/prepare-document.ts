@@ -11,7 +11,7 @@ import type { IngestPorts } from './ingest-ports.ts';
 import { readDocument } from './read-document.ts';
 
 /** A document as it may be stored, before it is cut into chunks. */
-export type PreparedDocument = Omit<LiveDocument, 'versions'> & { readonly canonical: CanonicalText };
+type PreparedDocument = Omit<LiveDocument, 'versions'> & { readonly canonical: CanonicalText };
 
 /** Reads, judges and joins the text of a job's document. @throws DocumentFault, DependencyUnavailableError */
 export async function prepareDocument(

@@ -9,7 +9,7 @@ import { readContent } from '../text/read-content.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 
 /** Largest content that is read, inline or fetched, bytes. */
-export const mostContentBytes = 64 * 1_024 * 1_024;
+const mostContentBytes = 64 * 1_024 * 1_024;
 /** Most values of one content: a value takes many times its bytes of memory. */
 const mostValues = 1_000_000;
 

@@ -6,7 +6,7 @@ import { type AttemptEnd, attemptJob } from './attempt-job.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { createNap } from './nap.ts';
 
-export type WorkerOptions = {
+type WorkerOptions = {
   readonly logger: Logger;
   /** Jobs at a time. */
   readonly concurrency: number;
