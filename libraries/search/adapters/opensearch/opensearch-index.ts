@@ -96,7 +96,8 @@ export function openOpenSearchIndex({
       const isReflected = found.every(({ appliedThrough }) => (appliedThrough ?? -1n) >= query.reflects);
       if (isReflected) return found.map(({ ranking }) => ranking);
       partition.distrust();
-      if (tries === 2) throw new SearchUnavailableError('behind');
+      if (tries === 1) await showWritten(partition.target);
+      else throw new SearchUnavailableError('behind');
     }
   }
 
@@ -128,6 +129,15 @@ export function openOpenSearchIndex({
       partitions.clear();
     },
   };
+}
+
+/** Another process has written the mark, and its refresh is still under way. An index that is missing is made again. */
+async function showWritten(target: WriteTarget): Promise<void> {
+  try {
+    await refreshIndex(target);
+  } catch (error) {
+    if (!(error instanceof SearchUnavailableError) || error.fault !== 'absent') throw error;
+  }
 }
 
 const counted = z.object({ count: z.number(), _shards: z.object({ failed: z.literal(0) }) });

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchIndex } from '#search/ports';
+import { SearchUnavailableError } from '#search/search-error';
+import { entryOf, replaceGroup, unit } from '#search/testing/generated-entries';
+import { until } from '../support/until.ts';
+import { missingOpenSearch, type OpenSearchServer, onOpenSearch, startOpenSearch } from './opensearch-server.ts';
+import { openOpenSearchWorld } from './opensearch-world.ts';
+
+const legs = [
+  { kind: 'bm25', terms: ['книг'] },
+  { kind: 'vector', vector: unit(1, 0, 0, 0) },
+] as const;
+
+async function found(index: SearchIndex, reflects: bigint): Promise<readonly (readonly string[])[]> {
+  const rankings = await index.candidates({ partition: 'p', reflects, labels: ['public'], legs, window: 1_000 });
+  return rankings.map((ranking) => ranking.map(({ id }) => id));
+}
+
+describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSearch'), () => {
+  let server: OpenSearchServer;
+  beforeAll(async () => {
+    server = await startOpenSearch();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
+  const ask = (path: string, method: string, body?: unknown) =>
+    fetch(new URL(path, server.url), {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const three = ['a', 'b', 'c'].map((id) => ({ kind: 'put', entry: entryOf(id) }) as const);
+
+  test('a deleted index is loaded again by the query that misses it', async () => {
+    await using world = await openOpenSearchWorld(server);
+    const reflects = await world.commit('p', three);
+    await found(world.index, reflects);
+    const loads = world.source.loads;
+    expect((await ask(`/${world.alias}-index`, 'DELETE')).status).toBe(200);
+    const all = ['a', 'b', 'c'];
+    expect(await found(world.index, reflects)).toEqual([all, all]);
+    expect(world.source.loads).toBe(loads + 1);
+  });
+
+  test('an index that another process made anew, and only in part, is not taken for the whole', async () => {
+    await using world = await openOpenSearchWorld(server);
+    await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
+    const reflects = await world.commit('p', three);
+    await found(world.index, reflects);
+    await ask(`/${world.alias}-index`, 'DELETE');
+    // The other process brings its own partition into a new index of the same name.
+    const its = await world.source.commit('q', three);
+    await other.index.candidates({ partition: 'q', reflects: its, labels: 'every', legs, window: 1 });
+    const all = ['a', 'b', 'c'];
+    expect(await found(world.index, reflects)).toEqual([all, all]);
+  });
+
+  test('a foreign index under the name is refused, and no write goes to it', async () => {
+    await using world = await openOpenSearchWorld(server);
+    await ask('/foreign', 'PUT', { aliases: { [world.alias]: {} } });
+    const reflects = await world.commit('p', three);
+    await expect(found(world.index, reflects)).rejects.toBeInstanceOf(SearchUnavailableError);
+    await ask('/foreign/_refresh', 'POST');
+    expect(await (await ask('/foreign/_count', 'GET')).json()).toMatchObject({ count: 0 });
+    await ask('/foreign', 'DELETE');
+  });
+
+  test('a write never creates an index of the name by itself', async () => {
+    await using world = await openOpenSearchWorld(server);
+    const reflects = await world.commit('p', three);
+    await found(world.index, reflects);
+    await ask(`/${world.alias}-index`, 'DELETE');
+    await world.index.refresh('p');
+    expect((await ask(`/_alias/${world.alias}`, 'GET')).status).toBe(200);
+  });
+
+  test('two processes that bring the same changes into one index agree, and neither undoes the other', async () => {
+    await using world = await openOpenSearchWorld(server);
+    await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
+    for (let version = 0; version < 8; version += 1) {
+      const entry = entryOf(`d-${version}`, { group: 'd' });
+      const reflects = await world.commit('p', [
+        ...replaceGroup('d', [entry]),
+        { kind: 'put', entry: entryOf('kept', { labels: version % 2 === 0 ? ['public'] : ['group:a'] }) },
+      ]);
+      const expected = version % 2 === 0 ? [`d-${version}`, 'kept'] : [`d-${version}`];
+      const answers = await Promise.all([world, other].map(({ index }) => found(index, reflects)));
+      expect(answers).toEqual([
+        [expected, expected],
+        [expected, expected],
+      ]);
+    }
+  });
+
+  test('a suspended server gives no answer within the time, and answers after it', async () => {
+    await using world = await openOpenSearchWorld({ ...server, timeoutMs: 1_000, waitMs: 2_000 });
+    const reflects = await world.commit('p', three);
+    await until('the index is filled', async () => (await found(world.index, reflects)).length === 2);
+    server.signal('SIGSTOP');
+    try {
+      await expect(found(world.index, reflects)).rejects.toBeInstanceOf(SearchUnavailableError);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    const all = ['a', 'b', 'c'];
+    expect(await until('it answers again', () => found(world.index, reflects))).toEqual([all, all]);
+  });
+});
