@@ -1,4 +1,5 @@
 import type { Relations, Tuple } from '#relations/ports';
+import { randomFrom } from '../support/random-from.ts';
 import { ExpectedRelations, type Fact } from './expected-relations.ts';
 
 /** A relation store behind two replicas: a change is sent to one, the next check to the other. */
@@ -20,17 +21,6 @@ type Comparison = {
   /** Description of the first wrong answer. */
   readonly first: string | undefined;
 };
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const named = (type: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `${type}:${at}`);

@@ -18,6 +18,8 @@ export type RightsService = {
 
 export type RightsComparison = {
   readonly steps: Readonly<Record<StepKind, number>>;
+  /** Random queries, and one after each change. */
+  readonly queries: number;
   /** Documents that queries returned. */
   readonly found: number;
   /** Queries that were refused or found fewer documents than their collection has. */
@@ -67,6 +69,7 @@ type World = {
 };
 type Counts = {
   steps: Record<StepKind, number>;
+  queries: number;
   found: number;
   restricted: number;
   forbidden: number;
@@ -94,7 +97,16 @@ async function openWorld(service: RightsService, random: () => number): Promise<
   const rights = new Map(tenants.map((tenant) => [tenant, new ExpectedRights()]));
   const ids = new Map<string, string>();
   const steps = Object.fromEntries(stepKinds.map((kind) => [kind, 0])) as Record<StepKind, number>;
-  const counts: Counts = { steps, found: 0, restricted: 0, forbidden: 0, missing: 0, wrongStatus: 0, first: undefined };
+  const counts: Counts = {
+    steps,
+    queries: 0,
+    found: 0,
+    restricted: 0,
+    forbidden: 0,
+    missing: 0,
+    wrongStatus: 0,
+    first: undefined,
+  };
   const world = { service, random, rights, ids, counts };
   for (const tenant of tenants) {
     for (const collection of collections) {
@@ -108,9 +120,11 @@ async function openWorld(service: RightsService, random: () => number): Promise<
       if (status !== 201) throw new Error(`a collection was not created: ${status} ${JSON.stringify(json)}`);
       ids.set(`${tenant}/${collection.name}`, (json as { collection_id: string }).collection_id);
       rightsOf(world, tenant).addCollection(collection);
-      await submit(world, tenant, collection.name, docIds, 0);
     }
   }
+  // Each call draws its random numbers before it waits, so that a seed gives the same documents.
+  const filled = tenants.flatMap((tenant) => collections.map(({ name }) => submit(world, tenant, name, docIds, 0)));
+  await Promise.all(filled);
   return world;
 }
 
@@ -120,16 +134,19 @@ const takeStep: Readonly<Record<StepKind, (world: World, tenant: string, at: num
   group: changeGroup,
   move: moveCollection,
   list: listCollections,
-  query: queryOnce,
+  query: (world, tenant) => queryOnce(world, tenant),
   submit: (world, tenant, at) => submit(world, tenant, pick(world, collections).name, [pick(world, docIds)], at + 1),
   async share(world, tenant) {
-    const [asker, { name }, docId] = [randomAsker(world, tenant), pick(world, collections), pick(world, docIds)];
+    const [{ name, owner }, docId] = [pick(world, collections), pick(world, docIds)];
+    const asker = world.random() < 0.8 ? asUser(tenant, owner) : randomAsker(world, tenant);
     const acl = randomAcl(world);
     const isAllowed = rightsOf(world, tenant).writes(asker, name);
     const body = { collection: name, doc_id: docId, acl };
     const answer = await world.service.call(asker, '/v1/documents:acl', body);
     expectStatus(world, answer.status, isAllowed ? 200 : 403, `share of ${tenant}/${name}/${docId}`);
-    if (isAllowed) rightsOf(world, tenant).setAcl(name, docId, acl);
+    if (!isAllowed) return;
+    rightsOf(world, tenant).setAcl(name, docId, acl);
+    for (const user of users) await queryOnce(world, tenant, { user, name });
   },
 };
 
@@ -165,7 +182,9 @@ async function changeGrant(world: World, tenant: string, kind: 'add' | 'remove')
   const answer = await service.call(asker, path, { relation, ...holderOf(subject) });
   const isAllowed = asker.user === owner;
   expectStatus(world, answer.status, isAllowed ? 200 : 403, `${kind} ${subject} ${relation} ${tenant}/${name}`);
-  if (isAllowed) relations[kind]([subject, relation, `collection:${name}`]);
+  if (!isAllowed) return;
+  relations[kind]([subject, relation, `collection:${name}`]);
+  await queryOnce(world, tenant, { user: userOf(world, subject), name });
 }
 
 async function changeGroup(world: World, tenant: string): Promise<void> {
@@ -174,14 +193,17 @@ async function changeGroup(world: World, tenant: string): Promise<void> {
   const members = relations.facts.filter(([, what]) => what === 'member');
   const isRemoval = members.length > 0 && (members.length > 8 || world.random() < 0.5);
   const others = groups.filter((one) => one !== group).map((one) => `group:${one}#member`);
-  const anybody = [...users.map((one) => `user:${one}`), ...agents.map((one) => `agent:${one}`), ...others];
-  const [subject, , object] = isRemoval ? pick(world, members) : [pick(world, anybody), 'member', `group:${group}`];
+  const kinds = [users.map((one) => `user:${one}`), agents.map((one) => `agent:${one}`), others] as const;
+  const joining = pick(world, kinds[world.random() < 0.7 ? 0 : world.random() < 0.3 ? 1 : 2]);
+  const [subject, , object] = isRemoval ? pick(world, members) : [joining, 'member', `group:${group}`];
   const verb = isRemoval ? ':remove' : '';
   const path = `/v1/groups/${object.slice('group:'.length)}/members${verb}`;
   const asker = asUser(tenant, world.random() < 0.9 ? 'root' : pick(world, users));
   const { status } = await world.service.call(asker, path, holderOf(subject));
   expectStatus(world, status, asker.user === 'root' ? 200 : 403, `member ${subject} of ${tenant}/${object}`);
-  if (asker.user === 'root') relations[isRemoval ? 'remove' : 'add']([subject, 'member', object]);
+  if (asker.user !== 'root') return;
+  relations[isRemoval ? 'remove' : 'add']([subject, 'member', object]);
+  await queryOnce(world, tenant, { user: userOf(world, subject), name: 'c2' });
 }
 
 async function moveCollection(world: World, tenant: string): Promise<void> {
@@ -195,7 +217,9 @@ async function moveCollection(world: World, tenant: string): Promise<void> {
   const { status } = await world.service.call(asker, `/v1/collections/${idOf(child.name)}:move`, body);
   const expected = !isAllowed ? 403 : circle ? 400 : 200;
   expectStatus(world, status, expected, `move of ${tenant}/${child.name} below ${parent?.name}`);
-  if (expected === 200) rights.move(child.name, parent?.name);
+  if (expected !== 200) return;
+  rights.move(child.name, parent?.name);
+  await queryOnce(world, tenant, { user: pick(world, users), name: child.name });
 }
 
 async function listCollections(world: World, tenant: string): Promise<void> {
@@ -206,11 +230,17 @@ async function listCollections(world: World, tenant: string): Promise<void> {
   if (!isRight) fault(world, 'wrongStatus', 1, `list of ${tenant} for ${JSON.stringify(asker)}: ${status} ${names}`);
 }
 
-async function queryOnce(world: World, tenant: string): Promise<void> {
-  const asker = randomAsker(world, tenant);
-  const { name } = pick(world, collections);
+/** A random query, or one by a user whose right has just changed, without anything that could hide the change. */
+async function queryOnce(
+  world: World,
+  tenant: string,
+  changed?: { readonly user: string; readonly name: string },
+): Promise<void> {
+  world.counts.queries += 1;
+  const asker = changed === undefined ? randomAsker(world, tenant) : asUser(tenant, changed.user);
+  const { name } = changed ?? pick(world, collections);
   // The id of a collection of the other tenant does not exist here.
-  const foreign = world.random() < 0.05;
+  const foreign = changed === undefined && world.random() < 0.05;
   const other = tenants.find((one) => one !== tenant);
   const named = foreign
     ? world.ids.get(`${other}/${name}`)
@@ -250,6 +280,11 @@ function randomGrant(world: World): readonly [string, 'reader' | 'writer'] {
     ...groups.map((one) => `group:${one}#member`),
   ];
   return [pick(world, holders), world.random() < 0.7 ? 'reader' : 'writer'];
+}
+
+/** A user that a change concerns: the subject itself, or anybody. */
+function userOf(world: World, subject: string): string {
+  return subject.startsWith('user:') ? subject.slice('user:'.length) : pick(world, users);
 }
 
 /** The members of a body that name a subject. */
