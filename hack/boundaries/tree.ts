@@ -44,6 +44,7 @@ export function readTree(root: string): Tree {
 }
 
 const aliases: Readonly<Record<string, string>> = {
+  '#environment/': 'libraries/environment/',
   '#kit/': 'libraries/kit/',
   '#contracts/': 'libraries/contracts/',
   '#kube/': 'libraries/kube/',
@@ -54,6 +55,10 @@ const aliases: Readonly<Record<string, string>> = {
   '#identity/': 'libraries/identity/',
   '#relations/': 'libraries/relations/',
   '#api/': 'libraries/api/',
+  '#search/': 'libraries/search/',
+  '#queue/': 'libraries/queue/',
+  '#objects/': 'libraries/objects/',
+  '#models/': 'libraries/models/',
 };
 
 export type ImportTarget =
