@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
-import { readConfig } from './config.ts';
+import { verifies } from '../../e2e/support/verifies.ts';
+import { readConfig, settings } from './config.ts';
 
 const folder = temporaryFolder();
 const secret = join(folder.path, 'secret');
@@ -35,3 +36,20 @@ test.each([
   await writeFile(secret, 'x');
   await expect(read({ [given]: secret })).rejects.toThrow(`${missing} is missing`);
 });
+
+verifies(
+  ['retrieval:models:no-inference-keys'],
+  'the settings of retrieval name the files of its own secrets, and no key of a model provider',
+  () => {
+    const secrets = Object.keys(settings).filter((name) => /TOKEN|KEY|PASSWORD|SECRET|CREDENTIAL/.test(name));
+    expect(secrets.sort()).toEqual([
+      'PORTCULLIS_DATABASE_PASSWORD_FILE',
+      'PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE',
+      'PORTCULLIS_NATS_CREDENTIALS_FILE',
+      'PORTCULLIS_OPENFGA_TOKEN_FILE',
+      'PORTCULLIS_RUNTIME_TOKEN_FILE',
+      'PORTCULLIS_S3_ACCESS_KEY_FILE',
+      'PORTCULLIS_S3_SECRET_KEY_FILE',
+    ]);
+  },
+);

@@ -14,6 +14,7 @@ import type { Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
 import { openRelations } from '#relations/adapters/open-relations';
+import type { Relations } from '#relations/ports';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
 import { awaitDatabase } from '#sql/await-database';
@@ -40,12 +41,14 @@ export type RetrievalOverrides = {
   readonly logger?: Logger;
   readonly models?: Models;
   readonly objects?: ObjectStore;
+  readonly queue?: HintQueue;
+  readonly wrapRelations?: (relations: Relations) => Relations;
   /** Ends the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<IngestTimes>;
 };
 
-export type RetrievalService = AsyncDisposable & {
+type RetrievalService = AsyncDisposable & {
   /** Origin for clients of the API; undefined for a process that only works. */
   readonly url: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
@@ -74,12 +77,13 @@ export async function createRetrievalService(
     onUnavailable: (reason) => logger.warn('database_away', { reason }),
   });
   await migrate(database, { schema: 'retrieval', folder: migrations });
-  const relations = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
+  const stored = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
+  const relations = overrides.wrapRelations?.(stored) ?? stored;
   const profiles = parts.use(await openProfiles(config, logger));
   const objects = overrides.objects ?? parts.use(await openObjects(config.stores));
   const models = overrides.models ?? parts.use(openModels(config, secrets));
   const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
-  const queue = parts.use(openQueue(config.stores, database));
+  const queue = overrides.queue ?? parts.use(openQueue(config.stores, database));
   const retrieval: Retrieval = {
     database,
     relations,

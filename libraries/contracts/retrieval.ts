@@ -144,7 +144,7 @@ export const aclSchema = z.strictObject({
 });
 
 /** One document of a submit (retrieval:document:*, retrieval:content:*, retrieval:content-ref:*). */
-export const canonicalDocumentSchema = z
+const canonicalDocumentSchema = z
   .strictObject({
     op: z.enum(['upsert', 'delete']).default('upsert'),
     collection: text(limits.name),
@@ -294,7 +294,6 @@ export type Collection = z.output<typeof collectionSchema>;
 export type CanonicalDocument = z.output<typeof canonicalDocumentSchema>;
 export type IngestJob = z.output<typeof ingestJobSchema>;
 export type QueryRequest = z.output<typeof queryRequestSchema>;
-export type PackRequest = z.output<typeof packRequestSchema>;
 export type Citation = z.output<typeof citation>;
 export type QueryMeta = z.output<typeof queryMeta>;
 export type Health = z.output<typeof healthSchema>;

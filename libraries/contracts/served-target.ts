@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 const integer = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
 
 /** Whether long texts can be judged in overlapping pieces, or the rule or limit of the request section that forbids it. */
-export const divisionSchema = z.discriminatedUnion('allowed', [
+const divisionSchema = z.discriminatedUnion('allowed', [
   z.strictObject({ allowed: z.literal(true) }),
   z.strictObject({ allowed: z.literal(false), rule: z.string().min(1).max(1_024) }),
 ]);

@@ -12,7 +12,7 @@ const unauthorized = failure('unauthorized' as const);
 const developmentPrefix = 'development:';
 
 /** The issuer that the users and agents of a tenant have in development mode. */
-export function tenantIssuer(tenant: string): string {
+function tenantIssuer(tenant: string): string {
   return `${developmentPrefix}${tenant}`;
 }
 

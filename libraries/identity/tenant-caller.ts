@@ -17,7 +17,7 @@ export type TenantCaller = {
 };
 
 /** `authz_unavailable`: the keys of an issuer cannot be fetched, so that nothing is decided. */
-export type CallerErrorCode = 'unauthorized' | 'forbidden' | 'authz_unavailable';
+type CallerErrorCode = 'unauthorized' | 'forbidden' | 'authz_unavailable';
 
 /** Authorizes each request separately, and never throws because of a token, a header or a network. */
 export type CallerAuthorizer = {

@@ -20,7 +20,7 @@ export type GatewayCallOptions = {
 };
 
 /** POST of a JSON body to a path of the gateway; the parsed body of a 200. @throws ModelsError */
-export type GatewayCall = AsyncDisposable & { post(path: string, body: unknown, call: ModelCall): Promise<unknown> };
+type GatewayCall = AsyncDisposable & { post(path: string, body: unknown, call: ModelCall): Promise<unknown> };
 
 /** Attempts of one call, the first included. */
 const maxAttempts = 5;

@@ -58,4 +58,4 @@ export type Models = AsyncDisposable & {
   complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };
 
-export type Prompt = { readonly system: string; readonly user: string };
+type Prompt = { readonly system: string; readonly user: string };

@@ -1,5 +1,5 @@
 /** Longest key and longest segment, in bytes: S3 takes keys of 1,024, file systems names of 255. */
-export const keyLimits = { key: 900, segment: 200 } as const;
+const keyLimits = { key: 900, segment: 200 } as const;
 
 /** Letters, digits, `.`, `_` and `-`, no dot at the beginning: neither `..` nor a hidden file is a segment. */
 const segmentForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;

@@ -14,7 +14,7 @@ export type TuplePage = {
 };
 
 /** Groups that the verified token of the subject names, each `group:…`. The subject is a member of them for one call. */
-export type ClaimedGroups = readonly string[];
+type ClaimedGroups = readonly string[];
 
 /**
  * A store of relations. Every method throws RelationsUnavailableError if the store does not answer: callers fail closed,

@@ -8,7 +8,6 @@ import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 import { runTransaction, type TransactionMode, type TransactionSql } from './transaction.ts';
 
-export type { SqlListener } from './listen.ts';
 export { SqlStatementError, SqlUnavailableError } from './sql-error.ts';
 export type { TransactionSql } from './transaction.ts';
 

@@ -5,7 +5,7 @@ import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 
 /** What a listener does with the notifications of one channel. Both functions must not throw. */
-export type NotificationHandlers = {
+type NotificationHandlers = {
   readonly onNotify: (payload: string) => void;
   /** The connection was lost and listens again: notifications in between are lost, so tables must be read again. */
   readonly onGap: () => void;

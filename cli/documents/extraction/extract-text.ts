@@ -20,9 +20,6 @@ const readers: Readonly<Record<string, Reader>> = {
   '.docx': readDocx,
 };
 
-/** Extensions of the files that have a text. */
-export const documentExtensions: readonly string[] = Object.keys(readers);
-
 /** The text of a file of a known format, which its extension names. */
 export async function extractText(path: string, bytes: Uint8Array): Promise<Extraction> {
   const reader = readers[extname(path).toLowerCase()];

@@ -5,7 +5,7 @@ import { encodeName } from '#relations/subject';
 import { groupObject } from '#relations/tenant-object';
 
 /** The access list of a document as submitted (retrieval:document-acl:*). `scope` decides nothing. */
-export type DocumentAcl = {
+type DocumentAcl = {
   readonly groups?: readonly string[] | undefined;
   readonly principals?: readonly string[] | undefined;
   readonly scope?: unknown;

@@ -4,7 +4,7 @@ import { relationLimits } from '#relations/ports';
 import type { Database, TransactionSql } from '#sql/connect';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 
-export type NewCollection = {
+type NewCollection = {
   readonly tenant: string;
   readonly collectionId: string;
   readonly request: CreateCollection;

@@ -16,7 +16,7 @@ export type SearchPorts = {
   readonly analyse: (text: string) => readonly string[];
 };
 
-export type CollectionSearch = {
+type CollectionSearch = {
   readonly collection: CollectionRecord;
   readonly visibility: Visibility;
   readonly text: string;

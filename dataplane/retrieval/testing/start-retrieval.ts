@@ -18,7 +18,7 @@ export type TestCaller = {
   readonly agent?: string;
 };
 
-export type TestAnswer = {
+type TestAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly json: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { until } from '../../../e2e/support/until.ts';
 import type { HintQueue } from '../ports.ts';
 
 /** A queue of its own for one test, whose server can be lost and comes back. */
-export type QueueUnderTest = AsyncDisposable & {
+type QueueUnderTest = AsyncDisposable & {
   /** Another client of the same queue; the suite disposes it. */
   connect(): Promise<HintQueue>;
   /** Breaks every connection of the clients once; they may connect again. */

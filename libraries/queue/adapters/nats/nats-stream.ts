@@ -40,7 +40,7 @@ type Link = Drivers & {
 };
 
 /** The hints that are received until they are stopped, or until `lost` is aborted. */
-export type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
+type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
 
 /** A stream that keeps the last message of each topic, over one connection that the driver opens again after each loss. */
 export class NatsStream implements AsyncDisposable {
