@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { findLastingPort } from '../../cli/supervisor/free-port.ts';
 import { cacheFolder } from '../../hack/cluster/places.ts';
 import { until } from '../support/until.ts';
 
@@ -24,26 +24,18 @@ export type OpenFgaServer = AsyncDisposable & {
   end(): Promise<void>;
 };
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** A real OpenFGA server that keeps everything in memory, on loopback. */
 export async function startOpenFga(options: { readonly token?: string } = {}): Promise<OpenFgaServer> {
   const [program] = programs;
   if (program === undefined) throw new Error(missingOpenFga);
-  const port = await freePort();
+  const port = await findLastingPort();
   const child = spawn(
     program,
     [
       'run',
       '--datastore-engine=memory',
       `--http-addr=127.0.0.1:${port}`,
-      `--grpc-addr=127.0.0.1:${await freePort()}`,
+      `--grpc-addr=127.0.0.1:${await findLastingPort()}`,
       '--playground-enabled=false',
       '--metrics-enabled=false',
       '--log-level=error',
