@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { kinds } from '#resources/kinds';
@@ -291,7 +291,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
       ['token wrong', run('status', { token: 'not-a-token' }), /does not know the credentials/, /log in again/],
       [
         'API server: connection refused',
-        run('status', user, { server: `https://127.0.0.1:${await freePort()}` }),
+        run('status', user, { server: `https://127.0.0.1:${await unusedPort()}` }),
         /no program accepts connections at 127/,
         /Start the cluster/,
       ],

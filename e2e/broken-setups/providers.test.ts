@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { kinds } from '#resources/kinds';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
@@ -50,7 +50,7 @@ beforeAll(async () => {
     provider('no-key', plain, 'absent'),
     provider('empty-key', plain, 'empty'),
     provider('unknown-host', 'http://no-such-host.invalid/v1'),
-    provider('down', `http://127.0.0.1:${await freePort()}/v1`),
+    provider('down', `http://127.0.0.1:${await unusedPort()}/v1`),
     provider('unknown-authority', `https://127.0.0.1:${await secure(strange.issueServer(subject, ['127.0.0.1']))}/v1`),
     provider('expired-certificate', `https://127.0.0.1:${await secure(expired)}/v1`),
     provider('wrong-model', plain, 'right'),

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
@@ -409,7 +409,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       };
       const unknown = await changed(`${server.controlPlane.url}/elsewhere`);
       expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining('install the chart first') });
-      const silent = await changed(`https://127.0.0.1:${await freePort()}`);
+      const silent = await changed(`https://127.0.0.1:${await unusedPort()}`);
       expect(silent).toMatchObject({ code: 4, stderr: expect.stringContaining('does not answer') });
     });
   });

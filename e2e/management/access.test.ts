@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { deniedTerm, sampleBundle } from '../support/sample-policy.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
@@ -156,7 +156,7 @@ onResourceServers('authorization of the management API', (openWorld) => {
   test("a token is refused with 503 when its issuer's keys cannot be fetched; the replica stays ready and counts the failure", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'issuers.yaml');
-    const unreachable = `http://127.0.0.1:${await freePort()}/jwks.json`;
+    const unreachable = `http://127.0.0.1:${await unusedPort()}/jwks.json`;
     writeFileSync(file, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "${unreachable}" }\n`);
     await using replica = await world.api.startReplica(1, { PORTCULLIS_ISSUERS_FILE: file });
     const refused = await world.api.call('/api/v1/guardrail-policies', { replica: 1 });

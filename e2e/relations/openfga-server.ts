@@ -1,4 +1,4 @@
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { findServerProgram, type SpawnedServer, startServerProgram } from '../support/server-program.ts';
 
 const program = findServerProgram('openfga', 'openfga');
@@ -14,7 +14,7 @@ export type OpenFgaServer = SpawnedServer & { readonly url: URL };
 
 /** A real OpenFGA server that keeps everything in memory, on loopback. */
 export async function startOpenFga(options: { readonly token?: string } = {}): Promise<OpenFgaServer> {
-  const port = await freePort();
+  const port = await unusedPort();
   const url = new URL(`http://127.0.0.1:${port}`);
   const server = await startServerProgram({
     program,
@@ -22,7 +22,7 @@ export async function startOpenFga(options: { readonly token?: string } = {}): P
       'run',
       '--datastore-engine=memory',
       `--http-addr=127.0.0.1:${port}`,
-      `--grpc-addr=127.0.0.1:${await freePort()}`,
+      `--grpc-addr=127.0.0.1:${await unusedPort()}`,
       '--playground-enabled=false',
       '--metrics-enabled=false',
       '--log-level=error',

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { closeServer, freePort } from '#kit/testing/loopback';
+import { closeServer, unusedPort } from '#kit/testing/loopback';
 import { createContentFetcher } from '../../dataplane/retrieval/ingest/fetch/content-fetcher.ts';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
     reached.push(request.socket.localAddress);
     serve(request, response);
   });
-  port = await freePort();
+  port = await unusedPort();
   server.listen(port, '0.0.0.0');
 });
 afterAll(() => closeServer(server));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { createS3Client, type S3Options } from '../../libraries/objects/adapters/s3/s3-client.ts';
 import { findServerProgram, type SpawnedServer, startServerProgram } from '../support/server-program.ts';
 
@@ -18,7 +18,7 @@ let buckets = 0;
 
 /** A real MinIO server on loopback; data and credential files are in the folder, and a second start finds them again. */
 export async function startMinio(folder: string, port?: number): Promise<MinioServer> {
-  const own = port ?? (await freePort());
+  const own = port ?? (await unusedPort());
   const endpoint = new URL(`http://127.0.0.1:${own}`);
   const credentials = { accessKeyFile: join(folder, 'access-key'), secretKeyFile: join(folder, 'secret-key') };
   writeFileSync(credentials.accessKeyFile, `${accessKey}\n`);
@@ -30,7 +30,7 @@ export async function startMinio(folder: string, port?: number): Promise<MinioSe
       'server',
       '--quiet',
       `--address=${endpoint.host}`,
-      `--console-address=127.0.0.1:${await freePort()}`,
+      `--console-address=127.0.0.1:${await unusedPort()}`,
       join(folder, 'data'),
     ],
     environment: {

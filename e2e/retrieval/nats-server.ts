@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { findServerProgram, type SpawnedServer, startServerProgram } from '../support/server-program.ts';
 
 export const natsProgram = findServerProgram('nats', 'nats-server');
@@ -15,7 +15,7 @@ type NatsServerOptions = {
 
 /** A real NATS server with JetStream on loopback. */
 export async function startNats({ folder, port, args = [] }: NatsServerOptions): Promise<NatsServer> {
-  const [own, health] = [port ?? (await freePort()), await freePort()];
+  const [own, health] = [port ?? (await unusedPort()), await unusedPort()];
   const server = await startServerProgram({
     program: natsProgram,
     args: [

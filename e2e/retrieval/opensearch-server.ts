@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { openSearch } from '../../hack/cluster/archives/archives.ts';
 import { folderOfProgram } from '../../hack/cluster/archives/fetch-program.ts';
 import { findJava } from '../../hack/cluster/archives/find-java.ts';
@@ -44,7 +44,7 @@ export async function startOpenSearch(): Promise<OpenSearchServer> {
   const java = findJava(leastJava);
   if (java === undefined || missingOpenSearch !== undefined) throw new Error(missingOpenSearch);
   const folder = temporaryFolder();
-  const port = await freePort();
+  const port = await unusedPort();
   writeConfiguration(folder.path, port);
   const url = new URL(`http://127.0.0.1:${port}`);
   let child: FollowedChild | undefined;

@@ -1,19 +1,10 @@
-import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { unusedPort } from '#kit/testing/loopback';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { until } from '../../e2e/support/until.ts';
 import { awaitDatabase } from './await-database.ts';
 import { connectSql, passwordFrom } from './connect.ts';
 import { missingPostgres, onPostgres, startTestServer, testServer } from './testing/test-database.ts';
-
-/** A port without a listener. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 const open = (port: number, password = (): string => 'none') =>
   connectSql({ url: `postgres://portcullis@127.0.0.1:${port}/portcullis`, applicationName: 'test', password });
@@ -21,7 +12,7 @@ const wait = { everyMs: 20, onUnavailable: () => undefined };
 
 describe('waiting for a database without a server', () => {
   test('waiting for a database fails at the timeout with the reason of the last attempt', async () => {
-    await using database = open(await freePort());
+    await using database = open(await unusedPort());
     const reasons: string[] = [];
     // Timeout that is longer than the first attempt takes on a busy machine.
     const waited = awaitDatabase(database, { ...wait, timeoutMs: 1_000, onUnavailable: (one) => reasons.push(one) });
@@ -30,7 +21,7 @@ describe('waiting for a database without a server', () => {
   });
 
   test('waiting for a database ends when the signal aborts', async () => {
-    await using database = open(await freePort());
+    await using database = open(await unusedPort());
     const stop = new AbortController();
     const onUnavailable = (): void => stop.abort();
     const waited = awaitDatabase(database, { ...wait, timeoutMs: 60_000, onUnavailable, signal: stop.signal });
@@ -41,7 +32,7 @@ describe('waiting for a database without a server', () => {
 describe.skipIf(missingPostgres !== undefined)(onPostgres('waiting for a database'), () => {
   test('waiting for a database ends when one that starts later answers', async () => {
     using folder = temporaryFolder();
-    const port = await freePort();
+    const port = await unusedPort();
     const password = (): string => passwordFrom(`${folder.path}/password`)();
     await using database = open(port, password);
     const reasons: string[] = [];

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { freePort, occupyPort } from '#kit/testing/loopback';
+import { occupyPort, unusedPort } from '#kit/testing/loopback';
 import { kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { familyOf, hasProcessTable } from '../../support/process-table.ts';
@@ -73,7 +73,7 @@ describe('starting and stopping a platform', () => {
 
   test('a platform whose port is in use names the port and leaves no process running', async () => {
     using folder = temporaryFolder();
-    await using occupied = await occupyPort(await freePort());
+    await using occupied = await occupyPort(await unusedPort());
     const start = startCommand(['up', '--data', join(folder.path, 'data'), '--port', String(occupied.port)]);
     expect(await start.exit()).toBe(11);
     expect(start.output()).toContain(`Port ${occupied.port} is used by another program`);

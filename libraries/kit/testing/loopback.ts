@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as SocketServer } from 'node:net';
@@ -30,11 +31,21 @@ export async function occupyPort(port: number): Promise<AsyncDisposable & { read
   };
 }
 
-/** A free port of loopback, for programs that need a number. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const { port } = new URL(await listenOnLoopback(server));
-  server.close();
-  await once(server, 'close');
-  return Number(port);
+/**
+ * A port of loopback on which no server listens, for addresses that refuse connections. It is below the range from which
+ * the system takes ports for connections and for port 0, so that it stays free.
+ */
+export async function unusedPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const server = createServer();
+    const isFree = await listenOnLoopback(server, port).then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleBundle } from '#contracts/assemble-bundle';
 import { type Bundle, defaultBundleLimits } from '#contracts/bundle';
 import { currentProfile } from '#contracts/profiles';
-import { freePort } from '#kit/testing/loopback';
+import { unusedPort } from '#kit/testing/loopback';
 import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { bundle, classifier, detector, policy, providersAt, quiet, section } from '../../testing/build-bundle.ts';
@@ -94,7 +94,7 @@ describe('a detector', () => {
   );
 
   test('a detector that refuses connections or speaks no HTTP is provider_unavailable', async () => {
-    await using nobody = await startRuntime(bundleAt(`http://127.0.0.1:${await freePort()}`));
+    await using nobody = await startRuntime(bundleAt(`http://127.0.0.1:${await unusedPort()}`));
     expect(outcome(await nobody.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
     const half = createServer((socket) => socket.end('not http\r\n\r\n')).listen(0, '127.0.0.1');
     await once(half, 'listening');
