@@ -50,7 +50,7 @@ test('of many applications on one provider that does not answer, one asks again,
   }
   expect(asked()).toBe(13);
   expect(pauses[0]).toBeGreaterThanOrEqual(2_000);
-  expect(pauses.at(-1)).toBe(60_000);
+  expect(pauses.at(-1)).toBeCloseTo(60_000, 3);
 });
 
 test('when the provider answers, all that wait are queued, and those with the same question do not ask it again', async () => {
