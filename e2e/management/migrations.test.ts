@@ -20,6 +20,7 @@ const schemas = ['management', 'relations'] as const;
 const published = {
   'management/0001-operations.sql': 'a733c736f25c63e18b520a6900c3609e666f90dfa6e8cbbfcfb86b5de89e6944',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
+  'relations/0002-subjects.sql': '06f6572b43de550152f0e88fd9bf0095f7127621ec2ac4dbcb00a51c15afc7a1',
 };
 
 const subject = 'user:http%3A//issuer.test|root-admin';
