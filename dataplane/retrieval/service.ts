@@ -106,7 +106,8 @@ export async function createRetrievalService(
           search: 'embedded',
         },
         queueAnswers: () => queue.publish('health'),
-        searchAnswers: async () => undefined,
+        // The embedded index answers a query only after it read the committed changes from PostgreSQL.
+        searchAnswers: () => database.sql`select 1`,
       }),
   };
   if (config.role !== 'api') {

@@ -29,7 +29,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     return openS3Objects(server.options, { bucket, prefix: '' });
   }, 's3:');
 
-  test('a store below a folder of a bucket neither lists nor reads what is beside it', async () => {
+  test('a store below a folder of a bucket neither lists nor reads objects outside of the folder', async () => {
     const bucket = await server.createBucket();
     await using whole = await openS3Objects(server.options, { bucket, prefix: '' });
     await using inside = await openS3Objects(server.options, { bucket, prefix: 'inside/' });

@@ -61,7 +61,8 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
       ...{ ...ofCollection, ...write, name: 'grantReader', method: 'POST' },
       path: '/v1/collections/{collection_id}/readers',
       summary: 'Let a user or an agent read',
-      description: 'Only the owner gives. A grant to an agent opens the collection; its user decides what is returned.',
+      description:
+        'Only the owner can grant. A grant to an agent opens the collection; the rights of the user decide which chunks it returns.',
       body: 'ReaderGrant',
       success: answer('Grant'),
       obligations: ['retrieval:readers:user', 'retrieval:readers:agent', 'retrieval:readers:owner-only'],
@@ -71,7 +72,7 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
       ...{ ...ofCollection, ...read, name: 'listGrants', method: 'GET' },
       path: '/v1/collections/{collection_id}/grants',
       summary: 'List owners, writers and readers',
-      description: 'Only the owner lists. Rights that come from a parent collection are not among them.',
+      description: 'Only the owner can list grants. Rights that are inherited from a parent collection are not listed.',
       success: answer('GrantList'),
       run: listGrants,
     },
@@ -79,7 +80,7 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
       ...{ ...ofCollection, ...write, name: 'giveGrant', method: 'POST' },
       path: '/v1/collections/{collection_id}/grants',
       summary: 'Let a user, an agent or a group read or write',
-      description: 'Only the owner gives. Giving what is held changes nothing.',
+      description: 'Only the owner can grant. Granting an existing right changes nothing.',
       body: 'CollectionGrant',
       success: answer('Grant'),
       run: giveGrant,
@@ -87,9 +88,9 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
     {
       ...{ ...ofCollection, ...write, name: 'revokeGrant', method: 'POST' },
       path: '/v1/collections/{collection_id}/grants:revoke',
-      summary: 'Take the right to read or write',
+      summary: 'Revoke the right to read or write',
       description:
-        'Only the owner takes. The right ends with the next request. Taking what is not held changes nothing.',
+        'Only the owner can revoke. The right ends with the next request. Revoking an absent right changes nothing.',
       body: 'CollectionGrant',
       success: answer('Grant'),
       run: revokeGrant,
@@ -99,7 +100,7 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
       path: '/v1/collections/{collection_id}:move',
       summary: 'Put a collection below another one',
       description:
-        'Only the owner moves, below a collection that the caller may write. Readers of a parent read its children.',
+        'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children.',
       body: 'CollectionMove',
       success: answer('Collection'),
       run: moveCollection,
@@ -108,7 +109,8 @@ export function grantOperations(collectionId: Parameter<RetrievalErrorCode>, ide
       ...{ ...write, name: 'changeDocumentAcl', method: 'POST', tag: 'Rights', parameters: identity, obligations: [] },
       path: '/v1/documents:acl',
       summary: 'Replace the access list of a document',
-      description: 'Needs the right to write. It counts at once, also for upserts that are still on their way.',
+      description:
+        'Needs the right to write. The list takes effect at once, also for upserts that are still being ingested.',
       body: 'DocumentAclChange',
       success: answer('DocumentAcl'),
       run: changeDocumentAcl,

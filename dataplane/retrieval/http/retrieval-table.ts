@@ -181,7 +181,7 @@ const operations: readonly Row[] = [
     path: '/v1/retrieve_and_pack',
     tag: 'Search',
     summary: 'Search and pack',
-    description: 'Searches as query does, and packs what was found into at most token_budget tokens (o200k_base).',
+    description: 'Searches like query and packs the result into at most token_budget tokens (o200k_base).',
     gates: writeGates,
     parameters: identity,
     body: 'RetrieveAndPackRequest',

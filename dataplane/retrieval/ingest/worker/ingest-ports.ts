@@ -3,7 +3,7 @@ import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
 import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
-/** Stages of an attempt and of a reindex, each named when it has been completed: what is measured, and where a crash is tested. */
+/** Stages of an attempt and of a reindex, each reported when it is completed. Metrics count them, and crash tests stop a worker at them. */
 export const ingestSteps = [
   'claimed',
   'read',

@@ -108,7 +108,7 @@ describe('the embedded search index', () => {
     expect((await found(world, 'p', reflects))[0]).toHaveLength(10);
   });
 
-  test('a loaded partition answers without its source up to what it has applied, and is refused beyond', async () => {
+  test('without its source a loaded partition answers queries for applied changes and refuses queries for later ones', async () => {
     await using world = openMemoryWorld();
     const reflects = await world.commit('p', putMany(2));
     await found(world, 'p', reflects);

@@ -34,7 +34,7 @@ type OpenSearchOptions = {
 };
 
 type OpenSearchIndex = SearchIndex & {
-  /** Brings into the index what was committed, so that the next query need not wait for it; never rejects. */
+  /** Applies committed changes to the index, so that the next query does not wait for them; never rejects. */
   refresh(partition: string): Promise<void>;
   /** The number of the newest change that is known to be in the index; undefined if none is known. */
   appliedThrough(partition: string): bigint | undefined;
