@@ -4,6 +4,7 @@ import { createHeaderAuthorizer, createTokenAuthorizer } from '#identity/authori
 import { createVerifier } from '#identity/create-verifier';
 import { readIssuersFile } from '#identity/issuers-file';
 import type { CallerAuthorizer } from '#identity/tenant-caller';
+import { createSemaphore } from '#kit/concurrency/semaphore';
 import { listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
@@ -56,6 +57,8 @@ type RetrievalService = AsyncDisposable & {
 };
 
 const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
+/** Fewer than the connections of the pool. */
+const creationsAtOnce = 2;
 const drainMs = 15_000;
 const idleMs = 2_000;
 const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
@@ -94,6 +97,7 @@ export async function createRetrievalService(
     countTokens,
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
+    creations: createSemaphore(creationsAtOnce),
     newId: uuid,
     hint: jobHints(queue, logger),
     health: () =>

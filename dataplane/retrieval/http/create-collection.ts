@@ -7,9 +7,15 @@ import { collectionOf, findCollection } from '../collections/collection-record.t
 import { createCollection as create } from '../collections/create-collection.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+import { watchClient } from './watch-client.ts';
 
 /** Creates a collection; the calling user becomes its owner. */
-export async function createCollection({ service, caller, body }: RetrievalRequest): Promise<RetrievalResponse> {
+export async function createCollection({
+  service,
+  caller,
+  body,
+  incoming,
+}: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(createCollectionSchema, body);
   if (read.kind === 'error') return read;
   const request = read.value;
@@ -28,6 +34,8 @@ export async function createCollection({ service, caller, body }: RetrievalReque
   }
   const beginning = await beginningOf(service.relations, caller, collectionId, request.parent_id);
   if (beginning === 'forbidden') return failure('forbidden');
+  using client = watchClient(incoming);
+  const release = await service.creations.acquire(client.signal);
   try {
     const created = await create(service.database, service.relations, {
       tenant: caller.tenant,
@@ -41,5 +49,7 @@ export async function createCollection({ service, caller, body }: RetrievalReque
   } catch (error) {
     if (error instanceof RelationsModelError) return failure('forbidden');
     throw error;
+  } finally {
+    release();
   }
 }

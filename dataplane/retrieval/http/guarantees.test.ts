@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { createGatewayModels } from '#models/gateway-models';
 import { QueueUnavailableError } from '#queue/queue-error';
@@ -198,4 +198,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
       expect((await stat(staging)).mode & 0o077).toBe(0);
     },
   );
+
+  test('collections that are created at the same time, more than the database has connections, are all created', async () => {
+    const names = Array.from({ length: 24 }, (_, at) => `at-once-${at}`);
+    const answers = await Promise.all(
+      names.map((name) => service.call(ann, '/v1/collections', { name, embedding_profile_id: testProfile.id })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 201));
+  });
 });

@@ -2,6 +2,7 @@ import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
 import type { Health } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
+import type { Semaphore } from '#kit/concurrency/semaphore';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
 import type { Relations } from '#relations/ports';
@@ -15,6 +16,8 @@ export type Retrieval = SearchPorts & {
   /** For a collection that is created without one. */
   readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
   readonly countTokens: (text: string) => number;
+  /** Creations at a time: each holds one connection to the database while the store of rights may need another. */
+  readonly creations: Semaphore;
   readonly newId: () => string;
   /** Tells workers that there may be work. */
   readonly hint: () => void;
