@@ -35,6 +35,7 @@ export type ManagementStart = {
 /**
  * Starts the development issuer and the management API as soon as the operator serves and the database is there.
  * Guarded models do not need them: if one cannot start, the rest of the platform runs without policy management.
+ * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
  */
 export async function startManagement(
   start: StartChild,
@@ -49,7 +50,7 @@ export async function startManagement(
     const management = await start(managementProcess(data, { api, database: at, administrators, ports }), pinAddresses);
     return { issuer: await issuer, management };
   } catch (error) {
-    if (!(error instanceof StartFailure)) throw error;
+    if (!(error instanceof StartFailure) || error.isAddressTaken) throw error;
     const line = await issuer.catch(() => undefined);
     return { off: error.message, ...(line === undefined ? {} : { issuer: line }) };
   }

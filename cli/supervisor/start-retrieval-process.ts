@@ -24,7 +24,10 @@ embedding:
   - { id: offline, model: guarded-echo, dimension: 384, sendDimension: true, maxTokens: 2000 }
 `;
 
-/** Starts the retrieval service. Guarded models do not need it: if it cannot start, the rest of the platform runs. */
+/**
+ * Starts the retrieval service. Guarded models do not need it: if it cannot start, the rest of the platform runs.
+ * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
+ */
 export async function startRetrievalProcess(
   start: StartChild,
   { data, ports, database, gateway }: RetrievalOptions,
@@ -34,7 +37,7 @@ export async function startRetrievalProcess(
     const at = { gateway, database: await database, ports };
     return { retrieval: await start(retrievalProcess(data, at), pinAddresses) };
   } catch (error) {
-    if (error instanceof StartFailure) return { retrievalOff: error.message };
+    if (error instanceof StartFailure && !error.isAddressTaken) return { retrievalOff: error.message };
     throw error;
   }
 }

@@ -20,6 +20,7 @@ import {
   pinGateway,
   pinOperator,
 } from './platform-processes.ts';
+import { retryWithOtherPorts } from './retry-with-other-ports.ts';
 import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
 import { type RetrievalStart, startRetrievalProcess } from './start-retrieval-process.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -72,9 +73,14 @@ const statusAgainMs = 2_000;
  * port is in use, the reason of the signal; no process is left running in these cases
  */
 export async function startSupervisedPlatform(options: PlatformOptions): Promise<SupervisedPlatform> {
-  const { data, say } = options;
+  const { data } = options;
   await createProvidersFile(data);
   await createIssuersFile(data);
+  return retryWithOtherPorts(() => startOnce(options), options.say);
+}
+
+async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> {
+  const { data, say } = options;
   const at = { echo: echoPort(data), issuer: options.management ? issuerPort(data) : 0 };
   await refusePortsInUse(options, at);
   const ports = await chooseLastingPorts(data, lastingPortNames(options), say);

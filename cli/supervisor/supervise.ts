@@ -18,9 +18,13 @@ import { supervisedIn } from './wait-for-orphans.ts';
  * log.
  */
 export class StartFailure extends CliError {
+  /** Whether another program listens on an address of the process. */
+  readonly isAddressTaken: boolean;
+
   constructor(name: string, how: string, words: string) {
     super('failed', `The process ${name} ${how} before it served${words === '' ? '.' : `: ${words}`}`);
     this.name = 'StartFailure';
+    this.isAddressTaken = /\((?:port_in_use|address_taken)\)/.test(words);
   }
 }
 

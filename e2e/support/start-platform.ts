@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { dataDirectory } from '#contracts/data-directory';
@@ -91,6 +91,7 @@ function readStatus(data: string): PlatformStatus | undefined {
 
 function lastLogLines(data: string): string {
   const folder = join(data, 'logs');
+  if (!existsSync(folder)) return 'no logs were written';
   return readdirSync(folder)
     .map((name) => `--- ${name}\n${readFileSync(join(folder, name), 'utf8').split('\n').slice(-15).join('\n')}`)
     .join('\n');
@@ -109,7 +110,10 @@ async function waitUntilReady(child: FollowedChild, data: string, deadlineMs: nu
     child.signal('SIGKILL');
     throw new Error(`${String(error)}\n${child.output()}\n${lastLogLines(data)}`);
   });
-  if (status === 'ended') throw new Error(`'portcullis up' ended before it was ready:\n${child.output()}`);
+  if (status === 'ended') {
+    const end = await child.exit();
+    throw new Error(`'portcullis up' ended (${end}) before it was ready:\n${child.output()}\n${lastLogLines(data)}`);
+  }
   return status;
 }
 

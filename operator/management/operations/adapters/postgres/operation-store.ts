@@ -71,16 +71,19 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
       const result = end.kind === 'succeeded' ? JSON.stringify(end.result) : null;
       const code = end.kind === 'failed' ? end.code : null;
       const message = end.kind === 'failed' ? end.message : null;
-      const [row] = await sql<{ readonly accepted: boolean }[]>`
-        update management.operations set
-          state = ${end.kind}, result = ${result}, failure_code = ${code}, failure_message = ${message},
-          write = case when ${code}::text = 'not_executed' then write else null end, updated_at = ${now}
-        where operation_id = ${operationId} and state in ('pending', 'running')
-        returning accepted`;
-      if (row !== undefined && !row.accepted) {
-        await sql`delete from management.idempotency_keys where operation_id = ${operationId}`;
-      }
-      return row !== undefined;
+      // One statement: a process that is killed after it leaves no key of a command that was never executed.
+      const rows = await sql`
+        with ended as (
+          update management.operations set
+            state = ${end.kind}, result = ${result}, failure_code = ${code}, failure_message = ${message},
+            write = case when ${code}::text = 'not_executed' then write else null end, updated_at = ${now}
+          where operation_id = ${operationId} and state in ('pending', 'running')
+          returning operation_id, accepted),
+        released as (
+          delete from management.idempotency_keys using ended
+          where idempotency_keys.operation_id = ended.operation_id and not ended.accepted)
+        select from ended`;
+      return rows.length > 0;
     },
 
     async get(operationId) {

@@ -1,0 +1,18 @@
+import { StartFailure } from './supervise.ts';
+
+const attempts = 3;
+
+/**
+ * Starts the processes of a platform, and again with newly chosen ports if another program took one between its choice
+ * and the start of its process. @throws the last failure, and at once every other one
+ */
+export async function retryWithOtherPorts<T>(start: () => Promise<T>, say: (sentence: string) => void): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof StartFailure && error.isAddressTaken) || attempt === attempts) throw error;
+      say(`${error.message}; starting again with other ports`);
+    }
+  }
+}
