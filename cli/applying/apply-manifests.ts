@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { type ApplyResult, desiredObject } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
 import { sameJson } from '#kube/apply/same-json';
@@ -6,6 +5,7 @@ import type { KubeClient } from '#kube/client/client';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { unguardedConfirmation } from '#resources/protection';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -46,7 +46,7 @@ export async function applyManifests(
   };
   const unguarded = await lostGuardrails(client, manifests);
   if (dryRun === undefined) await confirm(unguarded.map(unguardedEffect), options);
-  const confirmed = new Set(unguarded.map(({ metadata }) => metadata.name));
+  const confirmed = new Map(unguarded.map(({ metadata }) => [metadata.name, unguardedConfirmation(metadata)]));
   const warnings = await warningsOf(manifests, resources);
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
@@ -54,8 +54,8 @@ export async function applyManifests(
     // A policy of the same dry run gets no new revision, so that there is nothing to wait for.
     const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
     const filled = fill === undefined ? resource : await fill(resource, client);
-    const isConfirmed = isBinding(filled) && confirmed.has(filled.metadata.name);
-    const wanted = { kind, resource: isConfirmed ? confirming(filled) : filled };
+    const confirmation = isBinding(filled) ? confirmed.get(filled.metadata.name) : undefined;
+    const wanted = { kind, resource: confirmation === undefined ? filled : confirming(filled, confirmation) };
     const result =
       dryRun === 'client'
         ? await compare(client, { kind, resource: filled })
@@ -108,11 +108,11 @@ async function lostGuardrails(
   return lost;
 }
 
-/** The confirmation that servers ask for, with a value that no earlier change has used. */
-function confirming(binding: ModelBinding): ModelBinding {
-  const { metadata } = binding;
-  const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: uuidv7() };
-  return { ...binding, metadata: { ...metadata, annotations } };
+/** The object with the confirmation that servers ask for. */
+function confirming<R extends Resource>(resource: R, confirmation: string): R {
+  const { metadata } = resource;
+  const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: confirmation };
+  return { ...resource, metadata: { ...metadata, annotations } };
 }
 
 /** The schema of the resource's kind has already validated the spec. */

@@ -9,6 +9,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
+import { unguardedConfirmation } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 
 export type DesiredGuardrail = {
@@ -41,7 +42,8 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       const apply = uuidv7();
       const spec = { ...binding.spec, guardrail, contentProfile, apply };
       // The command has asked before it removes a guardrail.
-      const confirmation = { [confirmUnguardedAnnotation]: guardrail.mode === 'None' ? apply : null };
+      const confirmed = guardrail.mode === 'None' ? unguardedConfirmation(binding.metadata) : null;
+      const confirmation = { [confirmUnguardedAnnotation]: confirmed };
       const desired = { spec, annotations: { ...noted(apply), ...confirmation } };
       return unlessChanged(binding, () => applyDesired(client, kinds.modelBinding, binding, desired, 'generation'));
     },

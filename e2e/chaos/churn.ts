@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { currentProfile } from '#contracts/profiles';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import { patchUnguarded } from '#kube/apply/patch-unguarded';
@@ -44,7 +43,7 @@ export async function startChurn(client: KubeClient): Promise<Churn> {
         { op: 'test', path: '/metadata/uid', value: uid },
         { op: 'replace', path: '/spec', value },
       ] as const;
-      if (value.guardrail.mode === 'None') await patchUnguarded(client, name, randomUUID(), change);
+      if (value.guardrail.mode === 'None') await patchUnguarded(client, name, change);
       else await client.patch(kinds.modelBinding, name, change);
     }
     edits += 1;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { createLogger } from '#kit/log/logger';
+import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -147,8 +148,7 @@ describe(title, () => {
       const isNew = live?.metadata.uid !== policy?.metadata.uid && live?.metadata.deletionTimestamp === undefined;
       return isNew && live?.status?.latestRevision?.number === 1;
     });
-    const confirmation = '{"annotations":{"portcullis.dev/confirm-unguarded":"test"}}';
-    await patch(`{"metadata":${confirmation},"spec":{"guardrail":{"mode":"None","policyRef":null}}}`);
+    await patchUnguarded(client, 'chat', [{ op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } }]);
     await until('it is unguarded', async () => {
       const route = await client.get<GatewayRoute>(kinds.gatewayRoute, 'chat');
       return route?.spec.guardrail.mode === 'None';

@@ -66,7 +66,7 @@ describe('the program of helm test for the gateway', () => {
   test('the helm test of the gateway fails for an unguarded model and names the failed check without its text', async () => {
     const { client } = platform;
     const binding = await client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
-    await patchUnguarded(client, 'guarded-echo', 'test', [
+    await patchUnguarded(client, 'guarded-echo', [
       { op: 'test', path: '/metadata/generation', value: binding?.metadata.generation },
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);

@@ -72,8 +72,9 @@ describe('the admission policies that protect guardrails', () => {
     expect((await remove('guardrailpolicies', 'used')).status).toBe(200);
   });
 
-  test('a binding loses its guardrail only with a new value of the confirmation in the same change', async () => {
-    await created('modelbindings', binding('open', 'some'));
+  test('a binding loses its guardrail only with a confirmation of its generation in the same change', async () => {
+    const { metadata } = (await created('modelbindings', binding('open', 'some'))).body;
+    const confirmationOf = (generation: number) => `${String(metadata?.['uid'])}.${generation}`;
     const confirm = (value: string) => ({
       op: 'add',
       path: '/metadata/annotations',
@@ -85,13 +86,20 @@ describe('the admission policies that protect guardrails', () => {
       body: { message: expect.stringContaining('would become UNGUARDED') },
     });
     expect(refused.body.message).toContain('Now revision 3 of some guards it');
-    expect((await patch('modelbindings', 'open', [confirm('one')])).status).toBe(200);
+    expect(refused.body.message).toContain(`${confirmUnguarded} to ${confirmationOf(1)} in the same change`);
+    for (const other of ['yes', confirmationOf(0), confirmationOf(2), '.1']) {
+      expect((await patch('modelbindings', 'open', [confirm(other), setUnguarded])).status).toBe(422);
+    }
+    expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1))])).status).toBe(200);
     // A value that is older than the change confirms nothing.
     expect((await patch('modelbindings', 'open', [setUnguarded])).status).toBe(422);
-    expect((await patch('modelbindings', 'open', [confirm('two'), setUnguarded])).status).toBe(200);
+    expect((await patch('modelbindings', 'open', [confirm('none')])).status).toBe(200);
+    expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(200);
     const guarded = { op: 'replace', path: '/spec/guardrail', value: binding('open', 'some').spec.guardrail };
-    expect((await patch('modelbindings', 'open', [guarded])).status).toBe(200);
-    expect((await patch('modelbindings', 'open', [setUnguarded])).status).toBe(422);
+    expect((await patch('modelbindings', 'open', [confirm('none'), guarded])).status).toBe(200);
+    // The confirmation of the first change, as an exported object has it, confirms no second one.
+    expect((await patch('modelbindings', 'open', [confirm(confirmationOf(1)), setUnguarded])).status).toBe(422);
+    expect((await patch('modelbindings', 'open', [confirm(confirmationOf(3)), setUnguarded])).status).toBe(200);
   });
 
   test('a binding that guards a model is deleted only with a confirmation, and one that never served at once', async () => {

@@ -147,7 +147,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an operator in a cl
     expect(second.events).not.toContain('route_written');
     await first[Symbol.asyncDispose]();
     await until('the other operator is the leader', () => second.events.includes('leading'));
-    await patchUnguarded(world.namespace.client, 'chat', 'test', [
+    await patchUnguarded(world.namespace.client, 'chat', [
       { op: 'replace', path: '/spec/guardrail', value: { mode: 'None' } },
     ]);
     await routeOf('chat', ({ spec }) => spec.guardrail.mode === 'None');

@@ -35,7 +35,10 @@ export const appliedHashAnnotation = `${group}/applied-hash`;
 export const createdAnnotation = `${group}/created`;
 /** Finalizer of the operator on policies and bindings. */
 export const operatorFinalizer = `${group}/operator`;
-/** Annotation that confirms, with a new value in the same change, that a ModelBinding loses its guardrail. */
+/**
+ * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value is that of
+ * `unguardedConfirmation`, so that it confirms the change of one generation and no other.
+ */
 export const confirmUnguardedAnnotation = `${group}/confirm-unguarded`;
 /** Annotation that confirms, with the value `true`, the deletion of an object that protects a model. */
 export const confirmDeletionAnnotation = `${group}/confirm-deletion`;

@@ -40,20 +40,22 @@ export const protectionRules: readonly AdmissionRule[] = [
     variables: [
       { name: 'before', expression: annotation('oldObject', confirmUnguardedAnnotation) },
       { name: 'after', expression: annotation('object', confirmUnguardedAnnotation) },
+      { name: 'wanted', expression: "oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)" },
     ],
     validations: [
       {
         expression:
           "oldObject.spec.guardrail.mode != 'Policy' || object.spec.guardrail.mode != 'None' || " +
-          "variables.after != '' && variables.after != variables.before",
+          'variables.after == variables.wanted && variables.after != variables.before',
         message:
           'the model would become UNGUARDED: its requests and answers would not be checked; to confirm it, set the ' +
-          `annotation ${confirmUnguardedAnnotation} to a new value in the same change`,
+          `annotation ${confirmUnguardedAnnotation} to UID.GENERATION of the binding in the same change`,
         messageExpression:
           "'the model ' + object.spec.model.alias + ' would become UNGUARDED: its requests and answers would not be ' + " +
           "'checked. Now revision ' + string(oldObject.spec.guardrail.policyRef.revision) + ' of ' + " +
           "oldObject.spec.guardrail.policyRef.name + ' guards it. To confirm it, set the annotation " +
-          `${confirmUnguardedAnnotation} to a new value in the same change, or run: kubectl portcullis unbind ' + ` +
+          `${confirmUnguardedAnnotation} to ' + variables.wanted + ' in the same change, or run: ` +
+          "kubectl portcullis unbind ' + " +
           'object.metadata.name',
         reason: 'Invalid',
       },

@@ -1,21 +1,31 @@
 import { confirmDeletionAnnotation, confirmUnguardedAnnotation } from './kinds.ts';
-import type { Resource } from './metadata.ts';
+import type { Resource, Stored } from './metadata.ts';
 import type { ModelBinding } from './model-binding.ts';
 
+type ConfirmedObject = { readonly uid: string; readonly generation: number };
 type Change = Pick<ModelBinding, 'metadata' | 'spec'>;
 
+/**
+ * The value that confirms the next change of a binding: its uid and generation, separated by a dot. A binding that was
+ * changed or created again since needs another value, so that an exported object cannot repeat its confirmation.
+ */
+export function unguardedConfirmation({ uid, generation }: ConfirmedObject): string {
+  return `${uid}.${generation}`;
+}
+
 /** Why a change of a binding is refused: its guardrail is removed without a confirmation in the same change. */
-export function unguardingProblem(before: Change, after: Change): string | undefined {
+export function unguardingProblem(before: Stored<Change>, after: Change): string | undefined {
   const { guardrail } = before.spec;
   if (guardrail.mode !== 'Policy' || after.spec.guardrail.mode !== 'None') return undefined;
-  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation] ?? '';
-  const isNew = confirmation !== (before.metadata.annotations?.[confirmUnguardedAnnotation] ?? '');
-  if (confirmation !== '' && isNew) return undefined;
+  const wanted = unguardedConfirmation(before.metadata);
+  const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
+  const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
+  if (confirmation === wanted && isNew) return undefined;
   const { name, revision } = guardrail.policyRef;
   return (
     `the model ${after.spec.model.alias} would become UNGUARDED: its requests and answers would not be checked. Now ` +
-    `revision ${revision} of ${name} guards it. To confirm it, set the annotation ${confirmUnguardedAnnotation} to a ` +
-    `new value in the same change, or run: portcullis unbind ${after.metadata.name}`
+    `revision ${revision} of ${name} guards it. To confirm it, set the annotation ${confirmUnguardedAnnotation} to ` +
+    `${wanted} in the same change, or run: portcullis unbind ${after.metadata.name}`
   );
 }
 

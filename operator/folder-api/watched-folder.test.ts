@@ -275,14 +275,14 @@ test('a file that removes the guardrail of a binding is applied only with a conf
   await using folder = await setUp();
   const guarded = sampleBinding('shielded');
   const guardrail = { mode: 'Policy', policyRef: { name: 'guard', revision: 1 } } as const;
-  await folder.client.create(bindings, { ...guarded, spec: { ...guarded.spec, guardrail } });
+  const { metadata } = await folder.client.create(bindings, { ...guarded, spec: { ...guarded.spec, guardrail } });
   await folder.write('open.yaml', stringify(sampleBinding('shielded')));
   const refused = await folder.report(({ problems }) => problems.length > 0);
   expect(refused.problems[0]).toMatchObject({
     file: 'open.yaml',
     message: expect.stringContaining('would become UNGUARDED'),
   });
-  const annotations = { 'portcullis.dev/confirm-unguarded': 'approved by the owner' };
+  const annotations = { 'portcullis.dev/confirm-unguarded': `${metadata.uid}.${metadata.generation}` };
   await folder.write('open.yaml', stringify(sampleBinding('shielded', { annotations })));
   await folder.applied('open.yaml');
   expect((await folder.client.get<ModelBinding>(bindings, 'shielded'))?.spec.guardrail).toEqual({ mode: 'None' });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
@@ -111,7 +110,7 @@ async function edit<R extends GuardrailPolicy | ModelBinding>(
   const value = change(object);
   const operations = [{ op: 'replace', path: '/spec', value }] as const;
   const losesGuard = 'guardrail' in value && value.guardrail.mode === 'None';
-  return (losesGuard ? patchUnguarded(client, name, randomUUID(), operations) : client.patch(kind, name, operations))
+  return (losesGuard ? patchUnguarded(client, name, operations) : client.patch(kind, name, operations))
     .then(() => undefined)
     .catch(unlessGone);
 }

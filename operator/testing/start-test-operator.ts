@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -158,7 +157,7 @@ export async function editBinding(
   const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, name);
   const operations = [{ op: 'replace', path: '/spec', value: { ...binding?.spec, ...change } }] as const;
   return change.guardrail?.mode === 'None'
-    ? patchUnguarded(platform.client, name, randomUUID(), operations)
+    ? patchUnguarded(platform.client, name, operations)
     : platform.client.patch<ModelBinding>(kinds.modelBinding, name, operations);
 }
 

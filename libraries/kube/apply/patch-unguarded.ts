@@ -1,18 +1,36 @@
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { unguardedConfirmation } from '#resources/protection';
 import type { JsonPatchOperation, KubeClient } from '../client/client.ts';
+import { isKubeError } from '../client/kube-error.ts';
 import { patchAnnotated } from './patch-annotated.ts';
+
+/** Attempts for a binding whose generation other writers change. */
+const maxAttempts = 5;
 
 /**
  * Patches a binding so that it loses its guardrail, and confirms it in the same change, as servers ask for.
- * @param token a value that no earlier change of the binding has used
+ * @throws KubeError not_found if there is no such binding; precondition_failed if a test of the change fails
  */
-export function patchUnguarded(
+export async function patchUnguarded(
   client: Pick<KubeClient, 'get' | 'patch'>,
   name: string,
-  token: string,
   change: readonly JsonPatchOperation[],
 ): Promise<Stored<ModelBinding>> {
-  return patchAnnotated(client, kinds.modelBinding, name, { [confirmUnguardedAnnotation]: token }, change);
+  const kind = kinds.modelBinding;
+  for (let attempt = 1; ; attempt++) {
+    const live = await client.get<ModelBinding>(kind, name);
+    if (live === undefined) return client.patch<ModelBinding>(kind, name, change);
+    const { generation } = live.metadata;
+    const confirmation = { [confirmUnguardedAnnotation]: unguardedConfirmation(live.metadata) };
+    const isRead = { op: 'test', path: '/metadata/generation', value: generation } as const;
+    try {
+      return await patchAnnotated<ModelBinding>(client, kind, name, confirmation, [isRead, ...change]);
+    } catch (error) {
+      if (!isKubeError(error, 'precondition_failed') || attempt === maxAttempts) throw error;
+      const now = await client.get<ModelBinding>(kind, name);
+      if (now?.metadata.generation === generation) throw error;
+    }
+  }
 }

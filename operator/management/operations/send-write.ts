@@ -6,6 +6,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { unguardedConfirmation } from '#resources/protection';
 import { newPolicyObject } from '../policies/make-policy.ts';
 import type { CommandRecord, CommandWrite, WrittenGeneration } from './command-record.ts';
 import { findWritten } from './find-written.ts';
@@ -76,7 +77,7 @@ function writeBinding(
   wanted: CommandWrite & { readonly type: 'write_binding' },
 ): Promise<Stored<ModelBinding>> {
   const { objectName, guardrail, contentProfile } = wanted;
-  const confirmation = guardrail.mode === 'None' ? { [confirmUnguardedAnnotation]: operationId } : {};
+  const confirmation = guardrail.mode === 'None' ? { [confirmUnguardedAnnotation]: unguardedConfirmation(wanted) } : {};
   const annotations = { ...annotationsOf(wanted, operationId), ...confirmation };
   return patchAnnotated(client, kinds.modelBinding, objectName, annotations, [
     ...testsOf(wanted),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -26,10 +25,27 @@ export function testProtection(client: ClientSource): void {
     ] as const) {
       await createGuarded(name, annotations);
       await expectRefused('invalid', client().patch(bindings, name, [setUnguarded]));
-      const open = await patchUnguarded(client(), name, randomUUID(), [setUnguarded]);
+      const open = await patchUnguarded(client(), name, [setUnguarded]);
       expect(open.spec.guardrail).toEqual({ mode: 'None' });
       if (annotations !== undefined) expect(open.metadata.annotations).toMatchObject({ other: 'kept' });
     }
+  });
+
+  test('a confirmation counts for one change: an exported unguarded binding does not remove a later guardrail', async () => {
+    const guarded = await createGuarded('unguard-again');
+    const exported = await patchUnguarded(client(), 'unguard-again', [setUnguarded]);
+    const { annotations } = exported.metadata;
+    await client().patch(bindings, 'unguard-again', [
+      { op: 'replace', path: '/spec/guardrail', value: guarded.spec.guardrail },
+      { op: 'remove', path: '/metadata/annotations' },
+    ]);
+    const replayed = [{ op: 'add', path: '/metadata/annotations', value: annotations }, setUnguarded] as const;
+    await expectRefused('invalid', client().patch(bindings, 'unguard-again', replayed));
+    const again = await client().get<ModelBinding>(bindings, 'unguard-again');
+    await client().delete(bindings, 'unguard-again', { uid: again?.metadata.uid ?? '' });
+    const created = await createGuarded('unguard-again');
+    expect(created.metadata.generation).toBe(guarded.metadata.generation);
+    await expectRefused('invalid', client().patch(bindings, 'unguard-again', replayed));
   });
 
   test('a binding is deleted only with a confirmation while it guards a model', async () => {

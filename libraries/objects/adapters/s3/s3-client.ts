@@ -34,7 +34,7 @@ export type S3Client = Disposable & {
   current(): Promise<Client>;
 };
 
-/** The client of the package, with a timeout for each request and without its retries, which it reports on the console. */
+/** The client of the package, with a timeout for each request. Its retries are off: they write to the terminal. */
 export async function createS3Client(options: S3Options): Promise<S3Client> {
   // Imported on demand: most processes have no objects in S3.
   const { Client } = await import('minio');
