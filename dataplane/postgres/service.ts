@@ -1,6 +1,6 @@
+import { createAdminRoutes } from '#kit/http/admin-routes';
 import { listen } from '#kit/http/listen';
 import type { PostgresConfig } from './config.ts';
-import { createDatabaseAdmin } from './monitoring/admin.ts';
 import { createPostgresMetrics } from './monitoring/metrics.ts';
 import { createDatabaseReadiness } from './monitoring/readiness.ts';
 import { openDatabase } from './open-database.ts';
@@ -23,7 +23,12 @@ export async function createPostgresService(config: PostgresConfig, signal: Abor
   await using parts = new AsyncDisposableStack();
   const readiness = createDatabaseReadiness();
   const { adminListen } = config;
-  const app = createDatabaseAdmin(createPostgresMetrics(), readiness);
+  const metrics = createPostgresMetrics();
+  const app = createAdminRoutes({
+    registry: metrics.registry,
+    problems: async () => (await readiness.probe()).problems,
+    beforeScrape: async () => metrics.probed(await readiness.probe()),
+  });
   const admin =
     adminListen === undefined
       ? undefined

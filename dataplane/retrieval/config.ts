@@ -1,6 +1,7 @@
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
+import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { type StoresConfig, storeSettings, storesOf } from './stores-config.ts';
 
 export const settings = {
@@ -27,21 +28,7 @@ export const settings = {
   PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
     help: 'password of the database user, read again for every connection',
   }),
-  PORTCULLIS_RELATIONS: setting.choice({
-    help: 'where permissions are stored: in the same database, or in an OpenFGA server',
-    choices: ['postgres', 'openfga'],
-    default: 'postgres',
-  }),
-  PORTCULLIS_OPENFGA_URL: setting.optional(
-    setting.url({ help: 'URL of the OpenFGA server; required if PORTCULLIS_RELATIONS is openfga' }),
-  ),
-  PORTCULLIS_OPENFGA_STORE: setting.string({
-    help: 'OpenFGA store of this installation, created if absent',
-    default: 'portcullis',
-  }),
-  PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'token for the OpenFGA server, read again on change' }),
-  ),
+  ...relationsSettings,
   PORTCULLIS_MODEL_GATEWAY_URL: setting.url({ help: 'address of the model gateway; /v1 is added to it' }),
   PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
     setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
@@ -116,7 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     role: read.PORTCULLIS_ROLE,
     identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
-    relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL, read.PORTCULLIS_OPENFGA_STORE),
+    relations: relationsOf(read),
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
     modelsFile: read.PORTCULLIS_MODELS_FILE,
     guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
@@ -152,10 +139,4 @@ function guardOf(targetFile: string | undefined, tokenFile: string | undefined):
   throw new ConfigError([
     `${missing} is missing: documents are judged with both settings, and with neither they are not`,
   ]);
-}
-
-function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined, storeName: string): RelationsChoice {
-  if (kind === 'postgres') return { kind };
-  if (url !== undefined) return { kind, url, storeName };
-  throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set if PORTCULLIS_RELATIONS is openfga']);
 }

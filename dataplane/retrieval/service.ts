@@ -5,6 +5,7 @@ import { createVerifier } from '#identity/create-verifier';
 import { readIssuersFile } from '#identity/issuers-file';
 import type { CallerAuthorizer } from '#identity/tenant-caller';
 import { createSemaphore } from '#kit/concurrency/semaphore';
+import { createAdminRoutes } from '#kit/http/admin-routes';
 import { listen } from '#kit/http/listen';
 import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
@@ -31,7 +32,6 @@ import { partitionName } from './index/partition-name.ts';
 import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
-import { createRetrievalAdmin } from './monitoring/admin.ts';
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
 import { openFetcher, openObjects, openQueue } from './open-stores.ts';
@@ -122,7 +122,11 @@ export async function createRetrievalService(
   const readiness = { isWithdrawn: false };
   const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
   const admin = parts.use(
-    await listen({ ...server, ...config.adminListen, fetch: createRetrievalAdmin(metrics, problems).fetch }),
+    await listen({
+      ...server,
+      ...config.adminListen,
+      fetch: createAdminRoutes({ registry: metrics.registry, problems }).fetch,
+    }),
   );
   const url = config.role === 'worker' ? undefined : await serve();
   parts.defer(() => {

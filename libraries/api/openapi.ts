@@ -13,6 +13,45 @@ export function openApiPaths<Service, Caller, Code extends string>(
   return paths;
 }
 
+type DocumentParts = {
+  readonly title: string;
+  readonly version: string;
+  readonly summary: string;
+  readonly description: string;
+  /** What serves the paths. */
+  readonly server: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, unknown>>;
+  /** What the bearer token must be; absent for a document without protected paths. */
+  readonly token?: string;
+  /** Headers of answers besides traceparent. */
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly schemas?: Readonly<Record<string, unknown>>;
+};
+
+/** An OpenAPI 3.1 document of a service. */
+export function openApiDocument(parts: DocumentParts): unknown {
+  const { title, version, summary, description, server, tags, paths, token, headers, schemas } = parts;
+  const described = {
+    openapi: '3.1.1',
+    info: { title, version, summary, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/', description: server }],
+    tags,
+  };
+  if (token === undefined) return { ...described, paths };
+  const platformToken = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: token };
+  const traceparent = {
+    description: 'The trace of the request (W3C Trace Context).',
+    schema: { type: 'string' },
+  };
+  return {
+    ...described,
+    security: [{ platformToken: [] }],
+    paths,
+    components: { securitySchemes: { platformToken }, headers: { traceparent, ...headers }, schemas },
+  };
+}
+
 function describeOperation<Service, Caller, Code extends string>(
   table: ApiTable<Service, Caller, Code>,
   {

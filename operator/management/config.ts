@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
+import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 
 export const settings = {
   PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
@@ -24,21 +25,7 @@ export const settings = {
   PORTCULLIS_ISSUERS_FILE: setting.file({
     help: 'YAML list of trusted issuers of platform tokens, each with issuer, audience and jwksUrl or jwksFile',
   }),
-  PORTCULLIS_RELATIONS: setting.choice({
-    help: 'where permissions are stored: in the same database, or in an OpenFGA server',
-    choices: ['postgres', 'openfga'],
-    default: 'postgres',
-  }),
-  PORTCULLIS_OPENFGA_URL: setting.optional(
-    setting.url({ help: 'URL of the OpenFGA server; required if PORTCULLIS_RELATIONS is openfga' }),
-  ),
-  PORTCULLIS_OPENFGA_STORE: setting.string({
-    help: 'OpenFGA store of this installation, created if absent; installations that share a store share permissions',
-    default: 'portcullis',
-  }),
-  PORTCULLIS_OPENFGA_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'token for the OpenFGA server, read again on change' }),
-  ),
+  ...relationsSettings,
   PORTCULLIS_ADMINISTRATORS: setting.optional(
     setting.list({
       help: 'first administrators, each as issuer|subject; they are granted the permission at every start',
@@ -107,7 +94,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     },
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     issuersFile: read.PORTCULLIS_ISSUERS_FILE,
-    relations: relationsOf(read.PORTCULLIS_RELATIONS, read.PORTCULLIS_OPENFGA_URL, read.PORTCULLIS_OPENFGA_STORE),
+    relations: relationsOf(read),
     administrators: read.PORTCULLIS_ADMINISTRATORS ?? [],
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
@@ -119,10 +106,4 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     adminTokenFile: read.PORTCULLIS_ADMIN_TOKEN_FILE,
   };
   return { config, secrets };
-}
-
-function relationsOf(kind: 'postgres' | 'openfga', url: URL | undefined, storeName: string): RelationsChoice {
-  if (kind === 'postgres') return { kind };
-  if (url !== undefined) return { kind, url, storeName };
-  throw new ConfigError(['PORTCULLIS_OPENFGA_URL is missing: it must be set if PORTCULLIS_RELATIONS is openfga']);
 }

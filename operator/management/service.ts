@@ -4,6 +4,7 @@ import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { classifierProfile, detectorContract } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
+import { createAdminRoutes } from '#kit/http/admin-routes';
 import { listen } from '#kit/http/listen';
 import { openTokenFile, type TokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
@@ -34,7 +35,6 @@ import {
 } from './http/openapi-documents.ts';
 import { servedTable } from './http/served-table.ts';
 import { createModelReader } from './models/read-model.ts';
-import { createManagementAdmin } from './monitoring/admin.ts';
 import { createManagementMetrics, type ManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
@@ -130,7 +130,11 @@ export async function createManagementService(
   };
   await caches.synced;
   const admin = parts.use(
-    await listen({ ...server, ...config.adminListen, fetch: createManagementAdmin(metrics, readiness).fetch }),
+    await listen({
+      ...server,
+      ...config.adminListen,
+      fetch: createAdminRoutes({ ...readiness, registry: metrics.registry, beforeScrape: readiness.refresh }).fetch,
+    }),
   );
   const api = createManagementApi(management, { authorizer, metrics, logger });
   const onHandlerError = (): void => logger.error('handler_failed', {});

@@ -1,7 +1,7 @@
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import type { ServerProbe } from './readiness.ts';
 
-export type PostgresMetrics = {
+type PostgresMetrics = {
   readonly registry: Metrics;
   /** Records a probe of the server. After a probe without figures, the earlier figures stay. */
   probed(probe: ServerProbe): void;

@@ -16,7 +16,7 @@ type ServerFigures = {
 /** The result of one probe. It has no figures when the server has problems or no connection is free. */
 export type ServerProbe = { readonly problems: readonly string[]; readonly figures: ServerFigures | undefined };
 
-export type DatabaseReadiness = {
+type DatabaseReadiness = {
   /** Queries PostgreSQL over a new connection: an open connection does not show whether the server accepts more. */
   probe(): Promise<ServerProbe>;
   /** Sets the address and credentials of the server, once the server accepts connections. */

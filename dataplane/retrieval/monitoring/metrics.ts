@@ -1,3 +1,4 @@
+import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
@@ -12,11 +13,8 @@ const steps: readonly IngestStep[] = [
   ...(['written', 'live', 'settled', 'failed', 'released'] as const),
 ];
 
-export type RetrievalMetrics = {
+export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalErrorCode> & {
   readonly registry: Metrics;
-  /** @param code of the error; `none` for a success */
-  ended(operation: RetrievalOperation, code: RetrievalErrorCode | 'none', seconds: number): void;
-  keysUnavailable(issuer: string): void;
   attemptEnded(end: AttemptEnd): void;
   stepCompleted(step: IngestStep): void;
   /** Open jobs, and the age of the oldest one in seconds, as the last look at the table found them. */
@@ -25,21 +23,11 @@ export type RetrievalMetrics = {
 
 export function createRetrievalMetrics(): RetrievalMetrics {
   const registry = createMetrics({ service: 'retrieval' });
-  const requests = registry.counter({
-    name: 'portcullis_retrieval_requests_total',
-    help: 'Completed requests by operation and error code.',
-    labels: { operation: retrievalOperationNames, code: ['none', ...codes] },
-  });
-  const seconds = registry.histogram({
-    name: 'portcullis_retrieval_request_seconds',
-    help: 'Duration of requests until the answer was sent.',
-    labels: { operation: retrievalOperationNames },
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-  });
-  const keys = registry.counter({
-    name: 'portcullis_retrieval_issuer_keys_unavailable_total',
-    help: 'Tokens that were not verified because the keys of their issuer could not be fetched.',
-    labels: { issuer: { bounded: maxIssuers } },
+  const requests = createRequestMetrics(registry, {
+    service: 'retrieval',
+    operations: retrievalOperationNames,
+    codes,
+    mostIssuers: maxIssuers,
   });
   const attempts = registry.counter({
     name: 'portcullis_retrieval_ingest_attempts_total',
@@ -63,11 +51,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
   });
   return {
     registry,
-    ended(operation, code, duration) {
-      requests.add({ operation, code });
-      seconds.observe({ operation }, duration);
-    },
-    keysUnavailable: (issuer) => keys.add({ issuer }),
+    ...requests,
     attemptEnded: (end) => attempts.add({ end }),
     stepCompleted: (step) => completed.add({ step }),
     backlog(count, age) {

@@ -1,4 +1,4 @@
-import { openApiPaths } from '#api/openapi';
+import { openApiDocument, openApiPaths } from '#api/openapi';
 import { managementContract } from '#contracts/management';
 import { bodySchemas } from './body-schemas.ts';
 import { managementTable } from './management-table.ts';
@@ -7,50 +7,33 @@ import { managementTable } from './management-table.ts';
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
 export const commonDocumentPath = '/openapi.json';
 
-const licence = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
-
 /** The OpenAPI document of the contract platform.control-plane.guardrail-management/v1 (management:version:contract). */
 export function managementDocument(): unknown {
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Guardrail policy management',
-      version: managementContract,
-      summary: 'Policies, their history, and their application to models.',
-      description:
-        'Saving a policy creates a version and enables nothing. Applying a version to a model is a command of its own. ' +
-        'Commands answer 202 with an operation: wait until it is final, then read the resource again.',
-      license: licence,
-    },
-    servers: [{ url: '/', description: 'The control plane.' }],
+  return openApiDocument({
+    title: 'Guardrail policy management',
+    version: managementContract,
+    summary: 'Policies, their history, and their application to models.',
+    description:
+      'Saving a policy creates a version and enables nothing. Applying a version to a model is a command of its own. ' +
+      'Commands answer 202 with an operation: wait until it is final, then read the resource again.',
+    server: 'The control plane.',
     tags: [
       { name: 'Models', description: 'The guardrail bindings of models.' },
       { name: 'Operations', description: 'Commands and how far they got.' },
       { name: 'Policies', description: 'Policies and their versions.' },
       { name: 'Providers', description: 'Approved external checks.' },
     ],
-    security: [{ platformToken: [] }],
     paths: openApiPaths(managementTable),
-    components: {
-      securitySchemes: {
-        platformToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'The platform token of a subject with control_plane:control-plane#administer.',
-        },
+    token: 'The platform token of a subject with control_plane:control-plane#administer.',
+    headers: {
+      ETag: {
+        description: 'A strong tag for If-Match; it does not move with what is observed.',
+        schema: { type: 'string' },
       },
-      headers: {
-        traceparent: { description: 'The trace of the request (W3C Trace Context).', schema: { type: 'string' } },
-        ETag: {
-          description: 'A strong tag for If-Match; it does not move with what is observed.',
-          schema: { type: 'string' },
-        },
-        Location: { description: 'The address of the operation.', schema: { type: 'string', format: 'uri-reference' } },
-      },
-      schemas: bodySchemas(),
+      Location: { description: 'The address of the operation.', schema: { type: 'string', format: 'uri-reference' } },
     },
-  };
+    schemas: bodySchemas(),
+  });
 }
 
 /** The document of the other routes of the control plane. */
@@ -71,16 +54,12 @@ export function commonDocument(): unknown {
       },
     },
   });
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Portcullis control plane',
-      version: '1',
-      summary: 'What the control plane serves beside its contracts.',
-      description: `Contracts have documents of their own: ${managementDocumentPath}.`,
-      license: licence,
-    },
-    servers: [{ url: '/', description: 'The control plane.' }],
+  return openApiDocument({
+    title: 'Portcullis control plane',
+    version: '1',
+    summary: 'What the control plane serves beside its contracts.',
+    description: `Contracts have documents of their own: ${managementDocumentPath}.`,
+    server: 'The control plane.',
     tags: [{ name: 'Documents', description: 'Descriptions of interfaces.' }],
     paths: {
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
@@ -90,5 +69,5 @@ export function commonDocument(): unknown {
         'getManagementDocument',
       ),
     },
-  };
+  });
 }

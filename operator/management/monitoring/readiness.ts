@@ -5,7 +5,7 @@ import type { ManagementMetrics } from './metrics.ts';
 /** Longest silence of a watch before its cache counts as stale, milliseconds. */
 const maxSilenceMs = 60_000;
 
-export type ManagementReadiness = {
+type ManagementReadiness = {
   /** Why this replica is not ready, one sentence each; empty when it is ready. */
   problems(): Promise<readonly string[]>;
   /** Makes the replica unready for the rest of its life: it shuts down. */
