@@ -69,6 +69,7 @@ const guardrailPolicy: GuardrailPolicy = {
     conditions: [condition],
     observedGeneration: 1,
     latestRevision: { number: 1, name: `${uuid}-1`, definitionDigest: digest },
+    judgedSettings: digest,
   },
 };
 

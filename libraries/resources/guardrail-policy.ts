@@ -56,6 +56,11 @@ const guardrailPolicyStatusSchema = z.strictObject({
     })
     .optional()
     .describe('latestRevision is the newest recorded revision.'),
+  judgedSettings: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('judgedSettings is the SHA-256 of the limits and approved providers that Valid and Warnings hold for.'),
 });
 
 export const guardrailPolicySchema = resourceSchema(

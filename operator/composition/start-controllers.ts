@@ -47,7 +47,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
   const { stores } = caches;
   const controllers = createControllers(options, {
     onReleased: (workloads) => lookAtWorkloads(workloads),
-    onJudged(policy) {
+    onPolicyDue(policy) {
       if (!parts.disposed) queues.policies.add(policy);
     },
     onAnswers: (queue, names) => {
@@ -126,7 +126,8 @@ export function startResync(everything: () => Promise<void>): Disposable {
 type ControllerHooks = {
   /** Workloads that nothing waits for any more. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  readonly onJudged: (policy: string) => void;
+  /** Policies whose judgement is known, or is to be asked for again. */
+  readonly onPolicyDue: (policy: string) => void;
   /** Policies whose deletion was taken back. */
   readonly onRestore: (policy: string) => void;
   /** Objects whose providers should be asked again, or answer again. */
@@ -135,7 +136,7 @@ type ControllerHooks = {
 
 function createControllers(
   { config, backend, caches, clock, logger }: ControllersOptions,
-  { onReleased, onAnswers, onJudged, onRestore }: ControllerHooks,
+  { onReleased, onAnswers, onPolicyDue, onRestore }: ControllerHooks,
 ) {
   const { client, build, template, workloads, gateways, bundles, judge, checks, events, served } = backend;
   const { maxStreamMs, progressDeadlineMs } = config;
@@ -171,7 +172,7 @@ function createControllers(
     pins: served.pins,
     starting: (workload) => ({ bindings: bindings.waitingFor(workload), served: addresses.waitingFor(workload) }),
   });
-  const judgements = createPolicyJudgements({ judge, environment, logger, onJudged });
+  const judgements = createPolicyJudgements({ judge, environment, logger, onDue: onPolicyDue });
   return {
     needs,
     judgements,

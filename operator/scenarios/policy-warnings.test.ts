@@ -107,3 +107,17 @@ test('a policy is judged again when the limits of the platform change', async ()
     return message.includes('maxBodyBytes 4096 is below 8192, so streamed answers are refused');
   });
 });
+
+test('the warnings of a policy follow limits that change while the operator is stopped', async () => {
+  const judge = createJudge({ file: judgeFile, secretsDirectory: '' });
+  await using platform = await startTestOperator({ overrides: { judge } });
+  await createTestPolicy(platform, 'guard');
+  expect((await conditionOf(platform, 'guard', 'Warnings')).message).not.toContain('maxBodyBytes');
+  await platform.stop();
+  await writeFile(join(platform.data, 'limits.yaml'), stringify({ ...defaultBundleLimits, maxBodyBytes: 4_096 }));
+  await platform.restart({}, { judge });
+  await waitFor<GuardrailPolicy>(platform, kinds.guardrailPolicy, 'guard', 'the new limit is known', ({ status }) => {
+    const { message = '' } = status?.conditions?.find(({ type }) => type === 'Warnings') ?? {};
+    return message.includes('maxBodyBytes 4096 is below 8192, so streamed answers are refused');
+  });
+});

@@ -46,7 +46,7 @@ type PolicyControllerOptions = {
   readonly events: Pick<EventRecorder, 'record'>;
   /** Policies that are served directly: each entry refers to its policy. */
   readonly served: Pick<ServedPolicies, 'entries' | 'readPins'>;
-  readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget' | 'hasNewSettings'>;
+  readonly judgements: Pick<PolicyJudgements, 'of' | 'request' | 'forget' | 'settingsDigest'>;
   /** Queues a pass over a policy. */
   readonly queue: (name: string) => void;
 };
@@ -220,12 +220,12 @@ export function createPolicyController(options: PolicyControllerOptions) {
     judgements.forget(policy.metadata.uid);
   }
 
-  /** Asks for the judgement of a recorded policy whose status has none of this generation. */
+  /** Asks for the judgement of a recorded policy whose status has none of this generation and these settings. */
   async function judge(policy: Stored<CachedPolicy>, revision: number): Promise<void> {
     const { name, generation } = policy.metadata;
     if (judgements.of(policy) !== undefined) return;
     const isStated = findCondition(policy.status?.conditions, 'Valid')?.observedGeneration === generation;
-    if (isStated && !judgements.hasNewSettings()) return;
+    if (isStated && policy.status?.judgedSettings === judgements.settingsDigest()) return;
     const whole = isWhole(policy) ? policy : await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (whole?.metadata.generation === generation) judgements.request(whole, revision);
   }
@@ -234,7 +234,9 @@ export function createPolicyController(options: PolicyControllerOptions) {
     const { generation } = policy.metadata;
     const latestRevision = result.kind === 'recorded' ? result.revision : policy.status?.latestRevision;
     const now = clock.date();
-    const conditions = policyConditions(result, judgements.of(policy), generation).reduce(
+    const judgement = judgements.of(policy);
+    const judgedSettings = judgement === undefined ? policy.status?.judgedSettings : judgements.settingsDigest();
+    const conditions = policyConditions(result, judgement, generation).reduce(
       (list, change) => setCondition(list, change, now),
       policy.status?.conditions ?? ([] as ReturnType<typeof setCondition>),
     );
@@ -242,6 +244,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       conditions: [...conditions],
       observedGeneration: generation,
       ...(latestRevision === undefined ? {} : { latestRevision }),
+      ...(judgedSettings === undefined ? {} : { judgedSettings }),
     });
     for (const note of transitionEvents(policy.status?.conditions, conditions, watched)) {
       events.record({ regarding: policy, ...note });

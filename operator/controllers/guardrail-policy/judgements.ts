@@ -1,8 +1,10 @@
 import { assembleBundle } from '#contracts/assemble-bundle';
+import { digestOf } from '#contracts/canonical';
 import { currentProfile } from '#contracts/profiles';
 import { testWarnings } from '#contracts/test-warnings';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { wait } from '#kit/time/wait';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -18,13 +20,19 @@ export type PolicyJudgement =
       readonly message: string;
     };
 
+/** The first pause before a policy that could not be judged is judged again; it doubles with each failure. */
+const firstRetryMs = 5_000;
+const maxRetryMs = 300_000;
+
 type JudgementsOptions = {
   readonly judge: Judge;
   /** The approved providers and limits now. */
   readonly environment: () => Environment;
   readonly logger: Logger;
-  /** Called with the name of a policy when its judgement is known. */
-  readonly onJudged: (name: string) => void;
+  /** Called with the name of a policy when its judgement is known, or is to be asked for again. */
+  readonly onDue: (name: string) => void;
+  /** Passes time; `wait` when absent. */
+  readonly pause?: typeof wait;
 };
 
 /**
@@ -37,8 +45,8 @@ export type PolicyJudgements = AsyncDisposable & {
   /** Judges this generation once; a later generation of the same policy takes its place. */
   request(policy: Stored<GuardrailPolicy>, revision: number): void;
   forget(uid: string): void;
-  /** Whether limits or approved providers changed since this process started: judgements of statuses may be outdated. */
-  hasNewSettings(): boolean;
+  /** SHA-256 of the limits and approved providers that judgements depend on now. */
+  settingsDigest(): string;
 };
 
 type Known = {
@@ -49,9 +57,11 @@ type Known = {
 };
 
 export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgements {
-  const { logger, onJudged, environment } = options;
-  const first = environment();
+  const { logger, onDue, environment, pause = wait } = options;
+  let settings: { readonly of: Environment; readonly digest: string } | undefined;
   const known = new Map<string, Known>();
+  /** For each policy UID, how often in succession its judgement failed. */
+  const failures = new Map<string, number>();
   const waiting = new Map<string, { readonly policy: Stored<GuardrailPolicy>; readonly revision: number }>();
   const stop = new AbortController();
   let running = Promise.resolve();
@@ -64,17 +74,28 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
       const used = environment();
       try {
         const judgement = await judgePolicy(options, policy, revision, stop.signal);
+        failures.delete(uid);
         if (known.get(uid)?.generation !== generation) continue;
         known.set(uid, { generation, environment: used, judgement });
-        onJudged(name);
+        onDue(name);
       } catch (error) {
         if (stop.signal.aborted) return;
-        // Nothing is known against the policy: the next pass over it asks again.
-        known.delete(uid);
         logger.warn('policy_not_judged', { policy: name, error: describeFailure(error) });
+        // A later generation waits for its own judgement.
+        if (known.get(uid)?.generation !== generation) continue;
+        known.delete(uid);
+        void askAgain(uid, name);
       }
     }
     isRunning = false;
+  }
+
+  /** Nothing is known against the policy: a later pass over it asks for its judgement again. */
+  async function askAgain(uid: string, name: string): Promise<void> {
+    const count = failures.get(uid) ?? 0;
+    failures.set(uid, count + 1);
+    await pause(Math.min(maxRetryMs, firstRetryMs * 2 ** count), stop.signal);
+    if (!stop.signal.aborted && failures.has(uid)) onDue(name);
   }
 
   function isKnown(found: Known | undefined, generation: number): found is Known {
@@ -98,8 +119,14 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
     forget(uid) {
       known.delete(uid);
       waiting.delete(uid);
+      failures.delete(uid);
     },
-    hasNewSettings: () => environment() !== first,
+    settingsDigest() {
+      const now = environment();
+      if (settings?.of !== now)
+        settings = { of: now, digest: digestOf({ limits: now.limits, approved: now.approved }) };
+      return settings.digest;
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running;

@@ -89,8 +89,11 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
     /** Creates the policy again if a mark asks for it and its old object is gone. */
     async complete(name: string): Promise<void> {
       if (!marked.has(name)) return;
-      for (const one of await ofName(name)) if (!(await create(one))) return;
-      await forget(name);
+      const found = await ofName(name);
+      for (const one of found) if (!(await create(one))) return;
+      // Only the marks of these creations: another operator may have marked a later deletion meanwhile.
+      for (const one of found) await unmark(one);
+      marked.delete(name);
     },
     forget,
     /** Names of all policies with a mark, which `complete` then knows. */
