@@ -11,7 +11,7 @@ let platform: Platform;
 let folder: Folder;
 const files = join(checkout, 'examples');
 beforeAll(async () => {
-  platform = await startPlatform({ management: true });
+  platform = await startPlatform({ management: true, retrieval: true });
   folder = folderWithFiles();
   mkdirSync(join(folder.path, 'examples'));
   const run = (args: readonly string[]) => runInProcess(args, { data: platform.data });
@@ -31,7 +31,13 @@ afterAll(async () => {
 /** Commands of the kubectl plugin only. */
 const ofPlugin = new Set(['backup', 'restore']);
 /** Examples that need what the reader brings: another folder, an operation, a bundle and a token. */
-const exits: Readonly<Record<string, number>> = { up: 11, 'operation get': 3, 'operation wait': 3, runtime: 2 };
+const exits: Readonly<Record<string, number>> = {
+  up: 11,
+  'operation get': 3,
+  'operation wait': 3,
+  'jobs get': 3,
+  runtime: 2,
+};
 /** The example of a deletion is run last. */
 const order = Object.keys(examples).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
 
@@ -40,7 +46,7 @@ test.each(order.filter((words) => !ofPlugin.has(words)))(
   async (words) => {
     const example = (examples[words] ?? '').replace('...', 'portcullis');
     // The shell runs in a folder of its own, because an example writes a file.
-    const command = `ln -sfn ${files}/guarded-chat examples/guarded-chat; ${example}`;
+    const command = `ln -sfn ${files}/guarded-chat ${files}/handbook examples/; ${example}`;
     const environment = {
       ...process.env,
       PORTCULLIS_DATA_DIR: platform.data,

@@ -7,18 +7,23 @@ import { addArchive, addUnarchive } from './commands/archive.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
+import { addCollection } from './commands/collection.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addDiff } from './commands/diff.ts';
+import { addDocuments } from './commands/documents.ts';
 import { addEdit } from './commands/edit.ts';
 import { addEnv } from './commands/env.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
+import { addJobs } from './commands/jobs.ts';
 import { addLogs } from './commands/logs.ts';
 import { addOperation } from './commands/operation.ts';
+import { addPack } from './commands/pack.ts';
 import { addProvider } from './commands/provider.ts';
+import { addQuery } from './commands/query.ts';
 import { addReapply } from './commands/reapply.ts';
 import { addRollback } from './commands/rollback.ts';
 import { addRuntime } from './commands/runtime.ts';
@@ -38,6 +43,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
+  { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addJobs] },
   { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
 ];
 

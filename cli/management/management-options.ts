@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { CliError } from '../errors/cli-error.ts';
-import { fileReason, isAbsent } from '../errors/file-fault.ts';
+import { originOf, tokenOf } from '../http/server-options.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
@@ -65,37 +64,6 @@ export function openManagement(options: ManagementCommandOptions): OpenedManagem
       : { token: tokenOf(options.tokenFile), tokenFile: options.tokenFile };
   const connection = { origin: addresses.management, ...credentials, timeoutMs };
   return { client: createManagementClient(connection), connection, platform };
-}
-
-/** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */
-function originOf(server: string): string {
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  const isHere = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url !== undefined && (url.protocol === 'https:' || isHere) && url.pathname === '/' && url.search === '') {
-    return url.origin;
-  }
-  throw new CliError(
-    'usage',
-    '--server must be an origin such as https://portcullis.example; http is allowed on loopback only.',
-  );
-}
-
-function openUserTokenFile(path: string): TokenFile {
-  try {
-    return openTokenFile(path);
-  } catch (cause) {
-    if (!(cause instanceof TokenFileError)) throw cause;
-    if (isAbsent(cause.cause)) {
-      throw new CliError('not_found', `There is no token file ${path}: check the path of --token-file.`, { cause });
-    }
-    const reason = cause.code === 'unreadable' ? fileReason(cause.cause) : 'it must hold one token on one line';
-    throw new CliError('usage', `The token file ${path} cannot be used: ${reason}.`, { cause });
-  }
-}
-
-function tokenOf(path: string): () => Promise<string> {
-  const file = openUserTokenFile(path);
-  return async () => file.first();
 }
 
 /** Signs a new token before the old one expires, so that a command can wait for long. */

@@ -1,7 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { type ManagementErrorBody, managementErrorSchema } from '#contracts/management';
 import { tokenFault } from '../errors/token-fault.ts';
+import {
+  exchangeJson,
+  type JsonAnswer,
+  type JsonRequest,
+  mostAnswerBytes,
+  repeatUntilAnswered,
+} from '../http/exchange-json.ts';
 import { ManagementAnswerError, ManagementApiError, ManagementUnreachableError } from './management-error.ts';
 
 export type ManagementConnection = {
@@ -14,18 +20,8 @@ export type ManagementConnection = {
   readonly timeoutMs: number;
 };
 
-type Call = {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-};
-
 /** The body of a response and its ETag, if it has one. */
 export type ReceivedResponse<T> = { readonly value: T; readonly etag: string | undefined };
-
-const firstPauseMs = 200;
-const longestPauseMs = 2_000;
 
 /**
  * Sends a request, with retries until the timeout for a broken connection, a 503 and a command that is still running:
@@ -34,18 +30,11 @@ const longestPauseMs = 2_000;
  */
 export async function sendRequest<T>(
   connection: ManagementConnection,
-  call: Call,
+  call: JsonRequest,
   schema: z.ZodType<T>,
 ): Promise<ReceivedResponse<T>> {
-  const end = performance.now() + connection.timeoutMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    try {
-      return await sendOnce(connection, call, schema, Math.max(1, end - performance.now()));
-    } catch (error) {
-      if (!isRetryable(error) || performance.now() + pauseMs >= end) throw error;
-    }
-    await pause(pauseMs);
-  }
+  const send = (ms: number): Promise<ReceivedResponse<T>> => sendOnce(connection, call, schema, ms);
+  return repeatUntilAnswered(send, isRetryable, connection.timeoutMs);
 }
 
 function isRetryable(error: unknown): boolean {
@@ -55,30 +44,18 @@ function isRetryable(error: unknown): boolean {
 
 async function sendOnce<T>(
   connection: ManagementConnection,
-  { method, path, headers = {}, body }: Call,
+  call: JsonRequest,
   schema: z.ZodType<T>,
   ms: number,
 ): Promise<ReceivedResponse<T>> {
   const { origin, token } = connection;
   const bearer = await token();
-  const authorization = `Bearer ${bearer}`;
-  const content = body === undefined ? {} : { 'content-type': 'application/json' };
-  let answer: Response;
-  let bytes: Buffer | undefined;
-  try {
-    answer = await fetch(`${origin}${path}`, {
-      method,
-      headers: { ...headers, ...content, authorization },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(Math.ceil(ms)),
-    });
-    bytes = await readAnswerBytes(answer, mostAnswerBytes);
-  } catch (cause) {
+  const headers = { ...call.headers, authorization: `Bearer ${bearer}` };
+  const answer = await exchangeJson(origin, { ...call, headers }, ms).catch((cause: unknown) => {
     throw new ManagementUnreachableError(origin, cause);
-  }
-  if (bytes === undefined) throw new ManagementAnswerError(origin, `more than ${mostAnswerBytes} bytes`);
-  const json = parse(bytes);
+  });
+  if (answer.isTooLarge) throw new ManagementAnswerError(origin, `more than ${mostAnswerBytes} bytes`);
+  const { json } = answer;
   if (answer.ok) return answered(origin, answer, schema.safeParse(json));
   const failure = managementErrorSchema.safeParse(json);
   if (failure.success) {
@@ -92,7 +69,7 @@ async function sendOnce<T>(
 }
 
 /** The sentence of a refused token begins with what its times say. */
-function withCause({ status, headers }: Response, error: ManagementErrorBody['error'], token: string) {
+function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['error'], token: string) {
   if (status !== 401) return error;
   const fault = tokenFault(token, new Date(), headers.get('date') ?? undefined);
   const remedy = fault ?? 'The token is not one that this API accepts: check issuer and audience, or get a new one.';
@@ -114,31 +91,8 @@ function remedyOf(status: number, { tokenFile }: ManagementConnection): string {
   return '';
 }
 
-function answered<T>(origin: string, { headers }: Response, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {
+function answered<T>(origin: string, { headers }: JsonAnswer, read: z.ZodSafeParseResult<T>): ReceivedResponse<T> {
   if (read.success) return { value: read.data, etag: headers.get('etag') ?? undefined };
   const [issue] = read.error.issues;
   throw new ManagementAnswerError(origin, `${issue?.path.join('.') || 'the body'} is not valid`);
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Largest response body in bytes: far more than the largest policy definition as JSON. */
-const mostAnswerBytes = 16_777_216;
-
-/** The body of a response; undefined if it is larger than `most` bytes. */
-async function readAnswerBytes(answer: Response, most: number): Promise<Buffer | undefined> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of answer.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > most) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

@@ -1,0 +1,96 @@
+import { type Command, Option } from 'commander';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import { namedCollection } from '../retrieval/named-collection.ts';
+import type { StoredCollection } from '../retrieval/retrieval-client.ts';
+import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+
+type CollectionOptions = RetrievalOptions & OutputOptions;
+type CreateOptions = CollectionOptions & {
+  readonly profile: string;
+  readonly visibility: 'private' | 'public';
+  readonly aclModel: 'document' | 'collection';
+  readonly description?: string;
+};
+type ReindexOptions = CollectionOptions & { readonly profile?: string };
+
+export function addCollection(program: Command): void {
+  const collection = program.command('collection').description('collections of documents of the retrieval service');
+  const create = collection
+    .command('create')
+    .description('create a collection; the caller becomes its owner')
+    .argument('<name>', 'name of the collection, unique in the tenant')
+    .option('--profile <id>', 'embedding profile of models.yaml', 'offline')
+    .addOption(
+      new Option('--visibility <visibility>', 'public: everyone in the tenant may search it')
+        .choices(['private', 'public'])
+        .default('private'),
+    )
+    .addOption(
+      new Option('--acl-model <model>', 'rights stand at each document, or at the collection as a whole')
+        .choices(['document', 'collection'])
+        .default('document'),
+    )
+    .option('--description <text>', 'description for readers');
+  withOutput(withRetrievalOptions(create)).action(createOne);
+  withOutput(withRetrievalOptions(collection.command('list')))
+    .description('list the collections that the caller may read')
+    .action(list);
+  const get = collection
+    .command('get')
+    .description('show a collection')
+    .argument('<name>', 'name or id of the collection');
+  withOutput(withRetrievalOptions(get)).action(show);
+  const reindex = collection
+    .command('reindex')
+    .description('build a new index version beside the active one')
+    .argument('<name>', 'name or id of the collection')
+    .option('--profile <id>', 'another embedding profile of models.yaml');
+  withOutput(withRetrievalOptions(reindex)).action(reindexOne);
+}
+
+async function createOne(name: string, options: CreateOptions): Promise<void> {
+  const { profile, visibility, aclModel, description } = options;
+  const created = await openRetrievalClient(options).createCollection({
+    name,
+    embedding_profile_id: profile,
+    visibility,
+    acl_model: aclModel,
+    ...(description === undefined ? {} : { description }),
+  });
+  writeResult(formatOf(options), created, () => `Collection ${created.name} created (${created.collection_id}).`);
+}
+
+async function list(options: CollectionOptions): Promise<void> {
+  const found = await openRetrievalClient(options).listCollections();
+  writeResult(formatOf(options), { items: found }, (isWide) =>
+    found.length === 0 ? 'The caller may read no collection.' : collectionTable(found, isWide),
+  );
+}
+
+async function show(name: string, options: CollectionOptions): Promise<void> {
+  const found = await namedCollection(openRetrievalClient(options), name);
+  writeResult(formatOf(options), found, (isWide) => collectionTable([found], isWide));
+}
+
+async function reindexOne(name: string, options: ReindexOptions): Promise<void> {
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, name);
+  const started = await client.reindexCollection(id, options.profile);
+  const version = started.reindex?.version ?? started.active_version;
+  writeResult(formatOf(options), started, () => `Version ${version} of ${started.name} is being built.`);
+}
+
+function collectionTable(collections: readonly StoredCollection[], isWide: boolean): string {
+  const header = ['NAME', 'STATUS', 'DOCUMENTS', 'CHUNKS', 'VERSION', 'VISIBILITY', 'REINDEX'];
+  return tableOf([
+    isWide ? [...header, 'ID', 'PROFILE'] : header,
+    ...collections.map((one) => {
+      const { name, status, doc_count, chunk_count, active_version, visibility, reindex } = one;
+      const row = [name, status, String(doc_count), String(chunk_count), String(active_version), visibility];
+      const progress =
+        reindex === undefined ? '' : `${reindex.state} ${reindex.documents_done}/${reindex.documents_total}`;
+      return [...row, progress, ...(isWide ? [one.collection_id, one.embedding_profile_id] : [])];
+    }),
+  ]);
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { findDocuments } from '../documents/find-documents.ts';
+import type { DocumentSettings } from '../documents/make-document.ts';
+import { openDocumentReader } from '../documents/read-document.ts';
+import { awaitJobs, type FileResult, submitFiles } from '../documents/submit-files.ts';
+import { countsOf, resultLines } from '../documents/submit-texts.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { wholeNumber } from '../options/whole-number.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { openProgressLine } from '../output/progress-line.ts';
+import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+
+type SubmitOptions = RetrievalOptions &
+  OutputOptions & {
+    readonly collection: string;
+    readonly allowGroup: readonly string[];
+    readonly allowPerson: readonly string[];
+    readonly source?: string;
+    readonly baseUrl?: string;
+    readonly timeout: number;
+    readonly wait: boolean;
+  };
+
+export function addDocuments(program: Command): void {
+  const documents = program.command('documents').description('documents of the retrieval service');
+  const submit = documents
+    .command('submit')
+    .description('submit Markdown, HTML, text, PDF and DOCX files, and wait until they can be found')
+    .argument('<paths...>', 'files, or folders with all documents in them')
+    .requiredOption('--collection <name>', 'collection that the documents belong to')
+    .option('--allow-group <name>', 'group that may read the documents; can be repeated', collect, [])
+    .option('--allow-person <name>', 'person who may read the documents; can be repeated', collect, [])
+    .option('--source <name>', 'source of the documents, for filters on metadata.source')
+    .option('--base-url <url>', 'address before the document id, for the links of citations')
+    .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
+    .option('--no-wait', 'end when the documents are accepted');
+  withOutput(withRetrievalOptions(submit)).action(submitDocuments);
+}
+
+async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
+  const files = findDocuments(paths);
+  if (files.length === 0) throw new CliError('not_found', `There is no document in ${paths.join(', ')}.`);
+  const client = openRetrievalClient(options);
+  await using reader = openDocumentReader();
+  const format = formatOf(options);
+  const results = await (async () => {
+    using progress = openProgressLine();
+    const onProgress = (now: readonly FileResult[]): void => {
+      if (isForPeople(format)) progress.show(`${countsOf(now)} of ${files.length}`);
+    };
+    const submitted = await submitFiles(files, { client, reader, settings: settingsOf(options), onProgress });
+    return options.wait ? awaitJobs(submitted, { client, onProgress }, options.timeout * 1_000) : submitted;
+  })();
+  writeResult(format, { items: results }, (isWide) => resultLines(results, isWide));
+  refuseIncomplete(results, options.wait);
+}
+
+function settingsOf({ collection, tenant, allowGroup, allowPerson, source, baseUrl }: SubmitOptions): DocumentSettings {
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
+    throw new CliError('usage', '--base-url must be an address such as https://intranet.example/handbook.');
+  }
+  return {
+    collection,
+    tenant,
+    groups: allowGroup,
+    principals: allowPerson,
+    ...(source === undefined ? {} : { source }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  };
+}
+
+function refuseIncomplete(results: readonly FileResult[], isAwaited: boolean): void {
+  const failed = results.filter(({ state }) => state === 'failed' || state === 'unreadable').length;
+  if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} documents cannot be found.`);
+  const waiting = results.filter(({ state }) => state === 'waiting').length;
+  if (isAwaited && waiting > 0) {
+    throw new CliError('timeout', `${waiting} documents are not indexed yet: repeat the command to wait for them.`);
+  }
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

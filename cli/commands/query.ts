@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { Citation } from '#contracts/retrieval';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+import { type SearchOptions, searchOf, withSearchOptions } from '../retrieval/search-options.ts';
+
+type QueryOptions = RetrievalOptions & SearchOptions & OutputOptions;
+
+export function addQuery(program: Command): void {
+  const command = program
+    .command('query')
+    .description('search the documents that the caller may read, and show the citations')
+    .argument('<text>', 'question or words');
+  withOutput(withRetrievalOptions(withSearchOptions(command))).action(query);
+}
+
+async function query(text: string, options: QueryOptions): Promise<void> {
+  const found = await openRetrievalClient(options).query(searchOf(text, options));
+  writeResult(formatOf(options), found, (isWide) =>
+    found.items.length === 0
+      ? 'No document that the caller may read matches.'
+      : found.items.map((item, at) => citationText(item, at + 1, isWide)).join('\n\n'),
+  );
+}
+
+const excerptLength = 300;
+
+/** A citation in two lines or more: its place, and the beginning of its text. */
+function citationText({ doc_id, heading, page, score, content, source_url }: Citation, at: number, isWide: boolean) {
+  const place = [doc_id, heading, page === null ? null : `page ${page}`].filter((part) => part !== null).join(', ');
+  const text = isWide ? content : excerptOf(content);
+  const link = source_url === null ? [] : [`   ${source_url}`];
+  return [`${at}. ${place} (${score.toFixed(4)})`, ...link, `   ${text.replaceAll('\n', '\n   ')}`].join('\n');
+}
+
+function excerptOf(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= excerptLength ? line : `${line.slice(0, excerptLength).trimEnd()}…`;
+}

@@ -1,0 +1,37 @@
+import { retrievalLimits } from '#contracts/retrieval';
+import type { DocumentInput } from '../retrieval/retrieval-client.ts';
+
+/** Bounds of one submit: fewer documents and bytes than the service allows, so that progress is seen. */
+const batchLimits = { documents: 50, bytes: retrievalLimits.bodyBytes / 2 } as const;
+
+/** Whether the inline content of a document is within the limit of the service. */
+export function fitsInline(document: DocumentInput): boolean {
+  const { inlineBytes, sections } = retrievalLimits;
+  const content = document.content ?? {};
+  return (content.sections?.length ?? 0) <= sections && Buffer.byteLength(JSON.stringify(content)) <= inlineBytes;
+}
+
+/** Collects documents into batches within the bounds. */
+export function createBatcher(limits: { readonly documents: number; readonly bytes: number } = batchLimits) {
+  let held: DocumentInput[] = [];
+  let bytes = 0;
+  const take = (): readonly DocumentInput[] => {
+    const full = held;
+    held = [];
+    bytes = 0;
+    return full;
+  };
+  return {
+    /** @returns the batch that the document does not fit into any more; empty if it fits */
+    add(document: DocumentInput): readonly DocumentInput[] {
+      const size = Buffer.byteLength(JSON.stringify(document));
+      const isFull = held.length === limits.documents || (held.length > 0 && bytes + size > limits.bytes);
+      const full = isFull ? take() : [];
+      held.push(document);
+      bytes += size;
+      return full;
+    },
+    /** The documents of the last batch; empty if there are none. */
+    rest: take,
+  };
+}

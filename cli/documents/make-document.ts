@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { DocumentInput } from '../retrieval/retrieval-client.ts';
+import type { DocumentText } from './extraction/document-text.ts';
+
+/** What every document of a submit has in common. */
+export type DocumentSettings = {
+  readonly collection: string;
+  readonly tenant: string;
+  /** Who may read; without groups and principals the collection's policy for empty lists decides. */
+  readonly groups: readonly string[];
+  readonly principals: readonly string[];
+  /** `metadata.source` of each document. */
+  readonly source?: string;
+  /** Address to which the document id is added, for citations. */
+  readonly baseUrl?: string;
+};
+
+/**
+ * The document of a file. Its content hash is that of the bytes; its idempotency key covers the settings and the time of
+ * the last change too, so that the same file is a duplicate and a file that was changed back is not.
+ */
+export function makeDocument(
+  { docId, bytes, changedMs }: { readonly docId: string; readonly bytes: Uint8Array; readonly changedMs: number },
+  content: DocumentText,
+  settings: DocumentSettings,
+): DocumentInput {
+  const { collection, tenant, groups, principals, source, baseUrl } = settings;
+  const acl =
+    groups.length + principals.length === 0 ? {} : { acl: { groups: [...groups], principals: [...principals] } };
+  const metadata = {
+    ...(source === undefined ? {} : { source }),
+    ...(baseUrl === undefined ? {} : { url: urlOf(baseUrl, docId) }),
+  };
+  const contentHash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  const key = createHash('sha256').update(JSON.stringify([contentHash, acl, metadata, Math.trunc(changedMs)]));
+  return {
+    collection,
+    tenant_id: tenant,
+    doc_id: docId,
+    content: { ...content, sections: [...content.sections] },
+    ...acl,
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    content_hash: contentHash,
+    idempotency_key: key.digest('hex'),
+  };
+}
+
+function urlOf(baseUrl: string, docId: string): string {
+  const path = docId.split('/').map(encodeURIComponent).join('/');
+  return `${baseUrl.replace(/\/$/, '')}/${path}`;
+}

@@ -1,0 +1,102 @@
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { createBatcher } from './batch-documents.ts';
+import type { Extraction } from './extraction/document-text.ts';
+import { makeDocument } from './make-document.ts';
+import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
+
+const settings = { collection: 'handbook', tenant: 'default', groups: ['staff'], principals: [] };
+const text = (value: string): Extraction => ({ kind: 'text', document: { sections: [{ text: value }] } });
+
+function documentOf(docId: string, size = 1): DocumentInput {
+  const file = { docId, bytes: Buffer.from(docId), changedMs: 1 };
+  return makeDocument(file, { sections: [{ text: 'x'.repeat(size) }] }, settings);
+}
+
+test('a batch has at most the allowed number of documents and bytes', () => {
+  const bytes = Buffer.byteLength(JSON.stringify(documentOf('a')));
+  const twoEach = createBatcher({ documents: 2, bytes: 1_000_000 });
+  expect(['a', 'b', 'c'].map((id) => twoEach.add(documentOf(id)).length)).toEqual([0, 0, 2]);
+  expect(twoEach.rest().map(({ doc_id }) => doc_id)).toEqual(['c']);
+  const exact = createBatcher({ documents: 9, bytes: bytes * 2 });
+  expect(['a', 'b', 'c'].map((id) => exact.add(documentOf(id)).length)).toEqual([0, 0, 2]);
+  const tight = createBatcher({ documents: 9, bytes: bytes * 2 - 1 });
+  expect(['a', 'b'].map((id) => tight.add(documentOf(id)).length)).toEqual([0, 1]);
+});
+
+test('the key of a document changes with its bytes, its readers, its metadata and the time of its last change only', () => {
+  const file = { docId: 'a.md', bytes: Buffer.from('a'), changedMs: 5 };
+  const content = { sections: [{ text: 'a' }] };
+  const keyOf = (...[one, two, three]: Parameters<typeof makeDocument>) =>
+    makeDocument(one, two, three).idempotency_key;
+  const key = keyOf(file, content, settings);
+  expect(keyOf(file, content, { ...settings, groups: ['staff'] })).toBe(key);
+  const others = [
+    keyOf({ ...file, bytes: Buffer.from('b') }, content, settings),
+    keyOf({ ...file, changedMs: 6 }, content, settings),
+    keyOf(file, content, { ...settings, groups: [] }),
+    keyOf(file, content, { ...settings, source: 'wiki' }),
+    keyOf(file, content, { ...settings, baseUrl: 'https://wiki.example/' }),
+  ];
+  expect(new Set([key, ...others]).size).toBe(6);
+  const { metadata } = makeDocument({ ...file, docId: 'a b/c?.md' }, content, {
+    ...settings,
+    baseUrl: 'https://w.example/x/',
+  });
+  expect(metadata).toEqual({ url: 'https://w.example/x/a%20b/c%3F.md' });
+});
+
+test('a file that cannot be read is one result, and the others are submitted', async () => {
+  using folder = temporaryFolder();
+  const files = ['bad.pdf', 'gone.md', 'good.md'].map((docId) => ({ docId, path: join(folder.path, docId) }));
+  for (const { docId, path } of files) if (docId !== 'gone.md') writeFileSync(path, docId);
+  utimesSync(join(folder.path, 'good.md'), 1, 1);
+  expect(statSync(join(folder.path, 'good.md')).mtimeMs).toBe(1_000);
+  const sent: DocumentInput[] = [];
+  const client: Pick<RetrievalClient, 'submit' | 'getJob'> = {
+    submit: async (documents) => {
+      sent.push(...documents);
+      return { jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: 'job', status: 'PENDING' as const })) };
+    },
+    getJob: () => Promise.reject(new Error('not asked for')),
+  };
+  const reader = {
+    read: async (path: string) => ({
+      bytes: Buffer.from(path),
+      extraction: path.endsWith('.pdf') ? ({ kind: 'fault', fault: 'malformed' } as const) : text(path),
+    }),
+  };
+  const seen: number[] = [];
+  const onProgress = (now: readonly FileResult[]): void => void seen.push(now.length);
+  const results = await submitFiles(files, { client, reader, settings, onProgress });
+  expect(results).toEqual([
+    { docId: 'bad.pdf', state: 'unreadable', reason: expect.stringContaining('damaged') },
+    { docId: 'gone.md', state: 'unreadable', reason: 'it cannot be read (ENOENT)' },
+    { docId: 'good.md', state: 'waiting', jobId: 'job' },
+  ]);
+  expect(sent.map(({ doc_id }) => doc_id)).toEqual(['good.md']);
+  expect(seen).toEqual([1, 2, 3]);
+});
+
+test('a wait ends with the states of the jobs, and with open ones at its timeout', async () => {
+  const states: Readonly<Record<string, { status: 'DONE' | 'FAILED' | 'RUNNING'; error: string | null }>> = {
+    one: { status: 'DONE', error: null },
+    two: { status: 'FAILED', error: 'denied' },
+    three: { status: 'RUNNING', error: null },
+  };
+  const getJob = (id: string) => Promise.resolve(states[id] as never);
+  const submit = () => Promise.reject(new Error('not asked for'));
+  const submitted: readonly FileResult[] = [
+    { docId: 'a', state: 'waiting', jobId: 'one' },
+    { docId: 'b', state: 'unchanged', jobId: 'two' },
+    { docId: 'c', state: 'waiting', jobId: 'three' },
+    { docId: 'd', state: 'unchanged', jobId: 'one' },
+    { docId: 'e', state: 'unreadable', reason: 'no' },
+  ];
+  const ended = await awaitJobs(submitted, { client: { getJob, submit }, onProgress: () => undefined }, 1);
+  expect(ended.map(({ state }) => state)).toEqual(['done', 'failed', 'waiting', 'unchanged', 'unreadable']);
+  expect(ended[1]?.reason).toBe('denied');
+});

@@ -1,0 +1,114 @@
+import { statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { createBatcher, fitsInline } from './batch-documents.ts';
+import type { ExtractionFault } from './extraction/document-text.ts';
+import type { DocumentFile } from './find-documents.ts';
+import { type DocumentSettings, makeDocument } from './make-document.ts';
+import { type DocumentReader, documentLimits } from './read-document.ts';
+
+/** How the submit of one file ended; `unchanged` files were submitted before with the same bytes and settings. */
+export type FileState = 'done' | 'unchanged' | 'waiting' | 'failed' | 'unreadable';
+
+export type FileResult = {
+  readonly docId: string;
+  readonly state: FileState;
+  readonly jobId?: string;
+  /** Why a failed or unreadable file is not searchable. */
+  readonly reason?: string;
+};
+
+type SubmitTools = {
+  readonly client: Pick<RetrievalClient, 'submit' | 'getJob'>;
+  readonly reader: Pick<DocumentReader, 'read'>;
+  readonly settings: DocumentSettings;
+  /** Called after each file and after each ended job. */
+  readonly onProgress: (results: readonly FileResult[]) => void;
+};
+
+/** Pause between two looks at the jobs. */
+const lookEveryMs = 250;
+
+/** Reads the files and submits them in batches. A file that gives no text is one result and delays no other. */
+export async function submitFiles(
+  files: readonly DocumentFile[],
+  { client, reader, settings, onProgress }: SubmitTools,
+): Promise<readonly FileResult[]> {
+  const results: FileResult[] = [];
+  const batcher = createBatcher();
+  const send = async (batch: readonly DocumentInput[]): Promise<void> => {
+    if (batch.length === 0) return;
+    const { jobs } = await client.submit(batch);
+    for (const { doc_id: docId, job_id: jobId, status } of jobs) {
+      results.push({ docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' });
+    }
+    onProgress(results);
+  };
+  for (const file of files) {
+    const read = await readFile(file, reader, settings);
+    if ('reason' in read) {
+      results.push({ docId: file.docId, state: 'unreadable', reason: read.reason });
+      onProgress(results);
+    } else {
+      await send(batcher.add(read.document));
+    }
+  }
+  await send(batcher.rest());
+  return results;
+}
+
+/** Waits until each job has ended, also those of unchanged files, which may have failed before. */
+export async function awaitJobs(
+  submitted: readonly FileResult[],
+  { client, onProgress }: Pick<SubmitTools, 'client' | 'onProgress'>,
+  timeoutMs: number,
+): Promise<readonly FileResult[]> {
+  const results = [...submitted];
+  const end = performance.now() + timeoutMs;
+  let open = results.flatMap(({ jobId }, at) => (jobId === undefined ? [] : [{ at, jobId }]));
+  while (open.length > 0) {
+    const still: typeof open = [];
+    for (const one of open) {
+      const { status, error } = await client.getJob(one.jobId);
+      const before = results[one.at] as FileResult;
+      if (status === 'DONE') results[one.at] = before.state === 'unchanged' ? before : { ...before, state: 'done' };
+      else if (status === 'FAILED') results[one.at] = { ...before, state: 'failed', reason: error ?? 'no reason' };
+      else {
+        results[one.at] = { ...before, state: 'waiting' };
+        still.push(one);
+      }
+    }
+    open = still;
+    onProgress(results);
+    if (open.length === 0 || performance.now() + lookEveryMs > end) break;
+    await pause(lookEveryMs);
+  }
+  return results;
+}
+
+async function readFile(
+  { path, docId }: DocumentFile,
+  reader: Pick<DocumentReader, 'read'>,
+  settings: DocumentSettings,
+): Promise<{ readonly document: DocumentInput } | { readonly reason: string }> {
+  try {
+    const { mtimeMs: changedMs } = statSync(path);
+    const { bytes, extraction } = await reader.read(path);
+    if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };
+    const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);
+    return fitsInline(document) ? { document } : { reason: 'its text is larger than the service accepts' };
+  } catch (error) {
+    return { reason: `it cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unexpected'})` };
+  }
+}
+
+const faultReasons: Readonly<Record<ExtractionFault, string>> = {
+  unsupported: 'its format is not known: Markdown, HTML, text, PDF and DOCX are read',
+  file_too_large: `it is larger than ${documentLimits.fileBytes / 1_048_576} MiB`,
+  encoding: 'its characters are not valid in its encoding',
+  malformed: 'it is damaged or not of the format that its name says',
+  encrypted: 'it is encrypted',
+  expands_too_much: 'it expands to more than the reader allows',
+  too_costly: 'reading it exceeds the limit of memory or time',
+  no_text: 'it has no text',
+};

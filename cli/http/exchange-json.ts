@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A JSON request to an API. */
+export type JsonRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
+export type JsonAnswer = {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body; undefined if it is no JSON. */
+  readonly json: unknown;
+  /** Whether the body had more than `mostAnswerBytes`, so that it was not read. */
+  readonly isTooLarge: boolean;
+};
+
+/** Largest response body in bytes. */
+export const mostAnswerBytes = 16_777_216;
+
+const firstPauseMs = 200;
+const longestPauseMs = 2_000;
+
+/**
+ * Sends one request. Redirects are not followed: the credentials are for this origin.
+ * @throws the error of fetch if no answer arrives within `ms`
+ */
+export async function exchangeJson(
+  origin: string,
+  { method, path, headers = {}, body }: JsonRequest,
+  ms: number,
+): Promise<JsonAnswer> {
+  const content = body === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await fetch(`${origin}${path}`, {
+    method,
+    headers: { ...headers, ...content },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(Math.ceil(ms)),
+  });
+  const bytes = await readAnswerBytes(answer, mostAnswerBytes);
+  const { ok, status, headers: answered } = answer;
+  return {
+    ok,
+    status,
+    headers: answered,
+    json: bytes === undefined ? undefined : parse(bytes),
+    isTooLarge: bytes === undefined,
+  };
+}
+
+/** Repeats a request with growing pauses until it succeeds, fails in another way, or `timeoutMs` are over. */
+export async function repeatUntilAnswered<T>(
+  send: (remainingMs: number) => Promise<T>,
+  isRetryable: (error: unknown) => boolean,
+  timeoutMs: number,
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    try {
+      return await send(Math.max(1, end - performance.now()));
+    } catch (error) {
+      if (!isRetryable(error) || performance.now() + pauseMs >= end) throw error;
+    }
+    await pause(pauseMs);
+  }
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of a response; undefined if it is larger than `most` bytes. */
+async function readAnswerBytes(answer: Response, most: number): Promise<Buffer | undefined> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of answer.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > most) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

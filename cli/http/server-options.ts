@@ -1,0 +1,35 @@
+import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
+import { CliError } from '../errors/cli-error.ts';
+import { fileReason, isAbsent } from '../errors/file-fault.ts';
+
+/** The URL must be https, or http on loopback: a token is never sent over a network unencrypted. */
+export function originOf(server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  const isHere = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  if (url !== undefined && (url.protocol === 'https:' || isHere) && url.pathname === '/' && url.search === '') {
+    return url.origin;
+  }
+  throw new CliError(
+    'usage',
+    '--server must be an origin such as https://portcullis.example; http is allowed on loopback only.',
+  );
+}
+
+function openUserTokenFile(path: string): TokenFile {
+  try {
+    return openTokenFile(path);
+  } catch (cause) {
+    if (!(cause instanceof TokenFileError)) throw cause;
+    if (isAbsent(cause.cause)) {
+      throw new CliError('not_found', `There is no token file ${path}: check the path of --token-file.`, { cause });
+    }
+    const reason = cause.code === 'unreadable' ? fileReason(cause.cause) : 'it must hold one token on one line';
+    throw new CliError('usage', `The token file ${path} cannot be used: ${reason}.`, { cause });
+  }
+}
+
+/** Reads the token of a file for every request. @throws CliError not_found, usage */
+export function tokenOf(path: string): () => Promise<string> {
+  const file = openUserTokenFile(path);
+  return async () => file.first();
+}

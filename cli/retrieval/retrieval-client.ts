@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import {
+  collectionSchema,
+  type createCollectionSchema,
+  type IngestJob,
+  ingestJobSchema,
+  packedContextSchema,
+  type packRequestSchema,
+  type queryRequestSchema,
+  queryResponseSchema,
+  retrievalErrorSchema,
+  type submitSchema,
+  submittedSchema,
+} from '#contracts/retrieval';
+import { exchangeJson, type JsonRequest, mostAnswerBytes, repeatUntilAnswered } from '../http/exchange-json.ts';
+import { RetrievalAnswerError, RetrievalApiError, RetrievalUnreachableError } from './retrieval-error.ts';
+
+type RetrievalConnection = {
+  readonly origin: string;
+  /** Headers that name the caller, read for every request: a bearer token, or the names of development mode. */
+  readonly identity: () => Promise<Readonly<Record<string, string>>>;
+  /** Timeout of one call with its retries, in milliseconds. */
+  readonly timeoutMs: number;
+};
+
+export type StoredCollection = z.output<typeof collectionSchema>;
+type Submitted = z.output<typeof submittedSchema>;
+type QueryResponse = z.output<typeof queryResponseSchema>;
+type PackedContext = z.output<typeof packedContextSchema>;
+export type DocumentInput = z.input<typeof submitSchema>['documents'][number];
+type NewCollection = z.input<typeof createCollectionSchema>;
+export type Search = z.input<typeof queryRequestSchema>;
+type PackedSearch = z.input<typeof packRequestSchema>;
+
+/**
+ * The retrieval service, one method for each route. Every answer is validated. All methods throw RetrievalApiError,
+ * RetrievalUnreachableError and RetrievalAnswerError.
+ */
+export type RetrievalClient = {
+  createCollection(collection: NewCollection): Promise<StoredCollection>;
+  listCollections(): Promise<readonly StoredCollection[]>;
+  getCollection(collectionId: string): Promise<StoredCollection>;
+  reindexCollection(collectionId: string, profile: string | undefined): Promise<StoredCollection>;
+  submit(documents: readonly DocumentInput[]): Promise<Submitted>;
+  getJob(jobId: string): Promise<IngestJob>;
+  query(search: Search): Promise<QueryResponse>;
+  retrieveAndPack(search: PackedSearch): Promise<PackedContext>;
+};
+
+export function createRetrievalClient(connection: RetrievalConnection): RetrievalClient {
+  const send = <T>(method: JsonRequest['method'], path: string, schema: z.ZodType<T>, body?: unknown): Promise<T> =>
+    repeatUntilAnswered(
+      (ms) => sendOnce(connection, { method, path, ...(body === undefined ? {} : { body }) }, schema, ms),
+      isRetryable,
+      connection.timeoutMs,
+    );
+  const collections = '/v1/collections';
+  return {
+    createCollection: (collection) => send('POST', collections, collectionSchema, collection),
+    listCollections: () => send('GET', collections, z.array(collectionSchema)),
+    getCollection: (id) => send('GET', `${collections}/${encodeURIComponent(id)}`, collectionSchema),
+    reindexCollection: (id, profile) =>
+      send('POST', `${collections}/${encodeURIComponent(id)}:reindex`, collectionSchema, {
+        ...(profile === undefined ? {} : { embedding_profile_id: profile }),
+      }),
+    submit: (documents) => send('POST', '/v1/documents:submit', submittedSchema, { documents }),
+    getJob: (jobId) => send('GET', `/v1/jobs/${encodeURIComponent(jobId)}`, ingestJobSchema),
+    query: (search) => send('POST', '/v1/query', queryResponseSchema, search),
+    retrieveAndPack: (search) => send('POST', '/v1/retrieve_and_pack', packedContextSchema, search),
+  };
+}
+
+/** Every request can be repeated: the keys of documents make a repeated submit a duplicate. */
+function isRetryable(error: unknown): boolean {
+  if (error instanceof RetrievalUnreachableError) return true;
+  return error instanceof RetrievalApiError && (error.status === 503 || error.status === 429);
+}
+
+async function sendOnce<T>(
+  { origin, identity }: RetrievalConnection,
+  request: JsonRequest,
+  schema: z.ZodType<T>,
+  ms: number,
+): Promise<T> {
+  const headers = await identity();
+  const answer = await exchangeJson(origin, { ...request, headers }, ms).catch((cause: unknown) => {
+    throw new RetrievalUnreachableError(origin, cause);
+  });
+  if (answer.isTooLarge) throw new RetrievalAnswerError(origin, `more than ${mostAnswerBytes} bytes`);
+  if (answer.ok) {
+    const read = schema.safeParse(answer.json);
+    if (read.success) return read.data;
+    throw new RetrievalAnswerError(origin, `${read.error.issues[0]?.path.join('.') || 'the body'} is not valid`);
+  }
+  const failure = retrievalErrorSchema.safeParse(answer.json);
+  if (!failure.success) throw new RetrievalAnswerError(origin, `status ${answer.status} without an error`);
+  const { code, message, trace_id: traceId } = failure.data;
+  throw new RetrievalApiError(answer.status, { code, message, traceId });
+}

@@ -1,0 +1,44 @@
+import { CliError } from '../errors/cli-error.ts';
+import type { ExitName } from '../errors/exit-codes.ts';
+
+/** The retrieval service refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
+export class RetrievalApiError extends CliError {
+  readonly status: number;
+  readonly code: string;
+  readonly traceId: string;
+
+  constructor(status: number, { code, message, traceId }: { code: string; message: string; traceId: string }) {
+    super(exitOf(status), message);
+    this.name = 'RetrievalApiError';
+    this.status = status;
+    this.code = code;
+    this.traceId = traceId;
+  }
+}
+
+/** No answer arrived before the timeout. */
+export class RetrievalUnreachableError extends CliError {
+  constructor(origin: string, cause: unknown) {
+    const remedy = 'check the address and the log of the service.';
+    super('not_running', `The retrieval service at ${origin} does not answer: ${remedy}`, { cause });
+    this.name = 'RetrievalUnreachableError';
+  }
+}
+
+/** An answer outside the contract; it has no effect. */
+export class RetrievalAnswerError extends CliError {
+  constructor(origin: string, reason: string) {
+    const remedy = 'check the address and the version.';
+    super('failed', `The answer of ${origin} is not one of the retrieval service (${reason}): ${remedy}`);
+    this.name = 'RetrievalAnswerError';
+  }
+}
+
+function exitOf(status: number): ExitName {
+  if (status === 401) return 'unauthenticated';
+  if (status === 403) return 'refused';
+  if (status === 404) return 'not_found';
+  if (status === 409) return 'conflict';
+  if (status === 400 || status === 413) return 'usage';
+  return 'failed';
+}
