@@ -14,7 +14,7 @@ import { type DryRunOption, dryRunSuffix, withDryRun } from '../options/dry-run-
 import { type FileOption, withFiles } from '../options/file-option.ts';
 import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult, writeValue } from '../output/format.ts';
 import { bindingsOfPolicy } from '../resources/policy-references.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
@@ -71,12 +71,32 @@ async function remove(source: ResourceSource, words: readonly string[], options:
       options,
     );
   }
+  if (bindingsFirst.length === 0) return writeResult(formatOf(options), [], () => 'Nothing to delete.');
+  await carryOutAll(resources, bindingsFirst, {
+    options,
+    isOne: selection.by === 'name' && bindingsFirst.length === 1,
+  });
+}
+
+/** A failure ends the command. What was deleted before it is written: for people at once, for programs at the end. */
+async function carryOutAll(
+  resources: OpenedResources,
+  deletions: readonly Deletion[],
+  { options, isOne }: { readonly options: DeleteOptions; readonly isOne: boolean },
+): Promise<void> {
+  const format = formatOf(options);
   const results: DeletionResult[] = [];
-  for (const deletion of bindingsFirst) results.push(await carryOut(resources, deletion, options));
-  const isOne = selection.by === 'name' && results.length === 1;
-  writeResult(formatOf(options), isOne ? results[0] : results, () =>
-    results.length === 0 ? 'Nothing to delete.' : results.map((result) => resultText(result, options)).join('\n'),
-  );
+  try {
+    for (const deletion of deletions) {
+      const result = await carryOut(resources, deletion, options);
+      results.push(result);
+      if (isForPeople(format)) writeResult(format, result, () => resultText(result, options));
+    }
+  } catch (error) {
+    if (!isForPeople(format) && results.length > 0) writeValue(format, results);
+    throw error;
+  }
+  if (!isForPeople(format)) writeValue(format, isOne ? results[0] : results);
 }
 
 /** The resources of the words, or those of the files. A kind without names needs a selector. */

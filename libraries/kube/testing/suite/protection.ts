@@ -5,6 +5,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import { applyStatus } from '../../apply/apply.ts';
 import { deleteConfirmed } from '../../apply/delete-confirmed.ts';
 import { patchUnguarded } from '../../apply/patch-unguarded.ts';
+import type { KubeClient } from '../../client/client.ts';
+import { KubeError } from '../../client/kube-error.ts';
 import { sampleBinding } from '../sample-resources.ts';
 import { type ClientSource, expectRefused } from './resource-calls.ts';
 
@@ -58,5 +60,30 @@ export function testProtection(client: ClientSource): void {
     await expectRefused('invalid', client().delete(bindings, 'delete-guarding', { uid }));
     await deleteConfirmed(client(), bindings, guarding);
     expect(await client().get(bindings, 'delete-guarding')).toBeUndefined();
+  });
+
+  test('a confirmation of a deletion that failed is removed, unless the user had set it before', async () => {
+    const fault = new KubeError('unavailable', 'not now');
+    const failing = (): Pick<KubeClient, 'get' | 'patch' | 'delete'> => ({
+      ...client(),
+      delete: async () => Promise.reject(fault),
+    });
+    const confirmed = { 'portcullis.dev/confirm-deletion': 'true' };
+    for (const [name, annotations] of [
+      ['delete-fails', { other: 'kept' }],
+      ['delete-own', confirmed],
+    ] as const) {
+      const created = await createGuarded(name, annotations);
+      await expect(deleteConfirmed(failing(), bindings, created)).rejects.toBe(fault);
+      expect((await client().get(bindings, name))?.metadata.annotations).toEqual(annotations);
+    }
+    const lost = await createGuarded('delete-lost');
+    let reads = 0;
+    const silent = { ...failing(), get: async () => Promise.reject(new KubeError('network', `read ${reads++}`)) };
+    await expect(deleteConfirmed(silent, bindings, lost)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('confirm-deletion of ModelBinding delete-lost may be left'),
+    });
+    expect(reads).toBe(1);
   });
 }
