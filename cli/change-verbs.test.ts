@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idLabel } from '#resources/kinds';
 import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { until } from '../e2e/support/until.ts';
 import { manifestOfWord } from './testing/policy-text.ts';
 import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 
@@ -138,6 +140,22 @@ describe('edit', () => {
     expect(await wordOf('edited')).toBe('second');
     const same = await edit('true');
     expect(same).toMatchObject({ code: 0, stdout: 'The text was not changed: nothing was written.\n' });
+  });
+
+  test('portcullis edit removes labels and annotations that the text has no more, and records the message of the change', async () => {
+    const metadata = { labels: { team: 'a', stays: 'b' }, annotations: { memo: 'c' } };
+    await run(['apply', '-f', '-', '--message', 'reason one'], { input: manifestOfWord('marked', 'first', metadata) });
+    const editor = { environment: { KUBE_EDITOR: "sed -i -e /team:/d -e /memo:/d -e s/first/second/" } };
+    const removing = await run(['edit', 'policy', 'marked', '--message', 'reason two'], editor);
+    expect(removing).toMatchObject({ code: 0, stdout: 'GuardrailPolicy marked configured\n' });
+    const { metadata: left } = JSON.parse((await run(['get', 'policy', 'marked', '-o', 'json'])).stdout);
+    expect(left.labels).toEqual({ stays: 'b', [idLabel]: expect.any(String) });
+    expect(left.annotations).not.toHaveProperty('memo');
+    await until('the message is recorded with the revision', async () => {
+      const { stdout } = await run(['history', 'marked', '-o', 'json']);
+      return stdout.includes('reason two');
+    });
+    expect((await run(['history', 'marked'])).stdout).toContain('reason one');
   });
 
   test('portcullis edit keeps an invalid text and says where, and refuses another name', async () => {

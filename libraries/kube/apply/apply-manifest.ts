@@ -24,7 +24,10 @@ export type ApplyOptions = {
    * changes. `fresh` when absent.
    */
   readonly token?: 'fresh' | 'when_changed';
-  /** The object that the manifest was written from: a newer generation is refused with `precondition_failed`. */
+  /**
+   * The object that the manifest was written from, as a whole: a newer generation is refused with `precondition_failed`,
+   * labels and annotations that the manifest has no more are removed, and its token counts as omitted.
+   */
   readonly base?: Stored<Resource>;
   /** Who applies the manifest, and why. It is stored with the token of a write that changes the spec. */
   readonly note?: ChangeNote;
@@ -39,8 +42,8 @@ export type ApplyResult = {
 type ManifestResource = Pick<Manifest, 'kind' | 'resource'>;
 
 /**
- * Creates a resource, or updates the one of its name: replaces the spec, merges labels and annotations. Other metadata of
- * the manifest is ignored. A policy that is being deleted is kept. Retried a few times after a concurrent write.
+ * Creates a resource, or updates the one of its name: replaces the spec, merges labels and annotations (without `base`).
+ * Other metadata of the manifest is ignored. A policy that is being deleted is kept. Retried a few times after a concurrent write.
  * @throws KubeError `invalid` when the manifest names another namespace, `conflict` when a binding is being deleted, the
  *   code of the last attempt when other writers keep changing it
  */
@@ -101,7 +104,12 @@ async function applyOnce(
   const spec = withToken(kind, resource.spec, current.spec, freshToken, options);
   const note = sameJson(spec, current.spec) ? {} : noteOf(kind, spec, options);
   const keep = isKept ? { [keepAnnotation]: deletionTimestamp } : {};
-  const desired = { spec, labels, annotations: { ...annotations, ...note, ...keep } };
+  const { base } = options;
+  const desired = {
+    spec,
+    labels: { ...removed(base?.metadata.labels), ...labels },
+    annotations: { ...removed(base?.metadata.annotations), ...annotations, ...note, ...keep },
+  };
   const operations = patchOperations(current, desired, 'generation');
   if (isKept) {
     return {
@@ -113,6 +121,11 @@ async function applyOnce(
   return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
 }
 
+/** Takes each member of a map away; a later spread of the wanted members keeps those. */
+function removed(map: Readonly<Record<string, string>> = {}): Readonly<Record<string, null>> {
+  return Object.fromEntries(Object.keys(map).map((key) => [key, null]));
+}
+
 function noteOf(kind: Kind, spec: unknown, { note }: ApplyOptions): Readonly<Record<string, string>> {
   const member = tokenMembers.get(kind.kind);
   if (note === undefined || member === undefined) return {};
@@ -120,11 +133,14 @@ function noteOf(kind: Kind, spec: unknown, { note }: ApplyOptions): Readonly<Rec
   return { [changeNoteAnnotation]: writeChangeNote(typeof token === 'string' ? token : '', note) };
 }
 
-/** The spec with its token; a token in the manifest is kept. */
+/** The spec with its token; a token in the manifest is kept, unless the manifest was written from `base`, which has it. */
 function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, options: ApplyOptions): unknown {
   const member = tokenMembers.get(kind.kind);
-  const wanted = spec as Readonly<Record<string, unknown>>;
-  if (member === undefined || wanted[member] !== undefined) return spec;
+  if (member === undefined) return spec;
+  const { [member]: sent, ...others } = spec as Readonly<Record<string, unknown>>;
+  const before = options.base?.spec as Readonly<Record<string, unknown>> | undefined;
+  if (sent !== undefined && sent !== before?.[member]) return spec;
+  const wanted: Readonly<Record<string, unknown>> = others;
   const { [member]: token, ...rest } = (current ?? {}) as Readonly<Record<string, unknown>>;
   if (options.token === 'when_changed' && current !== undefined && sameJson(rest, wanted)) {
     return token === undefined ? wanted : { ...wanted, [member]: token };
