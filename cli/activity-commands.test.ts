@@ -53,6 +53,16 @@ test('portcullis activity names the rule that denied a request at any gateway', 
   expect(stdout).not.toContain('bomb');
 });
 
+test('a gateway shows its decisions to holders of the admin token, and not to those of the token of the resources', async () => {
+  const [admin] = platform.status().addresses.gatewayAdmins;
+  const statusFor = async (file: string) => {
+    const token = readFileSync(join(platform.data, 'tokens', file), 'utf8').trim();
+    return (await fetch(`${admin}/activity`, { headers: { authorization: `Bearer ${token}` } })).status;
+  };
+  expect(await statusFor('admin.token')).toBe(200);
+  for (const file of ['api.token', 'runtime.token']) expect(await statusFor(file)).toBe(401);
+});
+
 test('portcullis activity selects decisions by outcome, client, rule, stage and age, over both transports', async () => {
   const [gateway] = platform.status().addresses.gateways;
   const refused = await ask(gateway, denied);

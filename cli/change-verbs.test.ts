@@ -145,7 +145,7 @@ describe('edit', () => {
   test('portcullis edit removes labels and annotations that the text has no more, and records the message of the change', async () => {
     const metadata = { labels: { team: 'a', stays: 'b' }, annotations: { memo: 'c' } };
     await run(['apply', '-f', '-', '--message', 'reason one'], { input: manifestOfWord('marked', 'first', metadata) });
-    const editor = { environment: { KUBE_EDITOR: "sed -i -e /team:/d -e /memo:/d -e s/first/second/" } };
+    const editor = { environment: { KUBE_EDITOR: 'sed -i -e /team:/d -e /memo:/d -e s/first/second/' } };
     const removing = await run(['edit', 'policy', 'marked', '--message', 'reason two'], editor);
     expect(removing).toMatchObject({ code: 0, stdout: 'GuardrailPolicy marked configured\n' });
     const { metadata: left } = JSON.parse((await run(['get', 'policy', 'marked', '-o', 'json'])).stdout);

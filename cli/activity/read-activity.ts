@@ -9,7 +9,7 @@ import type { RunningPlatform } from '../platform/running-platform.ts';
  * @throws CliError not_running when no gateway answers
  */
 export async function readActivity({ data, status }: RunningPlatform): Promise<CollectedActivity> {
-  const token = openTokenFile(data.apiToken).first();
+  const token = openTokenFile(data.adminToken).first();
   const names = status.processes.filter(({ kind }) => kind === 'gateway').map(({ name }) => name);
   const parts = await Promise.all(
     status.addresses.gatewayAdmins.map(async (origin, at) => {

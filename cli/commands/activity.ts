@@ -1,8 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CollectedActivity, ReplicaDecision } from '#contracts/activity';
 import { selectDecisions } from '#contracts/select-decisions';
+import { wait } from '#kit/time/wait';
 import { activityTable } from '../activity/activity-text.ts';
+import { followActivity } from '../activity/follow-activity.ts';
 import { openActivity } from '../activity/open-activity.ts';
 import { missingSentences } from '../activity/read-activity.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
@@ -10,6 +11,7 @@ import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
+import { untilInterrupted } from '../watching/interruption.ts';
 
 type ActivityOptions = ResourceCommandOptions &
   OutputOptions & {
@@ -65,7 +67,7 @@ async function activity(options: ActivityOptions): Promise<void> {
   );
 }
 
-/** Prints the newest decisions, oldest first, and then each new one, until the process is stopped. */
+/** Prints the newest decisions, oldest first, and then each new one, until Ctrl-C. */
 async function follow(
   read: () => Promise<CollectedActivity>,
   first: CollectedActivity,
@@ -79,19 +81,17 @@ async function follow(
     else for (const one of ordered) writeText(JSON.stringify({ ...one, policy: nameOf(one.policyId) }));
   };
   print(selected(first, options));
-  for (let last = first; ; ) {
-    const known = new Set(last.items.map(keyOf));
-    const warned = missingSentences(last).join(' ');
-    await pause(followMs);
-    last = await read();
-    if (missingSentences(last).join(' ') !== warned) warn(last);
-    const fresh = last.items.filter((one) => !known.has(keyOf(one)));
-    print(selected({ ...last, items: fresh }, { ...options, limit: fresh.length }));
-  }
-}
-
-function keyOf({ replica, requestId, time }: ReplicaDecision): string {
-  return `${replica} ${requestId} ${time}`;
+  using interruption = untilInterrupted();
+  await followActivity({
+    first,
+    read,
+    print: (fresh) => print(selected({ items: [...fresh], missing: [] }, { ...options, limit: fresh.length })),
+    warn: warnOf,
+    async pause() {
+      await wait(followMs, interruption.signal);
+      return !interruption.signal.aborted;
+    },
+  });
 }
 
 function selected(activity: CollectedActivity, options: ActivityOptions): readonly ReplicaDecision[] {
@@ -101,9 +101,11 @@ function selected(activity: CollectedActivity, options: ActivityOptions): readon
 }
 
 function warn(activity: CollectedActivity): void {
-  for (const sentence of missingSentences(activity)) {
-    process.stderr.write(`portcullis: warning: decisions are missing: ${sentence}\n`);
-  }
+  for (const sentence of missingSentences(activity)) warnOf(`decisions are missing: ${sentence}`);
+}
+
+function warnOf(sentence: string): void {
+  process.stderr.write(`portcullis: warning: ${sentence}\n`);
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000 } as const;

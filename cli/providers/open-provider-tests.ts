@@ -47,7 +47,7 @@ async function aliasOf(client: Pick<KubeClient, 'get' | 'list'>, binding: string
 }
 
 async function askGateways({ data, status }: RunningPlatform, alias: string): Promise<CollectedProviderTests> {
-  const token = openTokenFile(data.apiToken).first();
+  const token = openTokenFile(data.adminToken).first();
   const names = status.processes.filter(({ kind }) => kind === 'gateway').map(({ name }) => name);
   const parts = await Promise.all(
     status.addresses.gatewayAdmins.map(async (origin, at) => {

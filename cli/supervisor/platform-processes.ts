@@ -97,7 +97,7 @@ export function gatewayProcess(
       PORTCULLIS_CLIENT_AUTH: 'keys',
       PORTCULLIS_CLIENT_KEYS_FILE: data.clientKeys,
       PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
-      PORTCULLIS_ADMIN_TOKEN_FILE: data.apiToken,
+      PORTCULLIS_ADMIN_TOKEN_FILE: data.adminToken,
       PORTCULLIS_SECRETS_DIR: data.secrets,
     },
     health: adminHealth,
@@ -166,7 +166,7 @@ export function managementProcess(
       PORTCULLIS_ADMINISTRATORS: at.administrators.join(','),
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
-      PORTCULLIS_ADMIN_TOKEN_FILE: data.apiToken,
+      PORTCULLIS_ADMIN_TOKEN_FILE: data.adminToken,
     },
     health: adminHealth,
   };

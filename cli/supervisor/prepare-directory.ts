@@ -63,6 +63,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   for (const folder of [data.tokens, data.run]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
+  await createSecret(data.adminToken);
   await createSecret(data.databasePassword);
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;

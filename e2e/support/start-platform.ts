@@ -16,6 +16,7 @@ type PlatformStatus = {
   readonly addresses: {
     readonly gateway: string;
     readonly gateways: readonly string[];
+    readonly gatewayAdmins: readonly string[];
     readonly api: string;
     readonly management?: string;
     readonly issuer?: string;

@@ -22,6 +22,8 @@ export function dataDirectory(root: string) {
     apply: join(root, 'apply'),
     tokens,
     apiToken: join(tokens, 'api.token'),
+    /** For the admin addresses of gateways, which show decisions and test providers. */
+    adminToken: join(tokens, 'admin.token'),
     runtimeToken: join(tokens, 'runtime.token'),
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
