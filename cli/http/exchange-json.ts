@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { readBounded } from '#kit/http/read-bounded';
 
 /** A JSON request to an API. */
 export type JsonRequest = {
@@ -41,7 +42,7 @@ export async function exchangeJson(
     redirect: 'error',
     signal: AbortSignal.timeout(Math.ceil(ms)),
   });
-  const bytes = await readAnswerBytes(answer, mostAnswerBytes);
+  const bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, mostAnswerBytes);
   const { ok, status, headers: answered } = answer;
   return {
     ok,
@@ -75,16 +76,4 @@ function parse(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** The body of a response; undefined if it is larger than `most` bytes. */
-async function readAnswerBytes(answer: Response, most: number): Promise<Buffer | undefined> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of answer.body ?? []) {
-    bytes += piece.byteLength;
-    if (bytes > most) return undefined;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { detectorContract } from '#contracts/policy';
 import { type ProviderCause, providerProblems } from '#contracts/provider-causes';
 import { type ProviderTestStep, providerTestSteps } from '#contracts/provider-test';
-import type { ApprovedProvider } from '#contracts/providers';
+import { type ApprovedProvider, detectorAnswerSchema } from '#contracts/providers';
 import { connectionFault } from '#kit/http/connection-fault';
+import { readBounded } from '#kit/http/read-bounded';
 import { checkConnection } from './check-connection.ts';
 import { type CredentialReading, readCredentialFile } from './credential-cause.ts';
 
@@ -30,6 +31,12 @@ type StepName = ProviderTestStep['step'];
 type Failure = { readonly cause: ProviderFault; readonly message: string };
 
 const question = 'This is a test of the connection. Please answer it.';
+/** Most bytes of a list of models; a larger answer is no list of models. */
+const modelListBytes = 4_194_304;
+/** Most bytes of a decision or completion, as in the runtime. */
+const decisionBytes = 65_536;
+
+const completionSchema = z.object({ choices: z.array(z.object({ message: z.object({}) })).min(1) });
 const modelListSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /**
@@ -58,8 +65,13 @@ export async function testProvider(provider: ApprovedProvider, options: TestOpti
   }
   const answer = await callOnce(provider, credential?.token, signal);
   if (!answer.ok) return failed('http', answer.failure);
+  if (provider.kind !== 'model') {
+    const invalid = decisionProblem(provider.kind, answer.value);
+    if (invalid !== undefined) return failed('http', invalid);
+    passed.push('http');
+    return { message: 'it answers.', steps: stepsOf(passed) };
+  }
   passed.push('http');
-  if (provider.kind !== 'model') return { message: 'it answers.', steps: stepsOf(passed) };
   const found = modelFinding(answer.value, options.model);
   if ('cause' in found) return failed('model', found);
   if (options.model !== undefined) passed.push('model');
@@ -100,13 +112,23 @@ async function callOnce(
       ...(body === undefined ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }),
     });
     if (answer.statusCode === 200) {
-      return { ok: true, value: await answer.body.json().catch((): unknown => undefined) };
+      const bytes = await readBounded(answer.body, provider.kind === 'model' ? modelListBytes : decisionBytes);
+      return { ok: true, value: bytes === undefined ? undefined : parsed(bytes) };
     }
     answer.body.on('error', () => undefined).destroy();
     return { ok: false, failure: statusFailure(answer.statusCode, provider) };
   } catch (error) {
     const cause = connectionFault(error);
     return { ok: false, failure: { cause, message: connectionSentence(cause, new URL(provider.endpoint)) } };
+  }
+}
+
+/** Undefined for a body that is not JSON. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
   }
 }
 
@@ -147,6 +169,15 @@ function statusFailure(status: number, provider: ApprovedProvider): Failure {
     default:
       return { cause: 'status', message: `it answers with status ${status} instead of 200: see its own log.` };
   }
+}
+
+/** Why the answer of a detector or classifier is not one: the runtime would refuse every text because of it. */
+function decisionProblem(kind: 'detector' | 'classifier', value: unknown): Failure | undefined {
+  const schema = kind === 'detector' ? detectorAnswerSchema : completionSchema;
+  if (schema.safeParse(value).success) return undefined;
+  const form = kind === 'detector' ? `decision of the contract ${detectorContract}` : 'completion of the OpenAI API';
+  const message = `its answer is not a ${form}: correct the endpoint in providers.yaml, or the provider.`;
+  return { cause: 'invalid_answer', message };
 }
 
 function modelFinding(value: unknown, model: string | undefined): Failure | { readonly message: string } {

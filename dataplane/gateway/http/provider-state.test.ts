@@ -195,6 +195,9 @@ test('holders of the admin token let a replica test the provider of an alias in 
       { step: 'model', state: 'skipped' },
     ],
   });
+  const words = JSON.stringify(await states());
+  expect(words).toContain('it refuses the credential (status 401 or 403): replace the key in the file or Secret.');
+  expect(words).not.toMatch(/127\.0\.0\.1|test-key/);
   writeFileSync(secrets('test-key'), 'right');
   await until('the new key is accepted, and the list lacks the model', async () =>
     JSON.stringify(await states()).includes('wrong_model'),

@@ -1,4 +1,4 @@
-import type { ProviderCause } from '#contracts/provider-causes';
+import { type ProviderCause, providerCauses, providerProblems } from '#contracts/provider-causes';
 import type { ProviderTest } from '#contracts/provider-test';
 import { checkConnection } from '#providers/check-connection';
 import { readCredentialFile } from '#providers/credential-cause';
@@ -23,7 +23,15 @@ export async function testUpstream(
     },
     { timeoutMs, model, ...(credential === undefined ? {} : { credentialFile: credentialFile(credential) }) },
   );
-  return { provider: name, ...found };
+  return { provider: name, ...found, message: withoutPlaces(found) };
+}
+
+/** The result leaves the machine: the message names no host, path or credential, unlike that of the command line. */
+function withoutPlaces({ cause, message }: Awaited<ReturnType<typeof testProvider>>): string {
+  const known = providerCauses.find((one) => one === cause);
+  if (known === undefined) return message;
+  const { problem, remedy } = providerProblems[known];
+  return `${problem}: ${remedy}.`;
 }
 
 /** Causes that only a served request disproves. */

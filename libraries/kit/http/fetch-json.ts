@@ -1,3 +1,5 @@
+import { readBounded } from './read-bounded.ts';
+
 /** The result of a request for JSON. `silent`: no complete response within the timeout and size. */
 type FetchedJson =
   | { readonly kind: 'response'; readonly status: number; readonly value: unknown }
@@ -20,14 +22,9 @@ export async function fetchJson(url: string, options: FetchJsonOptions): Promise
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) return { kind: 'silent' };
-      chunks.push(chunk);
-    }
-    return { kind: 'response', status: response.status, value: parsed(Buffer.concat(chunks).toString('utf8')) };
+    const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, maxBytes);
+    if (bytes === undefined) return { kind: 'silent' };
+    return { kind: 'response', status: response.status, value: parsed(bytes.toString('utf8')) };
   } catch {
     return { kind: 'silent' };
   }

@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { readBounded } from '#kit/http/read-bounded';
 import type { TokenFile } from '#kit/http/token-file';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { Verdict } from '../../rules/compiled-section.ts';
@@ -47,23 +48,11 @@ export async function postJson(call: ProviderCall, body: unknown, signal: AbortS
       answer.body.on('error', ignore).destroy();
       return unavailable;
     }
-    const bytes = await readBounded(answer.body);
+    const bytes = await readBounded(answer.body, answerBytes);
     return bytes === undefined ? invalid : { ok: true, value: parseStrict(bytes) };
   } catch (error) {
     return error instanceof JsonError ? invalid : unavailable;
   }
-}
-
-/** The whole answer, or undefined when it is over the limit; then the connection is closed. */
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > answerBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
 }
 
 function ignore(): void {}

@@ -1,0 +1,11 @@
+/** The bytes of a response body; undefined if there are more than `most`, and then the transfer ends. */
+export async function readBounded(chunks: AsyncIterable<Uint8Array>, most: number): Promise<Buffer | undefined> {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > most) return undefined;
+    kept.push(chunk);
+  }
+  return Buffer.concat(kept, length);
+}
