@@ -11,20 +11,21 @@ export function readLimit(
 }
 
 /**
- * Cursors of one list whose entries are ordered by UUIDs of version 7. A cursor names the last entry of a page, so that
- * it is valid on every replica; it is neither encrypted nor authenticated and must contain only data that the caller
- * knows. @param list names the list and the version of its cursors: a cursor of another list is invalid
+ * Cursors of one list. A cursor names the last entry of a page, so that it is valid on every replica; it is neither
+ * encrypted nor authenticated and must contain only data that the caller knows.
+ * @param list names the list and the version of its cursors: a cursor of another list is invalid
+ * @param key what the entries are ordered by: UUIDs of version 7 if absent
  */
-export function createCursors(list: string) {
-  const schema = z.tuple([z.literal(list), z.uuidv7()]);
+export function createCursors(list: string, key: z.ZodType<string> = z.uuidv7()) {
+  const schema = z.tuple([z.literal(list), key]);
 
-  function write(afterId: string): string {
-    return Buffer.from(JSON.stringify([list, afterId])).toString('base64url');
+  function write(after: string): string {
+    return Buffer.from(JSON.stringify([list, after])).toString('base64url');
   }
 
-  /** The id after which the next page begins; undefined where the text is not a cursor of this list. */
+  /** The key after which the next page begins; undefined where the text is not a cursor of this list. */
   function read(text: string): string | undefined {
-    if (!/^[A-Za-z0-9_-]{1,256}$/.test(text)) return undefined;
+    if (!/^[A-Za-z0-9_-]{1,8192}$/.test(text)) return undefined;
     try {
       const parsed = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
       return parsed.success && write(parsed.data[1]) === text ? parsed.data[1] : undefined;

@@ -177,14 +177,13 @@ export const submitSchema = z
   .strictObject({ documents: z.array(canonicalDocumentSchema).min(1).max(limits.documentsOfSubmit) })
   .describe('A batch that is accepted as a whole or not at all.');
 
+/** The entry of one document in the answer of a submit. */
+export const submittedJobSchema = z
+  .strictObject({ doc_id: z.string(), job_id: z.uuid(), status: z.enum(['PENDING', 'DEDUPLICATED']) })
+  .describe('The job of one document.');
+
 /** Answer of a submit: one entry for each document, in their order. */
-export const submittedSchema = z
-  .strictObject({
-    jobs: z.array(
-      z.strictObject({ doc_id: z.string(), job_id: z.uuid(), status: z.enum(['PENDING', 'DEDUPLICATED']) }),
-    ),
-  })
-  .describe('The jobs of a batch.');
+export const submittedSchema = z.strictObject({ jobs: z.array(submittedJobSchema) }).describe('The jobs of a batch.');
 
 /** A job (retrieval:job:*). */
 export const ingestJobSchema = z

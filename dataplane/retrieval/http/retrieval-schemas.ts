@@ -12,8 +12,10 @@ import {
   reindexSchema,
   retrievalErrorSchema,
   submitSchema,
+  submittedJobSchema,
   submittedSchema,
 } from '#contracts/retrieval';
+import { documentListSchema, documentSchema, jobListSchema } from '#contracts/retrieval-documents';
 import {
   changedAclSchema,
   changedGrantSchema,
@@ -43,7 +45,11 @@ const read = {
   Collection: collectionSchema,
   CollectionList: z.array(collectionSchema).describe('Collections in the order of their names.'),
   SubmittedJobs: submittedSchema,
+  SubmittedJob: submittedJobSchema,
+  Document: documentSchema,
+  DocumentList: documentListSchema,
   IngestJob: ingestJobSchema,
+  IngestJobList: jobListSchema,
   QueryResponse: queryResponseSchema,
   PackedContext: packedContextSchema,
   Grant: changedGrantSchema,

@@ -3,6 +3,7 @@ import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { createCollection } from './create-collection.ts';
+import { documentOperationNames, documentOperations } from './document-operations.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
 import { grantOperationNames, grantOperations } from './grant-operations.ts';
@@ -25,6 +26,7 @@ export const retrievalOperationNames = [
   'query',
   'retrieveAndPack',
   'getHealth',
+  ...documentOperationNames,
   ...grantOperationNames,
 ] as const;
 export type RetrievalOperation = (typeof retrievalOperationNames)[number];
@@ -42,6 +44,7 @@ const uuid = (name: string, description: string): Parameter<RetrievalErrorCode> 
   read: (text) => (isCollectionId(text) ? text.toLowerCase() : undefined),
 });
 const collectionId = uuid('collection_id', 'The id of the collection.');
+const jobId = uuid('job_id', 'The id of the job.');
 
 const header = (name: string, required: boolean, description: string): Parameter<RetrievalErrorCode> => ({
   name,
@@ -152,7 +155,7 @@ const operations: readonly Row[] = [
     summary: 'Read a job',
     description: 'How far the ingestion of one document is. Needs the right to write into its collection.',
     gates: readGates,
-    parameters: [uuid('job_id', 'The id of the job.'), ...identity],
+    parameters: [jobId, ...identity],
     success: answer('IngestJob'),
     errors: ['forbidden', 'not_found', 'unavailable'],
     obligations: ['retrieval:jobs-get:ok', 'retrieval:jobs-get:unknown'],
@@ -205,6 +208,7 @@ const operations: readonly Row[] = [
     obligations: ['retrieval:health:no-auth', 'retrieval:health:components', 'retrieval:health:details'],
     run: async ({ service }) => success(await service.health()),
   },
+  ...documentOperations({ collectionId, jobId, identity }),
   ...grantOperations(collectionId, identity),
 ];
 

@@ -25,7 +25,7 @@ export type Visibility = {
 };
 
 /** The condition on a document `d` of a collection `k`, decided at the time of the statement. */
-function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visibility) {
+export function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visibility) {
   const byLabel = labels === 'every' ? sql`true` : sql`d.labels && ${sql.array([...labels])}::text[]`;
   return sql`
     k.tenant = ${tenant} and k.collection_id = ${collectionId} and k.status <> 'deleted'

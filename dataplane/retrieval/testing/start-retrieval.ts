@@ -29,6 +29,8 @@ export type OpenedRetrieval = AsyncDisposable & {
   readonly adminUrl: string;
   /** Sends a GET, or a POST where there is a body. */
   call(caller: TestCaller, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  /** Sends a request without a body. */
+  send(caller: TestCaller, method: 'DELETE' | 'POST', path: string): Promise<TestAnswer>;
   /** Submits documents and waits until each of their jobs is DONE or FAILED. */
   ingest(caller: TestCaller, documents: readonly object[]): Promise<readonly IngestJob[]>;
 };
@@ -75,17 +77,21 @@ export async function startRetrieval(
     ),
   );
   const url = service.url ?? '';
-  const call: OpenedRetrieval['call'] = async (caller, path, body, headers = {}) => {
+  const exchange = async (path: string, request: RequestInit): Promise<TestAnswer> => {
+    const answer = await fetch(`${url}${path}`, request);
+    return { status: answer.status, headers: answer.headers, json: (await answer.json()) as TestAnswer['json'] };
+  };
+  const call: OpenedRetrieval['call'] = (caller, path, body, headers = {}) => {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, { ...sent, headers: { ...headersOf(caller), ...type, ...headers } });
-    return { status: answer.status, headers: answer.headers, json: (await answer.json()) as TestAnswer['json'] };
+    return exchange(path, { ...sent, headers: { ...headersOf(caller), ...type, ...headers } });
   };
   const owned = parts.move();
   return {
     url,
     adminUrl: service.adminUrl,
     call,
+    send: (caller, method, path) => exchange(path, { method, headers: headersOf(caller) }),
     async ingest(caller, documents) {
       const { status, json } = await call(caller, '/v1/documents:submit', { documents });
       if (status !== 202) throw new Error(`the submit was answered ${status}: ${JSON.stringify(json)}`);

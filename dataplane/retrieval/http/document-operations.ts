@@ -1,0 +1,135 @@
+import type { ApiOperation, Parameter } from '#api/operation';
+import { retrievalLimits } from '#contracts/retrieval';
+import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
+import type { TenantCaller } from '#identity/tenant-caller';
+import { deleteDocument } from './delete-document.ts';
+import { getDocument } from './get-document.ts';
+import { jobStates } from './job-record.ts';
+import { listDocuments } from './list-documents.ts';
+import { listJobs } from './list-jobs.ts';
+import { documentCursors, jobCursors, pageParameters } from './page-parameters.ts';
+import { replayJob } from './replay-job.ts';
+import type { Retrieval } from './retrieval.ts';
+import type { RetrievalSchema } from './retrieval-schemas.ts';
+
+export const documentOperationNames = [
+  'listDocuments',
+  'getDocument',
+  'deleteDocument',
+  'listJobs',
+  'replayJob',
+] as const;
+type DocumentOperation = (typeof documentOperationNames)[number];
+
+type Row = Omit<ApiOperation<Retrieval, TenantCaller, RetrievalErrorCode, DocumentOperation>, 'body'>;
+type OneParameter = Parameter<RetrievalErrorCode>;
+
+const docId: OneParameter = {
+  name: 'doc_id',
+  in: 'path',
+  description: 'The id of the document; a slash in it is written as %2F.',
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: retrievalLimits.docId },
+  read: (text) => (text.length > 0 && text.length <= retrievalLimits.docId && text.isWellFormed() ? text : undefined),
+};
+const ofCollection: OneParameter = {
+  name: 'collection',
+  in: 'query',
+  description: 'Name or id of the collection.',
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: retrievalLimits.name },
+  read: (text) => (text.length > 0 && text.length <= retrievalLimits.name ? text : undefined),
+};
+const state: OneParameter = {
+  name: 'state',
+  in: 'query',
+  description: 'Only jobs in this state; DEAD_LETTER: FAILED because no delivery was answered.',
+  required: false,
+  schema: { type: 'string', enum: [...jobStates] },
+  read: (text) => jobStates.find((one) => one === text),
+};
+
+const errors = ['forbidden', 'not_found', 'unavailable'] as const;
+const common = { gates: ['identity', 'query', 'path'], tag: 'Documents', obligations: [] } as const;
+const answer = (schema: RetrievalSchema, status: 200 | 202 = 200) =>
+  ({ status, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+
+/**
+ * Operations on stored documents and on jobs, all of them the service's own.
+ * @param ids the parameters that name a collection and a job, and those of every operation
+ */
+export function documentOperations(ids: {
+  readonly collectionId: OneParameter;
+  readonly jobId: OneParameter;
+  readonly identity: readonly OneParameter[];
+}): readonly Row[] {
+  const { collectionId, jobId, identity } = ids;
+  return [
+    {
+      ...common,
+      name: 'listDocuments',
+      method: 'GET',
+      path: '/v1/collections/{collection_id}/documents',
+      summary: 'List documents',
+      description:
+        'The documents of the collection that the caller may see now, without their text. Who may write into the ' +
+        'collection sees all of them.',
+      parameters: [collectionId, ...pageParameters(documentCursors), ...identity],
+      success: answer('DocumentList'),
+      errors,
+      run: listDocuments,
+    },
+    {
+      ...common,
+      name: 'getDocument',
+      method: 'GET',
+      path: '/v1/collections/{collection_id}/documents/{doc_id}',
+      summary: 'Read a document',
+      description: 'One document without its text. A document that the caller may not see now is absent.',
+      parameters: [collectionId, docId, ...identity],
+      success: answer('Document'),
+      errors,
+      run: getDocument,
+    },
+    {
+      ...common,
+      name: 'deleteDocument',
+      method: 'DELETE',
+      path: '/v1/collections/{collection_id}/documents/{doc_id}',
+      summary: 'Delete a document',
+      description:
+        'Submits the deletion, which wins over everything that was submitted before it. The document is found no more ' +
+        'when the job is DONE.',
+      parameters: [collectionId, docId, ...identity],
+      success: answer('SubmittedJob', 202),
+      errors,
+      run: deleteDocument,
+    },
+    {
+      ...common,
+      name: 'listJobs',
+      method: 'GET',
+      path: '/v1/jobs',
+      summary: 'List jobs',
+      description: 'The jobs of one collection, the newest first. Needs the right to write into it.',
+      parameters: [ofCollection, state, ...pageParameters(jobCursors), ...identity],
+      success: answer('IngestJobList'),
+      errors,
+      run: listJobs,
+    },
+    {
+      ...common,
+      name: 'replayJob',
+      method: 'POST',
+      path: '/v1/jobs/{job_id}:replay',
+      summary: 'Replay a job',
+      description:
+        'Gives a FAILED job, a dead letter included, new deliveries under its id. If a later job of the document took ' +
+        'effect meanwhile, it ends DONE and changes nothing.',
+      parameters: [jobId, ...identity],
+      success: answer('IngestJob', 202),
+      errors: [...errors, 'conflict'],
+      run: replayJob,
+    },
+  ];
+}

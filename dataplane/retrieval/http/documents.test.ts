@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IngestJob } from '#contracts/retrieval';
+import type { StoredDocument } from '#contracts/retrieval-documents';
+import { ModelsError } from '#models/models-error';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { until } from '../../../e2e/support/until.ts';
+import { scriptedModels } from '../ingest/testing/scripted-models.ts';
+import { documentOf, type OpenedRetrieval, openRetrieval, type TestCaller } from '../testing/open-retrieval.ts';
+
+const ann = { user: 'ann', groups: ['staff'] };
+const bob = { user: 'bob', groups: ['staff'] };
+const eve = { user: 'eve', groups: ['board'] };
+const stranger = { user: 'ann', tenant: 'other', groups: ['staff', 'board'] };
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and jobs over HTTP'), () => {
+  let service: OpenedRetrieval;
+  let path: string;
+  let isDenied = false;
+
+  const create = async (body: object) => {
+    const profile = { embedding_profile_id: 'test-profile', ...body };
+    const { status, json } = await service.call(ann, '/v1/collections', profile);
+    expect(status).toBe(201);
+    return `/v1/collections/${json['collection_id']}/documents`;
+  };
+  const listed = async (caller: TestCaller, from = path) => {
+    const { status, json } = await service.call(caller, from);
+    expect([status, json['next_page_token']]).toEqual([200, null]);
+    return json['items'] as readonly StoredDocument[];
+  };
+  const idsOf = async (caller: TestCaller) => (await listed(caller)).map(({ doc_id }) => doc_id);
+  const jobOf = async (id: unknown) => (await service.call(ann, `/v1/jobs/${id}`)).json as unknown as IngestJob;
+  const ended = (id: unknown) =>
+    until('the job has ended', async () => {
+      const job = await jobOf(id);
+      return job.status === 'DONE' || job.status === 'FAILED' ? job : undefined;
+    });
+
+  beforeAll(async () => {
+    const models = scriptedModels(() => {
+      if (isDenied) throw new ModelsError('denied');
+    });
+    service = await openRetrieval({ overrides: { models } });
+    path = await create({ name: 'handbook', visibility: 'public' });
+    await service.ingest(ann, [
+      documentOf('handbook', 'travel', 'Hotels.', { content_hash: 'v1', metadata: { url: 'https://w.example/t' } }),
+      documentOf('handbook', 'board/plans', 'Closures.', { acl: { groups: ['board'] } }),
+      documentOf('handbook', 'later', 'Next year.', { metadata: { valid_from: '2999-01-01T00:00:00Z' } }),
+      documentOf('handbook', 'gone', 'Old.'),
+    ]);
+    await service.ingest(ann, [documentOf('handbook', 'gone', '', { op: 'delete', content: undefined })]);
+  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
+
+  test('a list shows each reader the documents of the present rights, and a writer every live one', async () => {
+    expect(await idsOf(bob)).toEqual(['travel']);
+    expect(await idsOf(eve)).toEqual(['board/plans']);
+    expect(await idsOf({ user: 'mallory' })).toEqual([]);
+    expect(await idsOf(ann)).toEqual(['board/plans', 'later', 'travel']);
+    expect((await listed(bob))[0]).toEqual({
+      doc_id: 'travel',
+      title: 'Title of travel',
+      source_url: 'https://w.example/t',
+      metadata: { url: 'https://w.example/t' },
+      content_hash: 'v1',
+      chunk_count: 1,
+      valid_from: null,
+      valid_until: null,
+      available_at: time,
+    });
+  });
+
+  test('a document is read by its id with an encoded slash, and one that the caller may not see is absent', async () => {
+    const of = (docId: string) => `${path}/${encodeURIComponent(docId)}`;
+    expect(await service.call(eve, of('board/plans'))).toMatchObject({ status: 200, json: { doc_id: 'board/plans' } });
+    const hidden = await service.call(bob, of('board/plans'));
+    const absent = await service.call(bob, of('never'));
+    expect([hidden.status, hidden.json['message']]).toEqual([absent.status, absent.json['message']]);
+    expect(hidden.status).toBe(404);
+    expect((await service.call(bob, of('later'))).status).toBe(404);
+    expect((await service.call(ann, of('gone'))).status).toBe(404);
+    expect((await service.call(bob, of('x'.repeat(1_024)))).status).toBe(404);
+    expect((await service.call(bob, of('x'.repeat(1_025)))).status).toBe(404);
+  });
+
+  test('documents of another tenant and of a private collection without rights are not listed', async () => {
+    expect((await service.call(stranger, path)).status).toBe(404);
+    const own = await create({ name: 'private' });
+    expect((await service.call(bob, own)).status).toBe(403);
+    expect((await service.call({}, own)).status).toBe(401);
+  });
+
+  test('pages of documents hold each one once, also when documents are added and removed between them', async () => {
+    const many = await create({ name: 'many', visibility: 'public' });
+    const names = ['a', 'b', 'ö', 'c', 'B', 'd/e'];
+    await service.ingest(
+      ann,
+      names.map((name) => documentOf('many', name, name)),
+    );
+    const seen: string[] = [];
+    for (let next: unknown = '', pages = 0; next !== null; pages += 1) {
+      const token = next === '' ? '' : `&page_token=${next}`;
+      const { status, json } = await service.call(bob, `${many}?limit=2${token}`);
+      expect(status).toBe(200);
+      const items = json['items'] as readonly StoredDocument[];
+      expect(items.length).toBeLessThanOrEqual(2);
+      seen.push(...items.map(({ doc_id }) => doc_id));
+      next = json['next_page_token'];
+      if (pages === 0) await service.ingest(ann, [documentOf('many', 'A', 'before the page')]);
+    }
+    expect(seen).toEqual(['B', 'a', 'b', 'c', 'd/e', 'ö']);
+  });
+
+  test('limits of a page are kept on both sides, and a token of another list is refused', async () => {
+    const statusOf = async (query: string) => (await service.call(ann, `${path}?${query}`)).status;
+    expect([await statusOf('limit=1'), await statusOf('limit=200')]).toEqual([200, 200]);
+    for (const query of ['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=1', 'page_token=x', 'other=1']) {
+      expect([query, await statusOf(query)]).toEqual([query, 400]);
+    }
+    const jobs = await service.call(ann, '/v1/jobs?collection=handbook&limit=1');
+    expect(await statusOf(`page_token=${jobs.json['next_page_token']}`)).toBe(400);
+  });
+
+  test('a deletion over HTTP needs the right to write, removes the document, and the document can be submitted again', async () => {
+    const same = documentOf('handbook', 'short/lived', 'A vanishing sundial.');
+    await service.ingest(ann, [same]);
+    const one = `${path}/${encodeURIComponent('short/lived')}`;
+    expect((await service.send(bob, 'DELETE', one)).status).toBe(403);
+    expect((await service.send(stranger, 'DELETE', one)).status).toBe(404);
+    expect((await service.send(ann, 'DELETE', `${path}/never`)).status).toBe(404);
+    for (const _time of [1, 2]) {
+      const { status, json } = await service.send(ann, 'DELETE', one);
+      expect([status, json['doc_id'], json['status']]).toEqual([202, 'short/lived', 'PENDING']);
+      expect(await ended(json['job_id'])).toMatchObject({ status: 'DONE', op: 'delete' });
+    }
+    expect((await service.call(bob, one)).status).toBe(404);
+    await service.ingest(ann, [same]);
+    expect((await service.call(bob, one)).status).toBe(200);
+  });
+
+  test('jobs are listed by state, the newest first, for writers only', async () => {
+    const jobs = async (query: string) => {
+      const { status, json } = await service.call(ann, `/v1/jobs?collection=handbook${query}`);
+      expect(status).toBe(200);
+      return json['items'] as readonly IngestJob[];
+    };
+    const all = await jobs('');
+    expect(all.map(({ job_id }) => job_id)).toEqual(
+      all
+        .map(({ job_id }) => job_id)
+        .toSorted()
+        .toReversed(),
+    );
+    expect((await jobs('&state=DONE')).length).toBe(all.length);
+    expect(await jobs('&state=DEAD_LETTER')).toEqual([]);
+    const first = await service.call(ann, '/v1/jobs?collection=handbook&limit=1');
+    const rest = await jobs(`&page_token=${first.json['next_page_token']}`);
+    expect(rest).toEqual(all.slice(1));
+    expect((await service.call(bob, '/v1/jobs?collection=handbook')).status).toBe(403);
+    expect((await service.call(stranger, '/v1/jobs?collection=handbook')).status).toBe(404);
+    for (const query of ['', '?collection=handbook&state=LOST', '?collection=']) {
+      expect([query, (await service.call(ann, `/v1/jobs${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  test('a FAILED job is replayed under its id once its cause is removed, and no other job is', async () => {
+    isDenied = true;
+    const [failed] = await service.ingest(ann, [documentOf('handbook', 'replayed', 'A patient heron.')]);
+    expect(failed?.status).toBe('FAILED');
+    const replay = (id: unknown, caller: TestCaller = ann) => service.send(caller, 'POST', `/v1/jobs/${id}:replay`);
+    expect((await replay(failed?.job_id, bob)).status).toBe(403);
+    expect((await replay(failed?.job_id, stranger)).status).toBe(404);
+    expect((await replay(randomUUID())).status).toBe(404);
+    isDenied = false;
+    const answer = await replay(failed?.job_id);
+    expect(answer).toMatchObject({ status: 202, json: { job_id: failed?.job_id, error: null } });
+    expect(await ended(failed?.job_id)).toMatchObject({ status: 'DONE' });
+    expect(await idsOf(bob)).toContain('replayed');
+    expect(await replay(failed?.job_id)).toMatchObject({ status: 409, json: { code: 'conflict' } });
+  });
+});
