@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { aclSchema, isCollectionId, retrievalLimits } from './retrieval.ts';
+import { aclSchema, isCollectionId, retrievalLimits, storableString } from './retrieval.ts';
 
 /** Limits of grants; all are the service's own. */
 export const grantLimits = {
@@ -9,7 +9,7 @@ export const grantLimits = {
   listed: 1_000,
 } as const;
 
-const holder = (text: string) => z.string().min(1).max(grantLimits.holder).optional().describe(text);
+const holder = (text: string) => storableString.min(1).max(grantLimits.holder).optional().describe(text);
 const user_id = holder('`sub`, which belongs to the issuer of the caller, or `issuer|sub`.');
 const agent_id = holder('An agent or an integration service: `sub`, or `issuer|sub`.');
 const group = holder('The name of a group of the tenant.');
@@ -22,7 +22,7 @@ function hasOne(named: Readonly<Record<string, unknown>>, names: readonly string
 export const readerGrantSchema = z
   .strictObject({ user_id, agent_id })
   .refine((body) => hasOne(body, ['user_id', 'agent_id']), { error: 'must have exactly one of user_id and agent_id' })
-  .describe('The new reader: exactly one of user_id and agent_id.');
+  .meta({ description: 'The new reader: exactly one of user_id and agent_id.', minProperties: 1, maxProperties: 1 });
 
 /** Body of the service's own operations that give and revoke grants. */
 export const collectionGrantSchema = z
@@ -30,7 +30,11 @@ export const collectionGrantSchema = z
   .refine((body) => hasOne(body, ['user_id', 'agent_id', 'group']), {
     error: 'must have exactly one of user_id, agent_id and group',
   })
-  .describe('A reader or writer: exactly one of user_id, agent_id and group.');
+  .meta({
+    description: 'A reader or writer: exactly one of user_id, agent_id and group.',
+    minProperties: 2,
+    maxProperties: 2,
+  });
 
 /** Body of the service's own operations that add and remove members of a group. */
 export const groupMemberSchema = z
@@ -38,13 +42,13 @@ export const groupMemberSchema = z
   .refine((body) => hasOne(body, ['user_id', 'agent_id', 'group']), {
     error: 'must have exactly one of user_id, agent_id and group',
   })
-  .describe('A member: exactly one of user_id, agent_id and group.');
+  .meta({ description: 'A member: exactly one of user_id, agent_id and group.', minProperties: 1, maxProperties: 1 });
 
 /** Body of POST /v1/documents:acl, an operation of the service's own. */
 export const documentAclSchema = z
   .strictObject({
-    collection: z.string().min(1).max(retrievalLimits.name).describe('Name or id.'),
-    doc_id: z.string().min(1).max(retrievalLimits.docId),
+    collection: storableString.min(1).max(retrievalLimits.name).describe('Name or id.'),
+    doc_id: storableString.min(1).max(retrievalLimits.docId),
     acl: aclSchema,
   })
   .describe('The access list that replaces the one of a document.');

@@ -27,7 +27,9 @@ export const retrievalLimits = {
 } as const;
 
 const limits = retrievalLimits;
-const text = (max: number) => z.string().min(1).max(max);
+/** PostgreSQL stores no U+0000. */
+export const storableString = z.string().regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
+const text = (max: number) => storableString.min(1).max(max);
 const mode = z.enum(['hybrid', 'vector', 'bm25']);
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
 const instant = z.iso.datetime({ offset: true });
@@ -66,7 +68,7 @@ export const createCollectionSchema = z
   .strictObject({
     collection_id: id.optional(),
     name: collectionName,
-    description: z.string().max(limits.description).default(''),
+    description: storableString.max(limits.description).default(''),
     collection_type: z.enum(['knowledge_base', 'documents', 'files']).default('knowledge_base'),
     parent_id: id.optional(),
     visibility: z.enum(['private', 'public']).default('private'),
@@ -130,9 +132,16 @@ const contentRef = z.strictObject({
   content_hash: text(limits.key),
   bytes: z.int().min(1).optional(),
 });
+/** RFC 3986, and other letters as RFC 3987 allows them: the parser of Node also takes white space and brackets. */
+const uriForm = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$/;
+const uri = z
+  .string()
+  .max(limits.uri)
+  .refine((text) => uriForm.test(text) && URL.canParse(text), { error: 'must be a URL' })
+  .meta({ format: 'uri' });
 const metadata = z.looseObject({
   source: z.string().optional(),
-  url: z.url().max(limits.uri).optional(),
+  url: uri.optional(),
   labels: z.array(z.string()).optional(),
   valid_from: instant.optional(),
   valid_until: instant.optional(),

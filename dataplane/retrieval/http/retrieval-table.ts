@@ -46,20 +46,27 @@ const uuid = (name: string, description: string): Parameter<RetrievalErrorCode> 
 const collectionId = uuid('collection_id', 'The id of the collection.');
 const jobId = uuid('job_id', 'The id of the job.');
 
-const header = (name: string, required: boolean, description: string): Parameter<RetrievalErrorCode> => ({
+/** Without a bound where a header is not read in one of the modes, or where another value is replaced. */
+const header = (name: string, description: string): Parameter<RetrievalErrorCode> => ({
   name,
   in: 'header',
   description,
-  required,
-  schema: { type: 'string', maxLength: 255 },
+  required: false,
+  schema: { type: 'string' },
 });
 const identity: readonly Parameter<RetrievalErrorCode>[] = [
-  header('X-Tenant-Id', true, 'The tenant of the request.'),
-  header('X-User-Id', false, 'Development mode: the user. Not read in production mode.'),
-  header('X-Groups', false, 'Development mode: groups of the user, separated by commas.'),
-  header('X-Principals', false, 'Development mode: further principals of the user, separated by commas.'),
-  header('X-Agent-Id', false, 'Development mode: the agent that acts for the user.'),
-  header('X-Trace-Id', false, 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
+  {
+    name: 'X-Tenant-Id',
+    in: 'header',
+    description: 'The tenant of the request.',
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  header('X-User-Id', 'Development mode: the user. Not read in production mode.'),
+  header('X-Groups', 'Development mode: groups of the user, separated by commas.'),
+  header('X-Principals', 'Development mode: further principals of the user, separated by commas.'),
+  header('X-Agent-Id', 'Development mode: the agent that acts for the user.'),
+  header('X-Trace-Id', 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
 ];
 
 const readGates = ['identity', 'query', 'path'] as const;

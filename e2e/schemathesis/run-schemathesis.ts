@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { openBusyWorld } from '../open-busy-world.ts';
+import { fileURLToPath } from 'node:url';
+import { preparePython } from '../support/python.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type SchemathesisReport = {
   /** Output of the tool. */
@@ -12,29 +13,34 @@ type SchemathesisReport = {
   readonly failures: number;
 };
 
-/** Runs Schemathesis with all checks against the document that one replica serves. */
-export async function runSchemathesis(options: {
-  readonly python: string;
+/** A served API and what the tool is told of it. */
+type TestedApi = {
+  /** Address of the OpenAPI document. */
+  readonly document: string;
+  /** Sent with each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Name of a file of this folder that says what the interface answers besides the tool's own defaults. */
+  readonly configFile: string;
+  /** Values of parameters that exist, such as `path.policyId`. */
+  readonly known: Readonly<Record<string, string>>;
+  /** Cases of each operation and mode. */
   readonly examples: number;
-}): Promise<SchemathesisReport> {
-  await using world = await openBusyWorld({ replicas: 1 });
-  const { id } = await world.act.createPolicy('seen-from-outside');
-  const modelId = await world.act.createModel('seen-from-outside');
-  const applied = await world.act.applied(modelId, id, 1);
-  const url = world.api.replicas[0]?.url ?? '';
+};
+
+/** The tool in a Python of its own, or the reason why this machine has none. */
+export function prepareSchemathesis(): ReturnType<typeof preparePython> {
+  return preparePython(fileURLToPath(new URL('requirements.txt', import.meta.url)));
+}
+
+/** Runs Schemathesis with all checks against the document that a service serves. */
+export async function runSchemathesis(python: string, api: TestedApi): Promise<SchemathesisReport> {
   using folder = temporaryFolder();
-  const own = readFileSync(join(import.meta.dirname, 'schemathesis.toml'), 'utf8');
-  const known = [
-    '[parameters]',
-    `"path.policyId" = "${id}"`,
-    `"path.modelId" = "${modelId}"`,
-    `"path.operationId" = "${applied.json.operationId}"`,
-  ].join('\n');
-  const token = await world.api.mint();
-  const common = { python: options.python, folder: folder.path, url, token, examples: options.examples };
+  const own = readFileSync(join(import.meta.dirname, api.configFile), 'utf8');
+  const known = ['[parameters]', ...Object.entries(api.known).map(([name, value]) => `"${name}" = "${value}"`)];
+  const common = { ...api, python, folder: folder.path };
   // Configured ids also replace generated invalid ones, so valid requests to existing resources are a separate run.
   const anything = await runOnce({ ...common, config: own, mode: 'all' });
-  const present = await runOnce({ ...common, config: `${known}\n${own}`, mode: 'positive' });
+  const present = await runOnce({ ...common, config: `${known.join('\n')}\n${own}`, mode: 'positive' });
   return {
     output: `${anything.output}\n${present.output}`,
     code: Math.max(anything.code, present.code),
@@ -43,20 +49,20 @@ export async function runSchemathesis(options: {
   };
 }
 
-async function runOnce(options: {
+type Run = TestedApi & {
   readonly python: string;
   readonly folder: string;
-  readonly url: string;
-  readonly token: string;
-  readonly examples: number;
   readonly config: string;
   readonly mode: 'all' | 'positive';
-}): Promise<SchemathesisReport> {
+};
+
+async function runOnce(options: Run): Promise<SchemathesisReport> {
   const config = join(options.folder, `${options.mode}.toml`);
   writeFileSync(config, options.config);
   const args = [
-    ...['--config-file', config, 'run', `${options.url}/api/v1/guardrail-management/openapi.json`],
-    ...['--header', `Authorization: Bearer ${options.token}`, '--checks', 'all', '--mode', options.mode],
+    ...['--config-file', config, 'run', options.document],
+    ...Object.entries(options.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    ...['--checks', 'all', '--mode', options.mode],
     ...['--max-examples', String(options.examples), '--seed', '6', '--continue-on-failure', '--no-color'],
   ];
   const { output, code } = await run(join(options.python, '../schemathesis'), args, options.folder);
