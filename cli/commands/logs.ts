@@ -63,7 +63,7 @@ async function print(reader: LogReader, name: string, selection: LogSelection, i
 /** @throws CliError not_found with the names that exist */
 function selectLogs(all: readonly LogName[], word: string | undefined): readonly LogName[] {
   const wanted = word?.replace(/^(?:pods?|workloads?|runtimeworkloads?|rwl)\//, '');
-  const named = all.filter(({ name }) => name === wanted);
+  const named = all.filter(({ name }) => name === wanted || name.startsWith(`${wanted}/`));
   const found =
     named.length > 0 ? named : all.filter(({ component, workload }) => wanted === component || wanted === workload);
   if (wanted === undefined) return all;

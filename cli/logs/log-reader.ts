@@ -1,5 +1,6 @@
-/** The log of one process or pod. */
+/** The log of one process, pod or container. */
 export type LogName = {
+  /** Of a process or pod, or `POD/CONTAINER`. */
   readonly name: string;
   /** Such as operator, gateway, runtime. */
   readonly component: string;

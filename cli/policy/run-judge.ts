@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
 import { runChild } from '#kit/process/run-child';
 import { CliError } from '../errors/cli-error.ts';
 import { openProgressLine } from '../output/progress-line.ts';
@@ -10,8 +10,6 @@ type JudgeProcess = { readonly file: string; readonly timeoutMs: number };
 
 /** The operator gives a validation the same time. */
 const shippedJudge: JudgeProcess = { file: join(checkout, 'runtime/judge.ts'), timeoutMs: 30_000 };
-/** A bundle in its canonical form, escaped, and the results of its tests. */
-const maxVerdictBytes = 16 * 1_024 * 1_024;
 
 /**
  * Validates a bundle in a child process.

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { Bundle } from '#contracts/bundle';
 import { describeProblem } from '#contracts/describe-problem';
-import { type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
 import { runChild } from '#kit/process/run-child';
 import { root } from '../../hack/check/run-tool.ts';
 
 const longestMs = 120_000;
-const maxVerdictBytes = 16 * 1_024 * 1_024;
 
 /** The output of judge.ts for a bundle, started as the operator and the CLI start it. */
 export async function judgeInProcess(bundle: Bundle): Promise<string> {

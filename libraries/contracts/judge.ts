@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
+/** Most bytes of a verdict: a bundle in its canonical form, escaped, and the results of its tests. */
+export const maxVerdictBytes = 16 * 1_024 * 1_024;
+
 /**
  * Job and verdict of the validation of a bundle in a child process (`runtime/judge.ts`): one JSON job on stdin, one
  * JSON verdict on stdout, exit code 0 for every verdict.

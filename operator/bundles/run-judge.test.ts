@@ -121,6 +121,16 @@ describe('bundle validation', () => {
     await expect(killed.judge(bundle, signal)).rejects.toMatchObject({ code: 'JudgeUnavailable' });
   });
 
+  test('a verdict of several MiB is read, as the canonical form of a large bundle needs', async () => {
+    const bundle = bundleOf(definitionOf('portal'));
+    const verdict = { problems: [], warnings: [], streaming: [], division: [], results: [], digest: bundle.digest };
+    const large = await judgeThat(
+      `process.stdin.resume(); const canonical = '"'.repeat(4_000_000); ` +
+        `process.stdout.write(JSON.stringify({ ...${JSON.stringify(verdict)}, canonical }));`,
+    );
+    expect(await large.judge(bundle, signal)).toMatchObject({ kind: 'accepted' });
+  });
+
   test('figures of patterns are kept in the given folder', async () => {
     const cacheDirectory = join(folder, 'judging');
     const keeping = createJudge({ file, secretsDirectory: '', cacheDirectory });

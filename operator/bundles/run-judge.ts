@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Bundle } from '#contracts/bundle';
 import { describeProblem, type PlacedMessage } from '#contracts/describe-problem';
-import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema } from '#contracts/judge';
+import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
 import { providerOf, rulesInOrder } from '#contracts/policy';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { openTokenFile, TokenFileError } from '#kit/http/token-file';
@@ -43,7 +43,12 @@ export function createJudge(options: JudgeOptions): Judge {
   async function run(job: JudgeJob, signal: AbortSignal): Promise<JudgeVerdict | NoVerdict> {
     const release = await slots.acquire(signal);
     try {
-      const ended = await runChild(file, { input: JSON.stringify({ ...job, ...kept, threads }), timeoutMs, signal });
+      const ended = await runChild(file, {
+        input: JSON.stringify({ ...job, ...kept, threads }),
+        timeoutMs,
+        signal,
+        maxOutputBytes: maxVerdictBytes,
+      });
       if (ended.timedOut) return 'late';
       if (ended.code === null)
         throw new BrokenError('JudgeUnavailable', 'the validation of the bundle was killed by the system');

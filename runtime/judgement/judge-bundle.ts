@@ -10,6 +10,7 @@ import { judgeStreaming } from '../bundle/streaming.ts';
 import type { FigureSource } from '../rules/pattern/cost/pattern-figures.ts';
 import { type FigureBook, openFigureBook } from './figures/figure-book.ts';
 import { type FigureFile, openFigureFile } from './figures/figure-file.ts';
+import { createSaves } from './figures/saves.ts';
 import { type OnProgress, workOutFigures } from './figures/work-out-figures.ts';
 import { runTextCheck } from './run-text-check.ts';
 
@@ -56,16 +57,16 @@ type FigureWork = {
 };
 
 async function workOut({ bundle }: ParsedBundle, { file, book, threads, onProgress }: FigureWork): Promise<void> {
-  let saving = Promise.resolve();
+  const saves = createSaves(() => file.write(book.content()));
   let savedAt = systemClock.now();
   function report(judged: number, rules: number): void {
     onProgress(judged, rules);
     if (systemClock.now() - savedAt < saveMs) return;
     savedAt = systemClock.now();
-    saving = saving.then(() => file.write(book.content()));
+    saves.start();
   }
   await workOutFigures(bundle, book, { threads, onProgress: report });
-  await saving;
+  await saves.ended();
 }
 
 async function judgeTexts(

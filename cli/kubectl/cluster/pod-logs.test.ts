@@ -11,11 +11,11 @@ const metadata = (name: string, labels: object) => ({
   creationTimestamp: '2026-01-01T00:00:00Z',
   labels,
 });
-const pod = (name: string, labels: object) => ({
+const pod = (name: string, labels: object, containers: readonly string[] = ['main']) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: metadata(name, labels),
-  spec: {},
+  spec: { containers: containers.map((container) => ({ name: container })) },
   status: {},
 });
 
@@ -42,4 +42,20 @@ test('logs of pods are listed by component and workload, and read with the param
   expect(server.seen.at(-1)?.path).toBe(
     '/api/v1/namespaces/team/pods/gateway-1/log?follow=true&tailLines=5&sinceSeconds=60',
   );
+});
+
+test('a pod with several containers has a log for each, whose name holds the container', async () => {
+  const items = [pod('gateway-1', { 'app.kubernetes.io/component': 'gateway' }, ['gateway', 'proxy'])];
+  await using server = await startScriptedHttp((response, { path }) => {
+    if (path.includes('/log')) return void response.end('one');
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '1' }, items }));
+  });
+  const access = { url: server.url, credentials: { authorization: () => 'Bearer t' } };
+  await using client = createClient({ ...access, namespace: 'team' });
+  const logs = createPodLogs(client, access, 5_000);
+  expect((await logs.list()).map(({ name }) => name)).toEqual(['gateway-1/gateway', 'gateway-1/proxy']);
+  const { signal } = new AbortController();
+  await Array.fromAsync(logs.read('gateway-1/proxy', { follow: false, signal }));
+  expect(server.seen.at(-1)?.path).toBe('/api/v1/namespaces/team/pods/gateway-1/log?container=proxy');
 });

@@ -1,8 +1,10 @@
 import { builtinKinds } from '#kube/client/builtin-kinds';
+import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import type { ClusterAccess } from '#kube/client/cluster-access';
 import { openConnection } from '#kube/client/connection';
 import { resourcePath } from '#kube/client/resource-path';
+import type { Stored } from '#resources/metadata';
 import type { LogReader, LogSelection } from '../../logs/log-reader.ts';
 import { componentOf, ourPods } from './observe-cluster.ts';
 
@@ -14,25 +16,35 @@ const longestFollowMs = 86_400_000;
 export function createPodLogs(client: KubeClient, access: ClusterAccess, timeoutMs: number): LogReader {
   return {
     async list() {
-      return (await ourPods(client)).map((pod) => {
+      return (await ourPods(client)).flatMap((pod) => {
         const workload = pod.metadata.labels?.[workloadLabel];
-        const { name } = pod.metadata;
-        return { name, component: componentOf(pod), ...(workload === undefined ? {} : { workload }) };
+        const rest = { component: componentOf(pod), ...(workload === undefined ? {} : { workload }) };
+        return logNamesOf(pod).map((name) => ({ name, ...rest }));
       });
     },
-    read: (name, selection) =>
-      readPod(access, resourcePath(builtinKinds.pod, client.namespace, name, 'log'), selection, timeoutMs),
+    read(name, selection) {
+      const [pod = '', container] = name.split('/');
+      const path = resourcePath(builtinKinds.pod, client.namespace, pod, 'log');
+      return readPod(access, { path, container }, selection, timeoutMs);
+    },
   };
+}
+
+/** The name of the pod, or `POD/CONTAINER` for each container where there are several: each has its own log. */
+function logNamesOf({ metadata: { name }, spec }: Stored<Pod>): readonly string[] {
+  const { containers } = spec;
+  return containers.length < 2 ? [name] : containers.map((container) => `${name}/${container.name}`);
 }
 
 async function* readPod(
   access: ClusterAccess,
-  path: string,
+  { path, container }: { readonly path: string; readonly container: string | undefined },
   { follow, tail, sinceSeconds, signal }: LogSelection,
   connectTimeoutMs: number,
 ): AsyncGenerator<string, void, void> {
   await using connection = openConnection(access);
   const query = {
+    ...(container === undefined ? {} : { container }),
     ...(follow ? { follow: 'true' } : {}),
     ...(tail === undefined ? {} : { tailLines: String(tail) }),
     ...(sinceSeconds === undefined ? {} : { sinceSeconds: String(sinceSeconds) }),

@@ -10,6 +10,9 @@ const maxBytes = 8 * 1_024 * 1_024;
 /** Files of other builds that are kept, for example of other checkouts of the same user. */
 const keptBuilds = 3;
 const fileForm = /^figures-[0-9a-f]{32}\.json$/;
+/** What a validation that was killed while it wrote has left, and how old it is at least: no write takes as long. */
+const leftoverForm = /^\.figures-[0-9a-f]{32}\.json\.[0-9a-f-]{36}\.tmp$/;
+const leftoverMs = 600_000;
 const nothing: StoredFigures = { firing: [], listing: [], joint: [] };
 
 /**
@@ -18,7 +21,7 @@ const nothing: StoredFigures = { firing: [], listing: [], joint: [] };
  */
 export type FigureFile = {
   read(): Promise<StoredFigures>;
-  /** Replaces the file atomically. Of concurrent writers the last one wins; what it did not know is worked out again. */
+  /** Replaces the file atomically; a file that cannot be written stays as it was. Of concurrent writers the last one wins; what it did not know is worked out again. */
   write(figures: StoredFigures): Promise<void>;
 };
 
@@ -38,10 +41,11 @@ export async function openFigureFile(folder: string | undefined): Promise<Figure
       const text = JSON.stringify(figures);
       try {
         await writeAtomic(path, `${sha256(text)}\n${text}`);
-        await removeOldBuilds(folder);
       } catch (error) {
         if (!(error instanceof FileWriteError)) throw error;
+        return;
       }
+      await removeOldFiles(folder);
     },
   };
 }
@@ -72,16 +76,29 @@ function parse(content: string): StoredFigures {
   return figuresSchema.parse(JSON.parse(text));
 }
 
-async function removeOldBuilds(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => fileForm.test(name));
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name);
-      return { path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
-    }),
-  );
-  const old = files.toSorted((one, other) => other.at - one.at).slice(1 + keptBuilds);
+/** Figures of other builds than the newest ones, and leftovers. What cannot be removed stays. */
+async function removeOldFiles(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const builds = await withTimes(folder, fileForm, names);
+  const leftovers = await withTimes(folder, leftoverForm, names);
+  const newest = Math.max(...builds.map(({ at }) => at));
+  const old = [
+    ...builds.toSorted((one, other) => other.at - one.at).slice(1 + keptBuilds),
+    ...leftovers.filter(({ at }) => at < newest - leftoverMs),
+  ];
   await Promise.all(old.map(({ path }) => rm(path, { force: true }).catch(() => undefined)));
+}
+
+/** The files of a form, with the time of their last change in milliseconds, 0 where it cannot be read. */
+async function withTimes(folder: string, form: RegExp, names: readonly string[]) {
+  return Promise.all(
+    names
+      .filter((name) => form.test(name))
+      .map(async (name) => {
+        const path = join(folder, name);
+        return { path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+      }),
+  );
 }
 
 /** The digest of everything that figures follow from: the sources of `runtime/rules`. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
   mkdtempSync,
@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,6 +66,16 @@ function forge(change: (figures: string) => string): void {
   const forged = change(figures);
   writeFileSync(fileIn(folder), `${createHash('sha256').update(forged).digest('hex')}\n${forged}`);
 }
+
+test('files that a killed validation left are removed by a later one, and those that may still be written stay', async () => {
+  const name = (hex: string) => `.figures-${hex.repeat(32)}.json.${randomUUID()}.tmp`;
+  const [old, fresh] = [name('a'), name('b')];
+  for (const leftover of [old, fresh]) writeFileSync(join(folder, leftover), 'half');
+  const hourAgo = Date.now() / 1_000 - 3_600;
+  utimesSync(join(folder, old), hourAgo, hourAgo);
+  await judged(patterns);
+  expect(readdirSync(folder).toSorted()).toEqual([fresh, expect.stringMatching(/^figures-/)]);
+});
 
 test('a bundle that is validated again has the same verdict, and no pattern is worked out again', async () => {
   const without = await judgeBundle(jobOf(patterns));
