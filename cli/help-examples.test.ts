@@ -36,6 +36,7 @@ const exits: Readonly<Record<string, number>> = {
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,
+  'jobs replay': 3,
   runtime: 2,
 };
 /** The example of a deletion is run last. */

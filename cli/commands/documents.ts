@@ -8,6 +8,8 @@ import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { openProgressLine } from '../output/progress-line.ts';
+import { tableOf } from '../output/write.ts';
+import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type SubmitOptions = RetrievalOptions &
@@ -35,6 +37,18 @@ export function addDocuments(program: Command): void {
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
     .option('--no-wait', 'end when the documents are accepted');
   withOutput(withRetrievalOptions(submit)).action(submitDocuments);
+  const list = documents
+    .command('list')
+    .description('list the documents of a collection that the caller may see')
+    .requiredOption('--collection <name>', 'collection of the documents');
+  withOutput(withRetrievalOptions(list)).action(listDocuments);
+  const remove = documents
+    .command('delete')
+    .description('delete documents of a collection, and wait until they are not found any more')
+    .argument('<ids...>', 'ids of the documents')
+    .requiredOption('--collection <name>', 'collection of the documents')
+    .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 86_400), 60);
+  withOutput(withRetrievalOptions(remove)).action(deleteDocuments);
 }
 
 async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
@@ -55,6 +69,44 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
   refuseIncomplete(results, options.wait);
 }
 
+type OfCollection = RetrievalOptions & OutputOptions & { readonly collection: string };
+
+async function listDocuments(options: OfCollection): Promise<void> {
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, options.collection);
+  const items = await client.listDocuments(id);
+  const header = ['DOCUMENT', 'TITLE', 'CHUNKS', 'AVAILABLE'];
+  writeResult(formatOf(options), { items }, (isWide) =>
+    items.length === 0
+      ? 'The caller may see no document.'
+      : tableOf([
+          isWide ? [...header, 'CONTENT HASH', 'ADDRESS'] : header,
+          ...items.map(({ doc_id, title, chunk_count, available_at, content_hash, source_url }) => {
+            const row = [doc_id, title ?? '', String(chunk_count), available_at];
+            return isWide ? [...row, content_hash, source_url ?? ''] : row;
+          }),
+        ]),
+  );
+}
+
+async function deleteDocuments(
+  ids: readonly string[],
+  options: OfCollection & { readonly timeout: number },
+): Promise<void> {
+  const client = openRetrievalClient(options);
+  const { collection_id: collectionId } = await namedCollection(client, options.collection);
+  const deleted: FileResult[] = [];
+  for (const docId of ids) {
+    const { job_id: jobId } = await client.deleteDocument(collectionId, docId);
+    deleted.push({ docId, jobId, state: 'waiting' });
+  }
+  const results = await awaitJobs(deleted, { client, onProgress: () => undefined }, options.timeout * 1_000);
+  refuseIncomplete(results, true);
+  writeResult(formatOf(options), { items: results }, () =>
+    results.map(({ docId }) => `Document ${docId} deleted.`).join('\n'),
+  );
+}
+
 function settingsOf({ collection, tenant, allowGroup, allowPerson, source, baseUrl }: SubmitOptions): DocumentSettings {
   if (baseUrl !== undefined && !URL.canParse(baseUrl)) {
     throw new CliError('usage', '--base-url must be an address such as https://intranet.example/handbook.');
@@ -71,7 +123,7 @@ function settingsOf({ collection, tenant, allowGroup, allowPerson, source, baseU
 
 function refuseIncomplete(results: readonly FileResult[], isAwaited: boolean): void {
   const failed = results.filter(({ state }) => state === 'failed' || state === 'unreadable').length;
-  if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} documents cannot be found.`);
+  if (failed > 0) throw new CliError('failed', `${failed} of ${results.length} documents failed.`);
   const waiting = results.filter(({ state }) => state === 'waiting').length;
   if (isAwaited && waiting > 0) {
     throw new CliError('timeout', `${waiting} documents are not indexed yet: repeat the command to wait for them.`);

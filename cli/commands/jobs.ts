@@ -1,19 +1,66 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { IngestJob } from '#contracts/retrieval';
+import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
+type JobOptions = RetrievalOptions & OutputOptions;
+type ListOptions = JobOptions & { readonly collection: string; readonly state?: string; readonly limit: number };
+
 export function addJobs(program: Command): void {
   const jobs = program.command('jobs').description('jobs that bring documents into a collection');
+  const list = jobs
+    .command('list')
+    .description('list the jobs of a collection, the newest first')
+    .requiredOption('--collection <name>', 'collection of the documents')
+    .addOption(
+      new Option('--state <state>', 'only jobs in this state; DEAD_LETTER: no delivery was answered').choices([
+        'PENDING',
+        'RUNNING',
+        'DONE',
+        'FAILED',
+        'DEAD_LETTER',
+      ]),
+    )
+    .option('--limit <number>', 'how many jobs at most', wholeNumber(1, 10_000), 50);
+  withOutput(withRetrievalOptions(list)).action(listJobs);
   const get = jobs.command('get').description('show how far a document is').argument('<id>', 'id of the job');
   withOutput(withRetrievalOptions(get)).action(show);
+  const replay = jobs
+    .command('replay')
+    .description('repeat failed jobs, after their cause is removed')
+    .argument('<ids...>', 'ids of the jobs');
+  withOutput(withRetrievalOptions(replay)).action(replayJobs);
 }
 
-async function show(id: string, options: RetrievalOptions & OutputOptions): Promise<void> {
+async function listJobs(options: ListOptions): Promise<void> {
+  const { collection, state, limit } = options;
+  const items = await openRetrievalClient(options).listJobs(collection, state, limit);
+  writeResult(formatOf(options), { items }, (isWide) =>
+    items.length === 0 ? 'There is no such job.' : jobTable(items, isWide),
+  );
+}
+
+async function show(id: string, options: JobOptions): Promise<void> {
   const job = await openRetrievalClient(options).getJob(id);
-  writeResult(formatOf(options), job, () => {
-    const { doc_id, collection, op, status, attempts, error, updated_at } = job;
-    const header = ['DOCUMENT', 'COLLECTION', 'OPERATION', 'STATUS', 'ATTEMPTS', 'UPDATED', 'REASON'];
-    return tableOf([header, [doc_id, collection, op, status, String(attempts), updated_at, error ?? '']]);
-  });
+  writeResult(formatOf(options), job, (isWide) => jobTable([job], isWide));
+}
+
+async function replayJobs(ids: readonly string[], options: JobOptions): Promise<void> {
+  const client = openRetrievalClient(options);
+  const items: IngestJob[] = [];
+  for (const id of ids) items.push(await client.replayJob(id));
+  writeResult(formatOf(options), { items }, (isWide) => jobTable(items, isWide));
+}
+
+function jobTable(jobs: readonly IngestJob[], isWide: boolean): string {
+  const header = ['JOB', 'DOCUMENT', 'OPERATION', 'STATUS', 'ATTEMPTS', 'REASON'];
+  return tableOf([
+    isWide ? [...header, 'COLLECTION', 'UPDATED', 'TRACE'] : header,
+    ...jobs.map(({ job_id, doc_id, op, status, attempts, error, collection, updated_at, trace_id }) => {
+      const row = [job_id, doc_id, op, status, String(attempts), error ?? ''];
+      return isWide ? [...row, collection, updated_at, trace_id] : row;
+    }),
+  ]);
 }

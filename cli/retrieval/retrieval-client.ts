@@ -10,8 +10,10 @@ import {
   queryResponseSchema,
   retrievalErrorSchema,
   type submitSchema,
+  submittedJobSchema,
   submittedSchema,
 } from '#contracts/retrieval';
+import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
 import { exchangeJson, type JsonRequest, mostAnswerBytes, repeatUntilAnswered } from '../http/exchange-json.ts';
 import { RetrievalAnswerError, RetrievalApiError, RetrievalUnreachableError } from './retrieval-error.ts';
 
@@ -25,6 +27,8 @@ type RetrievalConnection = {
 
 export type StoredCollection = z.output<typeof collectionSchema>;
 type Submitted = z.output<typeof submittedSchema>;
+type DeletionJob = z.output<typeof submittedJobSchema>;
+type Page<T> = { readonly items: readonly T[]; readonly next_page_token: string | null };
 type QueryResponse = z.output<typeof queryResponseSchema>;
 type PackedContext = z.output<typeof packedContextSchema>;
 export type DocumentInput = z.input<typeof submitSchema>['documents'][number];
@@ -43,6 +47,12 @@ export type RetrievalClient = {
   reindexCollection(collectionId: string, profile: string | undefined): Promise<StoredCollection>;
   submit(documents: readonly DocumentInput[]): Promise<Submitted>;
   getJob(jobId: string): Promise<IngestJob>;
+  replayJob(jobId: string): Promise<IngestJob>;
+  /** The newest jobs of a collection. */
+  listJobs(collection: string, state: string | undefined, most: number): Promise<readonly IngestJob[]>;
+  /** Every document that the caller may see. */
+  listDocuments(collectionId: string): Promise<readonly StoredDocument[]>;
+  deleteDocument(collectionId: string, docId: string): Promise<DeletionJob>;
   query(search: Search): Promise<QueryResponse>;
   retrieveAndPack(search: PackedSearch): Promise<PackedContext>;
 };
@@ -55,6 +65,17 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
       connection.timeoutMs,
     );
   const collections = '/v1/collections';
+  const documents = (id: string): string => `${collections}/${encodeURIComponent(id)}/documents`;
+  async function pages<T>(path: string, schema: z.ZodType<Page<T>>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
+    const items: T[] = [];
+    for (let token: string | null = ''; token !== null && items.length < most; ) {
+      const query: string = token === '' ? '' : `&page_token=${encodeURIComponent(token)}`;
+      const page: Page<T> = await send('GET', `${path}${query}`, schema);
+      items.push(...page.items);
+      token = page.next_page_token;
+    }
+    return items.slice(0, most);
+  }
   return {
     createCollection: (collection) => send('POST', collections, collectionSchema, collection),
     listCollections: () => send('GET', collections, z.array(collectionSchema)),
@@ -65,6 +86,14 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
       }),
     submit: (documents) => send('POST', '/v1/documents:submit', submittedSchema, { documents }),
     getJob: (jobId) => send('GET', `/v1/jobs/${encodeURIComponent(jobId)}`, ingestJobSchema),
+    replayJob: (jobId) => send('POST', `/v1/jobs/${encodeURIComponent(jobId)}:replay`, ingestJobSchema),
+    listJobs: (collection, state, most) => {
+      const query = new URLSearchParams({ collection, limit: String(Math.min(most, listLimits.page.max)) });
+      if (state !== undefined) query.set('state', state);
+      return pages(`/v1/jobs?${query}`, jobListSchema, most);
+    },
+    listDocuments: (id) => pages(`${documents(id)}?limit=${listLimits.page.max}`, documentListSchema),
+    deleteDocument: (id, docId) => send('DELETE', `${documents(id)}/${encodeURIComponent(docId)}`, submittedJobSchema),
     query: (search) => send('POST', '/v1/query', queryResponseSchema, search),
     retrieveAndPack: (search) => send('POST', '/v1/retrieve_and_pack', packedContextSchema, search),
   };

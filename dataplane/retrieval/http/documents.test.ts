@@ -17,7 +17,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
 describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and jobs over HTTP'), () => {
   let service: OpenedRetrieval;
   let path: string;
-  let isDenied = false;
+  let fault: 'refused' | 'denied' | undefined;
 
   const create = async (body: object) => {
     const profile = { embedding_profile_id: 'test-profile', ...body };
@@ -40,7 +40,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
 
   beforeAll(async () => {
     const models = scriptedModels(() => {
-      if (isDenied) throw new ModelsError('denied');
+      if (fault !== undefined) throw new ModelsError(fault);
     });
     service = await openRetrieval({ overrides: { models } });
     path = await create({ name: 'handbook', visibility: 'public' });
@@ -166,18 +166,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
   });
 
   test('a FAILED job is replayed under its id once its cause is removed, and no other job is', async () => {
-    isDenied = true;
+    fault = 'refused';
     const [failed] = await service.ingest(ann, [documentOf('handbook', 'replayed', 'A patient heron.')]);
     expect(failed?.status).toBe('FAILED');
     const replay = (id: unknown, caller: TestCaller = ann) => service.send(caller, 'POST', `/v1/jobs/${id}:replay`);
     expect((await replay(failed?.job_id, bob)).status).toBe(403);
     expect((await replay(failed?.job_id, stranger)).status).toBe(404);
     expect((await replay(randomUUID())).status).toBe(404);
-    isDenied = false;
+    fault = undefined;
     const answer = await replay(failed?.job_id);
     expect(answer).toMatchObject({ status: 202, json: { job_id: failed?.job_id, error: null } });
     expect(await ended(failed?.job_id)).toMatchObject({ status: 'DONE' });
     expect(await idsOf(bob)).toContain('replayed');
     expect(await replay(failed?.job_id)).toMatchObject({ status: 409, json: { code: 'conflict' } });
+    fault = 'denied';
+    const [denied] = await service.ingest(ann, [documentOf('handbook', 'denied', 'A denied heron.')]);
+    fault = undefined;
+    const refused = await until('the original of a denied document is deleted', async () => {
+      const one = await replay(denied?.job_id);
+      return one.status === 409 && one;
+    });
+    expect(refused.json['message']).toContain('job_id names a job whose original was deleted');
   });
 });
