@@ -108,9 +108,9 @@ function isAcl(value: Json): boolean {
   return scope === undefined || isObject(scope);
 }
 
-/** RFC 3986 with the characters of RFC 3987: a scheme and something after it, without white space. */
+/** RFC 3986 with the characters of RFC 3987: a scheme and something after it; hosts and ports are those of the parser. */
 function isAddress(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:[^\s\p{Cc}<>"{}|\\^`]+$/iu.test(text);
+  return URL.canParse(text) && /^[a-z][a-z0-9+.-]*:[^\s\p{Cc}<>"{}|\\^`]+$/iu.test(text);
 }
 
 const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/;

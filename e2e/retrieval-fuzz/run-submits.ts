@@ -23,7 +23,7 @@ type SubmitFuzz = {
 
 /** Callers at a time. */
 const callers = 8;
-const shownExamples = 10;
+const shownExamples = 40;
 
 /** Sends submits to the service over a real database and compares each answer with the reference. */
 export async function fuzzSubmits(

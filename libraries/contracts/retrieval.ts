@@ -32,7 +32,10 @@ export const storableString = z.string().regex(/^[^\u0000]*$/, { error: 'must no
 const text = (max: number) => storableString.min(1).max(max);
 const mode = z.enum(['hybrid', 'vector', 'bm25']);
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
-const instant = z.iso.datetime({ offset: true });
+/** The year 0 is a date of ISO 8601, and none of PostgreSQL. */
+const instant = z.iso.datetime({ offset: true }).refine((text) => !text.startsWith('0000'), {
+  error: 'must be a date of the year 1 or later',
+});
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const id = z
   .string()

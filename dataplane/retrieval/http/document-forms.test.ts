@@ -68,6 +68,7 @@ const refused: readonly Form[] = [
   ['retrieval:metadata:labels-strings', metadata({ labels: ['a', 1] }), '.metadata.labels[1]'],
   ['retrieval:metadata:valid-from-date-time', metadata({ valid_from: 'yesterday' }), '.metadata.valid_from'],
   ['retrieval:metadata:valid-from-date-time', metadata({ valid_from: '2026-02-30T00:00:00Z' }), '.metadata.valid_from'],
+  ['retrieval:metadata:valid-from-date-time', metadata({ valid_from: '0000-01-01T00:00:00Z' }), '.metadata.valid_from'],
   ['retrieval:metadata:valid-until-date-time', metadata({ valid_until: '2026-01-01' }), '.metadata.valid_until'],
   ['retrieval:document-acl:optional', acl('staff'), '.acl'],
   ['retrieval:document-acl:groups-strings', acl({ groups: 'staff' }), '.acl.groups'],

@@ -85,6 +85,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     });
     expect(await statusOf(submitPath, metadata(limits.metadata))).toEqual(accepted);
     expect(await statusOf(submitPath, metadata(limits.metadata + 1))).toEqual(refusedAt('documents[0].metadata'));
+    const prototype = JSON.parse(`{"__proto__":"${'a'.repeat(limits.metadata)}"}`);
+    expect(await statusOf(submitPath, { documents: [document({ metadata: prototype })] })).toEqual(
+      refusedAt('documents[0].metadata'),
+    );
   });
 
   test('an access list of 200 groups is accepted, and one of 201 is refused', async () => {

@@ -16,6 +16,7 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
   const read = readRequest(submitSchema, request.body);
   if (read.kind === 'error') return read;
   const { documents } = read.value;
+  const written = writtenDocuments(request.body.json);
   if (documents.some((one) => one.tenant_id !== caller.tenant)) return failure('forbidden');
   const collections = new Map<string, CollectionRecord>();
   for (const named of new Set(documents.map(({ collection }) => collection))) {
@@ -27,7 +28,7 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
   const submitted: SubmittedDocument[] = [];
   for (const [at, document] of documents.entries()) {
     const collection = collections.get(document.collection) as CollectionRecord;
-    const problem = problemOf(document, at, collection);
+    const problem = problemOf(document, written[at], at, collection);
     if (problem !== undefined) return problem;
     submitted.push({
       collectionId: collection.collectionId,
@@ -52,6 +53,7 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
 /** The rules that need the collection, or the size of the parts as JSON. */
 function problemOf(
   document: CanonicalDocument,
+  written: WrittenDocument | undefined,
   at: number,
   { visibility, emptyAclPolicy }: CollectionRecord,
 ): RetrievalError | undefined {
@@ -62,17 +64,24 @@ function problemOf(
       { path: [...path, 'acl'], message: 'must name a group or a principal in this private collection' },
     ]);
   }
-  const inline = sizeOf(document.content);
+  const inline = sizeOf(written?.content);
   if (inline > retrievalLimits.inlineBytes) {
     const message = `has ${inline} bytes as JSON, at most ${retrievalLimits.inlineBytes} are allowed: use content_ref`;
     return invalidBody([{ path: [...path, 'content'], message }]);
   }
-  const metadata = sizeOf(document.metadata);
+  const metadata = sizeOf(written?.metadata);
   if (metadata > retrievalLimits.metadataBytes) {
     const message = `has ${metadata} bytes as JSON, at most ${retrievalLimits.metadataBytes} are allowed`;
     return invalidBody([{ path: [...path, 'metadata'], message }]);
   }
   return undefined;
+}
+
+type WrittenDocument = { readonly content?: unknown; readonly metadata?: unknown };
+
+/** The documents of a valid body as they were written: a limit counts members that no reader keeps too. */
+function writtenDocuments(json: unknown): readonly WrittenDocument[] {
+  return (json as { readonly documents: readonly WrittenDocument[] }).documents;
 }
 
 function sizeOf(value: unknown): number {
