@@ -15,6 +15,7 @@ import { addDiff } from './commands/diff.ts';
 import { addDocuments } from './commands/documents.ts';
 import { addEdit } from './commands/edit.ts';
 import { addEnv } from './commands/env.ts';
+import { addEval } from './commands/eval.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
@@ -43,7 +44,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
-  { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addJobs] },
+  { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
   { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
 ];
 

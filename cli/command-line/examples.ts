@@ -34,6 +34,7 @@ export const examples: Readonly<Record<string, string>> = {
   'documents delete': '... documents delete travel.md --collection handbook --as ann',
   query: '... query "hotel price" --collection handbook --as bob --groups staff',
   pack: '... pack "hotel price" --collection handbook --budget 500 --as bob --groups staff',
+  eval: '... eval examples/handbook/judgements.yaml --collection handbook --as bob --groups staff',
   'jobs list': '... jobs list --collection handbook --state FAILED --as ann',
   'jobs replay': '... jobs replay 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',
   'jobs get': '... jobs get 01890a5d-ac96-774b-bcce-b302099a8057 --as ann',

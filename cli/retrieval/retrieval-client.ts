@@ -14,6 +14,7 @@ import {
   submittedSchema,
 } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
+import { type evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
 import { exchangeJson, type JsonRequest, mostAnswerBytes, repeatUntilAnswered } from '../http/exchange-json.ts';
 import { RetrievalAnswerError, RetrievalApiError, RetrievalUnreachableError } from './retrieval-error.ts';
 
@@ -34,6 +35,8 @@ type PackedContext = z.output<typeof packedContextSchema>;
 export type DocumentInput = z.input<typeof submitSchema>['documents'][number];
 type NewCollection = z.input<typeof createCollectionSchema>;
 export type Search = z.input<typeof queryRequestSchema>;
+export type Evaluation = z.output<typeof evaluationSchema>;
+export type EvaluationInput = z.input<typeof evaluationRequestSchema>;
 type PackedSearch = z.input<typeof packRequestSchema>;
 
 /**
@@ -55,6 +58,7 @@ export type RetrievalClient = {
   deleteDocument(collectionId: string, docId: string): Promise<DeletionJob>;
   query(search: Search): Promise<QueryResponse>;
   retrieveAndPack(search: PackedSearch): Promise<PackedContext>;
+  evaluate(evaluation: EvaluationInput): Promise<Evaluation>;
 };
 
 export function createRetrievalClient(connection: RetrievalConnection): RetrievalClient {
@@ -95,6 +99,7 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
     listDocuments: (id) => pages(`${documents(id)}?limit=${listLimits.page.max}`, documentListSchema),
     deleteDocument: (id, docId) => send('DELETE', `${documents(id)}/${encodeURIComponent(docId)}`, submittedJobSchema),
     query: (search) => send('POST', '/v1/query', queryResponseSchema, search),
+    evaluate: (evaluation) => send('POST', '/v1/evaluations', evaluationSchema, evaluation),
     retrieveAndPack: (search) => send('POST', '/v1/retrieve_and_pack', packedContextSchema, search),
   };
 }

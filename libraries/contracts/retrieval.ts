@@ -30,7 +30,8 @@ const limits = retrievalLimits;
 /** PostgreSQL stores no U+0000. */
 export const storableString = z.string().regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 const text = (max: number) => storableString.min(1).max(max);
-const mode = z.enum(['hybrid', 'vector', 'bm25']);
+export const retrievalModeSchema = z.enum(['hybrid', 'vector', 'bm25']);
+const mode = retrievalModeSchema;
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
 /** The year 0 is a date of ISO 8601, and none of PostgreSQL. */
 const instant = z.iso.datetime({ offset: true }).refine((text) => !text.startsWith('0000'), {

@@ -16,6 +16,7 @@ import {
   submittedSchema,
 } from '#contracts/retrieval';
 import { documentListSchema, documentSchema, jobListSchema } from '#contracts/retrieval-documents';
+import { evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
 import {
   changedAclSchema,
   changedGrantSchema,
@@ -33,6 +34,7 @@ const written = {
   SubmitDocumentsRequest: submitSchema,
   QueryRequest: queryRequestSchema,
   RetrieveAndPackRequest: packRequestSchema,
+  EvaluationRequest: evaluationRequestSchema,
   ReindexRequest: reindexSchema,
   ReaderGrant: readerGrantSchema,
   CollectionGrant: collectionGrantSchema,
@@ -51,6 +53,7 @@ const read = {
   IngestJob: ingestJobSchema,
   IngestJobList: jobListSchema,
   QueryResponse: queryResponseSchema,
+  Evaluation: evaluationSchema,
   PackedContext: packedContextSchema,
   Grant: changedGrantSchema,
   GrantList: grantListSchema,

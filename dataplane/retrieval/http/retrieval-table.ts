@@ -4,6 +4,7 @@ import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-e
 import type { TenantCaller } from '#identity/tenant-caller';
 import { createCollection } from './create-collection.ts';
 import { documentOperationNames, documentOperations } from './document-operations.ts';
+import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
 import { grantOperationNames, grantOperations } from './grant-operations.ts';
@@ -25,6 +26,7 @@ export const retrievalOperationNames = [
   'getJob',
   'query',
   'retrieveAndPack',
+  'evaluate',
   'getHealth',
   ...documentOperationNames,
   ...grantOperationNames,
@@ -199,6 +201,23 @@ const operations: readonly Row[] = [
     errors: everySearch,
     obligations: ['retrieval:pack:ok', 'retrieval:pack:acl-filter', 'retrieval:pack:tenant-filter'],
     run: retrieveAndPack,
+  },
+  {
+    name: 'evaluate',
+    method: 'POST',
+    path: '/v1/evaluations',
+    tag: 'Search',
+    summary: 'Measure the search',
+    description:
+      'Runs judged queries with the rights of the caller and returns nDCG, recall, MRR and durations of each mode. A ' +
+      'document that the caller may not read counts as not found. The operation is the service’s own.',
+    gates: writeGates,
+    parameters: identity,
+    body: 'EvaluationRequest',
+    success: answer('Evaluation'),
+    errors: everySearch,
+    obligations: ['retrieval:surface:eval'],
+    run: evaluate,
   },
   {
     name: 'getHealth',

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { success } from '#api/operation';
+import { retrievalLimits } from '#contracts/retrieval';
+import { evaluationRequestSchema, type evaluationSchema } from '#contracts/retrieval-evaluation';
+import { meanMeasures, quantileOf, rankMeasures } from '../eval/rank-measures.ts';
+import { findReadable } from './find-readable.ts';
+import { readRequest } from './read-request.ts';
+import type { RetrievalError, RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+import { runSearch } from './run-search.ts';
+
+type Evaluation = z.output<typeof evaluationRequestSchema>;
+type ModeResult = z.output<typeof evaluationSchema>['results'][number];
+
+/** Chunks that are read for one document that counts: several chunks of an answer can be of one document. */
+const chunksEach = 5;
+
+/** Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation. */
+export async function evaluate(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const read = readRequest(evaluationRequestSchema, request.body);
+  if (read.kind === 'error') return read;
+  const { value } = read;
+  const readable = await findReadable(request, value.collection);
+  if (readable.kind === 'error') return readable;
+  const results: ModeResult[] = [];
+  for (const mode of value.modes) {
+    const measured = await measureMode(request, value, mode);
+    if ('kind' in measured) return measured;
+    results.push(measured);
+  }
+  const { collectionId } = readable.collection;
+  const { top_k, judgements } = value;
+  return success({
+    collection_id: collectionId,
+    top_k,
+    queries: judgements.length,
+    results,
+    trace_id: request.traceId,
+  });
+}
+
+async function measureMode(
+  request: RetrievalRequest,
+  { collection, judgements, top_k: depth, rerank }: Evaluation,
+  mode: ModeResult['mode'],
+): Promise<ModeResult | RetrievalError> {
+  const top_k = Math.min(depth * chunksEach, retrievalLimits.topK.max);
+  const measures = [];
+  const durations: number[] = [];
+  for (const { text, relevant } of judgements) {
+    const begun = performance.now();
+    const found = await runSearch(request, { collection, text, mode, top_k, rerank, rewrite: false });
+    if (found.kind === 'error') return found;
+    durations.push(performance.now() - begun);
+    const documents = [...new Set(found.ranked.map(({ chunk }) => chunk.docId))];
+    const grades = new Map(relevant.map(({ doc_id, grade }) => [doc_id, grade]));
+    measures.push(rankMeasures(documents, grades, depth));
+  }
+  const { ndcg, recall, reciprocalRank: mrr } = meanMeasures(measures);
+  return { mode, ndcg, recall, mrr, p50_ms: quantileOf(durations, 0.5), p95_ms: quantileOf(durations, 0.95) };
+}
