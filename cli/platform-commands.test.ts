@@ -402,6 +402,42 @@ describe('revisions', () => {
   });
 });
 
+test('apply-revision, rollback and reapply refuse a revision whose provider is not approved any more, and write nothing', async () => {
+  const file = join(platform.data, 'providers.yaml');
+  const before = readFileSync(file, 'utf8');
+  const spam = {
+    name: 'spam',
+    kind: 'detector',
+    endpoint: 'http://127.0.0.1:1/',
+    enabled: true,
+    credential: 'spam-key',
+  };
+  const asks =
+    '{ id: asks, kind: external_pipeline, mode: enforce, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: spam, contract: platform.guardrail-runtime.detector/v1 } }';
+  const providers = '[{ name: spam, credentialRef: { name: spam-key } }]';
+  await apply(`${policyManifest({ name: 'asking' })}---\n${bindingText('asked', 'asking', 1)}`, '--wait');
+  writeFileSync(file, stringify({ providers: [...parse(before).providers, spam] }));
+  try {
+    await apply(policyManifest({ name: 'asking', providers }).replace('additional: []', `additional: [${asks}]`));
+    await until('revision 2 is recorded', async () => (await json('history', 'asking')).length === 2);
+  } finally {
+    writeFileSync(file, before);
+  }
+  const { metadata } = await json('get', 'mb', 'asked');
+  for (const words of [
+    ['apply-revision', 'asked', '2'],
+    ['rollback', 'asked', '--to', '2'],
+  ]) {
+    const refused = await run(words);
+    expect(refused).toMatchObject({ code: 9, stdout: '' });
+    expect(refused.stderr).toContain(
+      'Revision 2 of asking cannot be applied: the provider spam of the policy is not approved',
+    );
+  }
+  expect((await json('get', 'mb', 'asked')).metadata.generation).toBe(metadata.generation);
+  expect((await run(['reapply', 'asked', '--wait'])).code).toBe(0);
+});
+
 describe('delete', () => {
   test('a policy in use is deleted after a confirmation, once nothing refers to it', async () => {
     await apply(`${policyManifest({ name: 'leaving' })}---\n${bindingText('going', 'leaving', 1)}`, '--wait');

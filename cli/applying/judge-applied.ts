@@ -3,12 +3,12 @@ import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
-import { CliError } from '../errors/cli-error.ts';
 import type { ReadManifest } from '../manifests/read-resources.ts';
 import { policyWarnings } from '../policy/policy-warnings.ts';
 import { policyIdOf } from '../policy/read-policy.ts';
 import { waitJudged } from '../policy/wait-judged.ts';
-import type { JudgedEnvironment, OpenedResources } from '../resources/resource-source.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { readSettings } from '../revisions/check-providers.ts';
 
 /** Without a binding that is awaited, the judgement of each policy is. Returns its warnings. */
 export async function judgedByOperator(
@@ -35,22 +35,13 @@ export async function warningsOf(
     isPolicy(resource) ? [{ policy: resource, source }] : [],
   );
   if (policies.length === 0) return [];
-  const settings = await settingsOf(resources);
+  const settings = await readSettings(resources);
   if (settings === undefined) return undefined;
   const warnings: string[] = [];
   for (const { policy, source } of policies) {
     warnings.push(...(await policyWarnings({ source, policy, id: policyIdOf(policy) }, settings)));
   }
   return warnings;
-}
-
-async function settingsOf(resources: Pick<OpenedResources, 'environment'>): Promise<JudgedEnvironment | undefined> {
-  try {
-    return await resources.environment();
-  } catch (error) {
-    if (error instanceof CliError) return undefined;
-    throw error;
-  }
 }
 
 export function writeWarning(warning: string): void {

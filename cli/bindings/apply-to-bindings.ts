@@ -8,16 +8,17 @@ import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue }
 import { writeText } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import type { DesiredGuardrail } from '../resources/resource-writer.ts';
+import { createProviderCheck } from '../revisions/check-providers.ts';
 import { waitApplied } from './wait-applied.ts';
 
 type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBinding> };
 
 /**
- * Writes the desired revision of each binding and, with --wait, waits until each is applied. A failure does not stop
+ * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each is applied. A failure does not stop
  * the others; the first failure decides the exit code.
  */
 export async function applyToBindings(
-  { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
+  { client, writer, environment }: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
   wanted: readonly DesiredApplication[],
   options: OutputOptions & WaitOption,
 ): Promise<void> {
@@ -25,10 +26,12 @@ export async function applyToBindings(
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
+  const checkProviders = createProviderCheck({ client, environment });
   const failures: unknown[] = [];
   const written: Stored<ModelBinding>[] = [];
   for (const { binding, ...desired } of wanted) {
     await attempt(failures, async () => {
+      await checkProviders(binding, desired);
       written.push(await writer.applyToBinding(binding, desired));
       say(`ModelBinding ${binding.metadata.name} set to ${desiredText(binding, desired.guardrail)}`);
     });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { withResourceOptions } from '../options/resource-options.ts';
@@ -11,6 +12,7 @@ import { openPlatform, restartsText } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 import type { ResourceSource, SourceOptions } from '../resources/resource-source.ts';
+import { isOverApi } from '../standalone-source.ts';
 import { readStatus } from '../status/read-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { type StatusView, viewOfStatus } from '../status/status-view.ts';
@@ -32,6 +34,12 @@ export function addPlatformStatus(parent: Command, source: ResourceSource): void
 }
 
 async function status(options: StatusOptions): Promise<void> {
+  if (isOverApi(options)) {
+    throw new CliError(
+      'usage',
+      'The management API does not show processes: use --via resources for the platform of this machine, or "portcullis get all" for the bindings behind the API.',
+    );
+  }
   const platform = runningPlatform(options.data);
   const notApplied = readApplyProblems(platform.data);
   const { problems: found, ...served } = await servedBy(platform, options);

@@ -63,6 +63,24 @@ describe('roles and writers', () => {
     }
   });
 
+  test('the role portcullis-process-viewer grants the logs of pods and no resource of Portcullis, no Secret and no write', async () => {
+    const user = 'user-of-processes';
+    const inNamespace = `--namespace=${testNamespace}`;
+    const role = '--clusterrole=portcullis-process-viewer';
+    await api.kubectlOk(['create', 'rolebinding', user, role, `--user=${user}`, inNamespace]);
+    const allowed = async (verb: string, resource: string, ...more: readonly string[]): Promise<boolean> =>
+      (await api.kubectl(['auth', 'can-i', verb, resource, `--as=${user}`, inNamespace, ...more])).code === 0;
+    await until('the role is in force', () => allowed('get', 'pods', '--subresource=log'));
+    expect(await allowed('create', 'pods', '--subresource=exec')).toBe(false);
+    for (const resource of ['pods', 'events', 'persistentvolumeclaims', 'deployments.apps', 'statefulsets.apps']) {
+      expect(await allowed('list', resource), resource).toBe(true);
+      expect(await allowed('delete', resource), resource).toBe(false);
+    }
+    for (const resource of ['secrets', 'configmaps', 'guardrailpolicies.portcullis.dev']) {
+      expect(await allowed('get', resource), resource).toBe(false);
+    }
+  });
+
   test('no role has a wildcard', () => {
     expect(JSON.stringify(userRoles)).not.toContain('*');
   });

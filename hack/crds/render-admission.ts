@@ -63,6 +63,6 @@ function roleOf({ name, description, aggregatedTo, rules }: UserRole) {
       labels: { ...partOf, ...Object.fromEntries(aggregation) },
       annotations: { 'portcullis.dev/description': description },
     },
-    rules: rules.map(({ resources, verbs }) => ({ apiGroups: [group], resources, verbs })),
+    rules: rules.map(({ apiGroup = group, resources, verbs }) => ({ apiGroups: [apiGroup], resources, verbs })),
   };
 }

@@ -1,8 +1,12 @@
 import { restoreVerb } from './admission-rules.ts';
 import { kinds } from './kinds.ts';
 
-/** A rule of a ClusterRole on the kinds of Portcullis. */
-type RoleRule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+/** A rule of a ClusterRole on the kinds of Portcullis, or on those of another API group; '' is the core group. */
+type RoleRule = {
+  readonly apiGroup?: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+};
 
 export type UserRole = {
   readonly name: string;
@@ -30,6 +34,14 @@ const restoring: readonly RoleRule[] = [
   { resources: [kinds.gatewayRoute.plural], verbs: [restoreVerb] },
 ];
 
+/** What status, why and logs of the kubectl plugin read of the processes. */
+const processes: readonly RoleRule[] = [
+  { apiGroup: '', resources: ['pods', 'events', 'persistentvolumeclaims'], verbs: read },
+  { apiGroup: '', resources: ['pods/log'], verbs: ['get'] },
+  { apiGroup: 'apps', resources: ['deployments', 'statefulsets'], verbs: read },
+  { apiGroup: 'coordination.k8s.io', resources: ['leases'], verbs: read },
+];
+
 /** Roles of users; the roles of the processes are in the chart. */
 export const userRoles: readonly UserRole[] = [
   {
@@ -37,6 +49,14 @@ export const userRoles: readonly UserRole[] = [
     description: 'Reads every resource of Portcullis.',
     aggregatedTo: ['view'],
     rules: [viewing],
+  },
+  {
+    name: 'portcullis-process-viewer',
+    description:
+      'Reads pods with their logs, and what explains why they do not run: for kubectl portcullis status, why, logs.',
+    // The built-in roles hold these rights already.
+    aggregatedTo: [],
+    rules: processes,
   },
   {
     name: 'portcullis-editor',
