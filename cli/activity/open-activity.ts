@@ -1,12 +1,12 @@
 import { type CollectedActivity, collectedActivitySchema } from '#contracts/activity';
 import type { KubeClient } from '#kube/client/client';
+import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { openResourceReader } from '../management/resource-reader.ts';
 import { sendRequest } from '../management/send-request.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
-import { isOverApi } from '../standalone-source.ts';
 import { namesFrom } from './policy-names.ts';
 import { readActivity } from './read-activity.ts';
 

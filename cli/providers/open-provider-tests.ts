@@ -11,6 +11,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
+import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { openResourceReader } from '../management/resource-reader.ts';
 import { sendRequest } from '../management/send-request.ts';
@@ -18,7 +19,6 @@ import { openPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
-import { isOverApi } from '../standalone-source.ts';
 
 /** Whether the management API is asked, which knows bindings and no file of this machine. */
 export function isTestedByApi(options: SourceOptions): boolean {
