@@ -5,7 +5,8 @@ import { parseCondition } from '#search/parse-condition';
 import { visibleLabels } from '../access/permissions.ts';
 import { rerankCitations, rerankProfileOf } from '../query/rerank-citations.ts';
 import { rewriteQuery } from '../query/rewrite-query.ts';
-import { type RankedChunk, searchCollection, weightsOf } from '../query/search-collection.ts';
+import { type RankedChunk, weightsOf } from '../query/search-collection.ts';
+import { searchNewest } from '../query/search-newest.ts';
 import type { Visibility } from '../query/visible-chunks.ts';
 import { findReadable } from './find-readable.ts';
 import { invalidBody } from './read-request.ts';
@@ -39,16 +40,11 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
   const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
   const rewriter = query.rewrite ? profiles.rewrite.values().next().value : undefined;
   const text = rewriter === undefined ? query.text : await rewriteQuery(service.models, rewriter, query.text, call);
-  const found = await searchCollection(service, {
-    collection,
-    visibility,
-    text,
-    mode,
-    topK,
-    condition: filters?.condition,
-    profile: profiles.embedding.get(collection.embeddingProfileId),
-    call,
-  });
+  const found = await searchNewest(
+    service,
+    { collection, visibility, text, mode, topK, condition: filters?.condition, call },
+    (id) => profiles.embedding.get(id),
+  );
   const ranker = query.rerank ? rerankProfileOf(profiles.rerank, defaults.rerank_profile_id) : undefined;
   const candidates = found.map((ranked) => ({ ...ranked, content: ranked.chunk.text }));
   const reranked = await rerankCitations(service.models, ranker, { text: query.text, citations: candidates }, call);

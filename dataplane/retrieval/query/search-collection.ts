@@ -7,7 +7,7 @@ import type { Database } from '#sql/connect';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import { partitionName } from '../index/partition-name.ts';
 
-import { type Visibility, type VisibleChunk, visibleChunks } from './visible-chunks.ts';
+import { hasVisibleChange, type Visibility, type VisibleChunk, visibleChunks } from './visible-chunks.ts';
 
 export type SearchPorts = {
   readonly database: Database;
@@ -16,7 +16,7 @@ export type SearchPorts = {
   readonly analyse: (text: string) => readonly string[];
 };
 
-type CollectionSearch = {
+export type CollectionSearch = {
   readonly collection: CollectionRecord;
   readonly visibility: Visibility;
   readonly text: string;
@@ -29,6 +29,12 @@ type CollectionSearch = {
 };
 
 export type RankedChunk = { readonly chunk: VisibleChunk; readonly score: number };
+
+type Found = {
+  readonly ranked: readonly RankedChunk[];
+  /** A document changed after the candidates were chosen, so that it may be missing although the caller may see it. */
+  readonly isOvertaken: boolean;
+};
 
 /** The weights of the two rankings by mode. */
 export const weightsOf: Readonly<Record<RetrievalMode, { readonly vector: number; readonly bm25: number }>> = {
@@ -54,7 +60,7 @@ export class ProfileUnavailableError extends Error {
  * are returned; where too few are left, the window grows up to the whole collection.
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError, ProfileUnavailableError: never an empty answer instead
  */
-export async function searchCollection(ports: SearchPorts, search: CollectionSearch): Promise<readonly RankedChunk[]> {
+export async function searchCollection(ports: SearchPorts, search: CollectionSearch): Promise<Found> {
   const { collection, topK } = search;
   const legs = await legsOf(ports, search);
   const whole = Math.max(1, collection.chunkCount);
@@ -72,8 +78,9 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
     );
     const fused = fuseRankings(rankings.map((candidates, at) => ({ candidates, weight: legs[at]?.weight ?? 0 })));
     const found = await decide(ports, search, fused);
+    if (await isOvertaken(ports, search, fused.length - found.length)) return { ranked: [], isOvertaken: true };
     const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
-    if (found.length >= topK || isExhausted) return found.slice(0, topK);
+    if (found.length >= topK || isExhausted) return { ranked: found.slice(0, topK), isOvertaken: false };
   }
 }
 
@@ -100,4 +107,13 @@ async function decide(
   const scores = new Map(fused.map(({ id, score }) => [id, score]));
   const visible = await visibleChunks(database.sql, visibility, collection.activeVersion, [...scores.keys()]);
   return visible.map((chunk) => ({ chunk, score: scores.get(chunk.chunkId) ?? 0 }));
+}
+
+/** Candidates that are not visible may be earlier chunks of a document that changed in between. */
+async function isOvertaken(
+  { database }: SearchPorts,
+  { collection, visibility }: CollectionSearch,
+  dropped: number,
+): Promise<boolean> {
+  return dropped > 0 && (await hasVisibleChange(database.sql, visibility, collection.changeNo));
 }

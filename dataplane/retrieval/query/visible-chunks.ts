@@ -56,6 +56,14 @@ export async function visibleChunks(
     order by i.place`;
 }
 
+/** Whether a document that the caller may see now changed after a change of its collection. */
+export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: string): Promise<boolean> {
+  const [found] = await sql`
+    select 1 from retrieval.documents d, retrieval.collections k
+    where d.change_no > ${after}::bigint and ${visibleDocument(sql, visibility)} limit 1`;
+  return found !== undefined;
+}
+
 /** The whole text of a visible document. */
 export type VisibleText = { readonly doc: string; readonly text: string };
 
