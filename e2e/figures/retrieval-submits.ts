@@ -2,7 +2,7 @@ import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { fuzzSubmits } from '../retrieval-fuzz/run-submits.ts';
 import type { Figure } from '../support/figure.ts';
 
-const submits = { small: 3_000, full: 100_000 } as const;
+const submits = { small: 1_500, full: 100_000 } as const;
 
 export const figure: Figure = {
   name: 'retrieval-submits',

@@ -1,0 +1,151 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { unusedPort } from '#kit/testing/loopback';
+import { connectSql, type Database, passwordFrom } from '#sql/connect';
+import { startTestServer, type TestServer } from '#sql/testing/test-server';
+import { type MinioServer, startMinio } from '../retrieval/minio-server.ts';
+import { startNats } from '../retrieval/nats-server.ts';
+import { poison } from '../retrieval-crashes/crash-documents.ts';
+import type { SpawnedServer } from '../support/server-program.ts';
+import { type RunningProcess, startProcess } from '../support/start-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { embeddingDimension, startEmbeddings } from './embedding-server.ts';
+
+export type Combination = { readonly queue: 'postgres' | 'nats'; readonly objects: 'folder' | 's3' };
+
+/** A part that is killed with SIGKILL and started again on its data. */
+type Part = 'api' | 'worker' | 'database' | 'nats' | 'minio';
+
+export type OutageWorld = AsyncDisposable & {
+  readonly database: Database;
+  /** Origin of the API, also of one that was started again. */
+  readonly url: string;
+  /** The parts of this combination. */
+  readonly parts: readonly Part[];
+  /** Kills a part, waits, and starts it again. */
+  crash(part: Part, awayMs: number): Promise<void>;
+};
+
+export const outageProfile = 'outages';
+
+/** One API process, one worker process, and the servers of a combination. */
+export async function openOutageWorld({ queue, objects }: Combination): Promise<OutageWorld> {
+  await using owned = new AsyncDisposableStack();
+  const folder = owned.use(temporaryFolder()).path;
+  const folderOf = (name: string): string => {
+    mkdirSync(join(folder, name), { recursive: true });
+    return join(folder, name);
+  };
+  let server: TestServer = await startTestServer({ folder: folderOf('database') });
+  owned.defer(() => server[Symbol.asyncDispose]());
+  const { passwordFile } = server;
+  const databaseUrl = server.process.url;
+  const database = owned.use(
+    connectSql({ url: databaseUrl, password: passwordFrom(passwordFile), applicationName: 'outages', max: 4 }),
+  );
+  const embeddings = owned.use(await startEmbeddings(poison));
+  const modelsFile = join(folder, 'models.yaml');
+  const profile = { id: outageProfile, model: 'outages', dimension: embeddingDimension };
+  writeFileSync(modelsFile, JSON.stringify({ embedding: [profile] }));
+  const environment: Record<string, string> = {
+    PORTCULLIS_IDENTITY: 'development',
+    PORTCULLIS_DATABASE_URL: databaseUrl,
+    PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
+    PORTCULLIS_MODEL_GATEWAY_URL: embeddings.url,
+    PORTCULLIS_MODELS_FILE: modelsFile,
+    PORTCULLIS_LOG_LEVEL: 'error',
+    PORTCULLIS_EXIT_WITH_STDIN: '1',
+  };
+  let [nats, minio]: [SpawnedServer | undefined, MinioServer | undefined] = [undefined, undefined];
+  const [natsPort, minioPort] = [await unusedPort(), await unusedPort()];
+  owned.defer(() => nats?.end());
+  owned.defer(() => minio?.end());
+  if (queue === 'nats') {
+    const started = await startNats({ folder: folderOf('nats'), port: natsPort });
+    nats = started;
+    environment['PORTCULLIS_NATS_URL'] = started.url;
+  }
+  if (objects === 's3') {
+    minio = await startMinio(folderOf('minio'), minioPort);
+    const { endpoint, credentials } = minio.options;
+    environment['PORTCULLIS_S3_URL'] = endpoint.href;
+    environment['PORTCULLIS_S3_BUCKET'] = await minio.createBucket();
+    environment['PORTCULLIS_S3_ACCESS_KEY_FILE'] = credentials.accessKeyFile;
+    environment['PORTCULLIS_S3_SECRET_KEY_FILE'] = credentials.secretKeyFile;
+  } else environment['PORTCULLIS_OBJECTS_DIR'] = folderOf('objects');
+  const start = (role: 'api' | 'worker'): Promise<RunningProcess> =>
+    startProcess({ file: 'dataplane/retrieval/main.ts', environment: { ...environment, PORTCULLIS_ROLE: role } });
+  const running = { api: await start('api'), worker: await start('worker') };
+  owned.defer(async () => {
+    await Promise.all([running.api.end('SIGKILL'), running.worker.end('SIGKILL')]);
+  });
+  const crashes: Record<Part, { readonly end: () => Promise<unknown>; readonly start: () => Promise<unknown> }> = {
+    api: ofProcess('api'),
+    worker: {
+      end: () => running.worker.end('SIGKILL'),
+      async start() {
+        await endClaims(database);
+        await ofProcess('worker').start();
+      },
+    },
+    database: {
+      async end() {
+        const file = join(folder, 'database/postgres/data/postmaster.pid');
+        process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
+        await server.process.exit();
+      },
+      async start() {
+        server = await startTestServer({ folder: folderOf('database'), listen: new URL(databaseUrl).host });
+      },
+    },
+    nats: {
+      end: async () => nats?.end(),
+      async start() {
+        nats = await startNats({ folder: folderOf('nats'), port: natsPort });
+      },
+    },
+    minio: {
+      end: async () => minio?.end(),
+      async start() {
+        minio = await startMinio(folderOf('minio'), minioPort);
+      },
+    },
+  };
+  const own = owned.move();
+  return {
+    database,
+    get url() {
+      return running.api.url;
+    },
+    parts: [
+      ...(['api', 'worker', 'database'] as const),
+      ...(queue === 'nats' ? (['nats'] as const) : []),
+      ...(objects === 's3' ? (['minio'] as const) : []),
+    ],
+    async crash(part, awayMs) {
+      await crashes[part].end();
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      await crashes[part].start();
+    },
+    [Symbol.asyncDispose]: () => own.disposeAsync(),
+  };
+
+  function ofProcess(role: 'api' | 'worker') {
+    return {
+      end: () => running[role].end('SIGKILL'),
+      async start() {
+        running[role] = await start(role);
+      },
+    };
+  }
+}
+
+/** Ends the claims and pauses of jobs and versions now: the only worker is dead, and leases of a minute are no matter here. */
+async function endClaims({ sql }: Database): Promise<void> {
+  await until('the database answers', async () => {
+    await sql`update retrieval.jobs set due_at = clock_timestamp() where status in ('PENDING', 'RUNNING')`;
+    await sql`update retrieval.index_versions set due_at = clock_timestamp() where state = 'building'`;
+    return true;
+  });
+}
