@@ -1,8 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { readKeysFile } from '#identity/fetch-keys';
 import { readIssuersFile } from '#identity/issuers-file';
+import { readProfiles } from '#models/approved-profiles';
+import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { missingHelm, skipWithout } from './helm.ts';
@@ -42,17 +45,21 @@ describe('the environment', () => {
     },
   );
 
-  test.each(valuesFiles)('the environment of %s admits only operator and gateways to runtimes', async (file) => {
-    const objects = await renderFile(file);
-    const { allowFrom } = (await environmentOf(objects)).template;
-    const admitted = podsOf(objects).filter(({ labels }) =>
-      Object.entries(allowFrom).every(([key, value]) => labels[key] === value),
-    );
-    const components = admitted.map(({ labels }) => labels['app.kubernetes.io/component']);
-    expect(components.toSorted()).toEqual(['gateway', 'operator']);
-    // Workloads are immutable, so every later chart must keep this label.
-    expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
-  });
+  test.each(valuesFiles)(
+    'the environment of %s admits only operator, gateways and guarded workers to runtimes',
+    async (file) => {
+      const objects = await renderFile(file);
+      const { allowFrom } = (await environmentOf(objects)).template;
+      const admitted = podsOf(objects).filter(({ labels }) =>
+        Object.entries(allowFrom).every(([key, value]) => labels[key] === value),
+      );
+      const components = admitted.map(({ labels }) => labels['app.kubernetes.io/component']);
+      const guarded = file.startsWith('production') ? ['worker'] : [];
+      expect(components.toSorted()).toEqual(['gateway', 'operator', ...guarded]);
+      // Workloads are immutable, so every later chart must keep this label.
+      expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
+    },
+  );
 
   test('the default environment approves the offline model under the address of its Service', async () => {
     const objects = await renderFile('default-values.yaml');
@@ -96,11 +103,11 @@ describe('the environment', () => {
     expect(await templateOf('--set=runAsUser=1234')).toMatchObject({ runAsUser: 1_234 });
   });
 
-  test.each(valuesFiles.filter((file) => !file.startsWith('least')))(
+  test.each(valuesFiles.filter((file) => !file.startsWith('least') && !file.startsWith('retrieval')))(
     'the management API reads the issuers of %s',
     async (file) => {
-      const map = ofKind(await renderFile(file), 'ConfigMap').find(({ metadata }) =>
-        metadata.name.endsWith('-issuers'),
+      const map = ofKind(await renderFile(file), 'ConfigMap').find(
+        ({ metadata }) => metadata.name.endsWith('-portcullis-issuers') || metadata.name === 'guard-issuers',
       );
       using folder = temporaryFolder();
       for (const [name, text] of Object.entries(map?.['data'] as Record<string, string>)) {
@@ -135,6 +142,38 @@ describe('the environment', () => {
     const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-issuers'));
     expect(map?.['data']).toMatchObject({ 'jwks-0.json': text });
   });
+
+  test.each(['production', 'retrieval'])(
+    'the retrieval service reads the profiles, content sources and issuers of %s-values.yaml',
+    async (name) => {
+      const objects = await renderFile(`${name}-values.yaml`);
+      using folder = temporaryFolder();
+      for (const map of ofKind(objects, 'ConfigMap').filter((one) =>
+        /-retrieval(-issuers)?$/.test(one.metadata.name),
+      )) {
+        for (const [file, text] of Object.entries(map['data'] as Record<string, string>)) {
+          writeFileSync(join(folder.path, file), text);
+        }
+      }
+      const profiles = await readProfiles(join(folder.path, 'models.yaml'));
+      const [issuer] = await readIssuersFile(join(folder.path, 'issuers.yaml'));
+      const sources = contentSources.parse(parse(readFileSync(join(folder.path, 'content-sources.yaml'), 'utf8')));
+      if (name === 'retrieval') {
+        expect([...profiles.embedding.values()]).toMatchObject([
+          { id: 'offline', model: 'guarded-echo', dimension: 384 },
+        ]);
+        expect(issuer).toMatchObject({ audience: 'portcullis', tenants: ['safety'] });
+        expect(sources).toEqual({ s3: {}, allowedNetworks: [] });
+        return;
+      }
+      expect([...profiles.embedding.values()]).toMatchObject([
+        { model: 'embeddings', batch: 32, queryPrefix: 'query: ' },
+      ]);
+      expect([...profiles.rewrite.values()]).toMatchObject([{ model: 'small-chat', timeoutMs: 1_500 }]);
+      expect(issuer).toMatchObject({ audience: 'knowledge', groupsClaim: 'groups', tenantsClaim: 'tenants' });
+      expect(sources.s3).toEqual({ sales: [{ bucket: 'documents', key: 'sales/' }] });
+    },
+  );
 
   test('runtimes get no network policy when network policies are disabled', async () => {
     expect((await environmentOf(await renderFile('least-values.yaml'))).template.networkPolicy).toBe(false);

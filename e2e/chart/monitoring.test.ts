@@ -223,6 +223,8 @@ describe('the monitoring of a release', () => {
       'guardrails-portcullis-gateway-admin',
       'guardrails-portcullis-management-admin',
       'guardrails-portcullis-operator',
+      'guardrails-portcullis-retrieval-admin',
+      'guardrails-portcullis-retrieval-worker-admin',
     ]);
     for (const { spec } of chosen as unknown as { spec: { ports: { name: string }[] } }[]) {
       expect(spec.ports.map(({ name }) => name)).toContain(endpoints[0]?.port);

@@ -85,7 +85,7 @@ describe('networks', () => {
   );
 
   test.each(isolated)(
-    'in %s operator and gateways reach runtimes; the example job and the test pod do not',
+    'in %s operator, gateways and guarded workers reach runtimes; the example job and the test pod do not',
     async (file) => {
       const objects = await renderFile(file);
       const reaching = policiesOf(objects).filter(({ spec }) =>
@@ -94,7 +94,9 @@ describe('networks', () => {
         ),
       );
       const components = reaching.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
-      expect(components.toSorted()).toEqual(['gateway', 'operator']);
+      // The worker of production-values.yaml has documents judged by a served policy.
+      const guarded = file.startsWith('production') ? ['worker'] : [];
+      expect(components.toSorted()).toEqual(['gateway', 'operator', ...guarded]);
     },
   );
 
@@ -128,6 +130,47 @@ describe('networks', () => {
     expect(policyOf('postgres')?.spec.egress).toBeUndefined();
     expect(portsOf(policyOf('postgres')?.spec.ingress ?? [])).toEqual(['admin', 'postgres']);
     expect(policyOf('management')?.spec.ingress?.[0]?.from).toBeUndefined();
+  });
+
+  test('the retrieval service reaches its database and the gateway, and only configured callers reach it', async () => {
+    const objects = await renderFile('retrieval-values.yaml');
+    const open = (from: string, to: string, port: string): boolean => mayCall(objects, from, to, port);
+    expect(open('retrieval', 'postgres', 'postgres')).toBe(true);
+    expect(open('retrieval', 'gateway', 'http')).toBe(true);
+    expect(open('retrieval', 'echo', 'http')).toBe(false);
+    expect(open('retrieval', 'postgres', 'admin')).toBe(false);
+    expect(open('gateway', 'retrieval', 'http')).toBe(false);
+    for (const other of ['operator', 'gateway', 'echo', 'example', 'test']) {
+      expect(open(other, 'postgres', 'postgres'), other).toBe(false);
+    }
+    const production = await renderFile('production-values.yaml');
+    for (const component of ['retrieval', 'worker']) {
+      expect(mayCall(production, component, 'gateway', 'http'), component).toBe(true);
+    }
+    expect(mayCall(production, 'test', 'retrieval', 'http')).toBe(false);
+  });
+
+  test('the retrieval service reaches no port but those of its configured URLs', async () => {
+    const egressOf = async (...args: readonly string[]) => {
+      const objects = await renderChart(['--set=retrieval.enabled=true', ...args]);
+      const found = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-retrieval'));
+      return portsOf(found?.spec.egress ?? []);
+    };
+    const s3 = ['--set=retrieval.s3.url=https://s3.example:9000', '--set=retrieval.s3.credentials.existingSecret=k'];
+    expect(await egressOf()).toEqual([53, 'http', 'postgres']);
+    expect(await egressOf('--set=retrieval.nats.url=nats://n.example')).toEqual([4222, 53, 'http', 'postgres']);
+    expect(await egressOf('--set=retrieval.nats.url=tls://n.example:4333', ...s3)).toEqual([
+      4333,
+      53,
+      9000,
+      'http',
+      'postgres',
+    ]);
+    expect(
+      await egressOf('--set=retrieval.relations=openfga', '--set=retrieval.openfga.url=http://fga.example:8088'),
+    ).toEqual([53, 8088, 'http', 'postgres']);
+    const rules = '--set-json=retrieval.egress=[{"ports":[{"port":7777,"protocol":"TCP"}]}]';
+    expect(await egressOf(...s3, rules)).toEqual([53, 7777, 'http', 'postgres']);
   });
 
   test('configured callers of the management API do not exclude the test pod', async () => {

@@ -102,11 +102,13 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       ? []
       : file.startsWith('least')
         ? ['runtime']
-        : ['gateway', 'management', 'postgres', 'runtime'];
+        : file.startsWith('retrieval')
+          ? ['gateway', 'postgres', 'runtime']
+          : ['gateway', 'management', 'postgres', 'runtime'];
     expect(components).toEqual(expected);
     for (const { metadata, data } of secrets) {
       const [text = ''] = Object.values(data as Labels).map((value) => Buffer.from(value, 'base64').toString());
-      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n)?$/);
+      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} retrieval\n)?)?$/);
       const isKept = ['postgres', 'runtime'].includes(metadata.labels?.['app.kubernetes.io/component'] ?? '');
       expect(metadata.annotations?.['helm.sh/resource-policy']).toBe(isKept ? 'keep' : undefined);
     }
@@ -116,8 +118,8 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     const objects = await renderFile(file);
     const hooks = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined);
     const expected = ['Job', 'Role', 'RoleBinding', 'ServiceAccount'];
-    const hasExample = file.startsWith('default') || file.startsWith('second');
-    const tests = file.startsWith('least') ? ['Pod'] : ['Pod', 'Pod'];
+    const hasExample = ['default', 'second', 'retrieval'].some((one) => file.startsWith(one));
+    const tests = file.startsWith('least') || file.startsWith('retrieval') ? ['Pod'] : ['Pod', 'Pod'];
     expect(hooks.map(({ kind }) => kind).toSorted()).toEqual([...(hasExample ? expected : []), ...tests].toSorted());
     for (const { kind, metadata } of hooks) {
       const { 'helm.sh/hook': hook, 'helm.sh/hook-delete-policy': policy } = metadata.annotations ?? {};
@@ -153,6 +155,12 @@ describe('names and texts', () => {
     ['production-values.yaml', 'ConfigMap', 'guardrails-portcullis-environment'],
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-gateway'],
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-operator'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval-worker'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval-worker'],
+    ['retrieval-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
+    ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval'],
+    ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-postgres'],
   ] as const;
 
   test.each(golden)('in %s the %s %s equals its golden file', async (file, kind, name) => {

@@ -14,6 +14,7 @@ type Volume = {
   readonly secret?: { readonly secretName: string; readonly defaultMode?: number };
   readonly configMap?: { readonly name: string };
   readonly emptyDir?: { readonly sizeLimit: string };
+  readonly persistentVolumeClaim?: { readonly claimName: string };
 };
 /** A template from which a claim is created for each pod. */
 type ClaimTemplate = { readonly metadata: { readonly name: string }; readonly spec: unknown };

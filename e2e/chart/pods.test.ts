@@ -4,6 +4,7 @@ import { settings as cliSettings } from '../../cli/cluster/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
 import { settings as postgresSettings } from '../../dataplane/postgres/config.ts';
+import { settings as retrievalSettings } from '../../dataplane/retrieval/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
 import { settings as managementSettings } from '../../operator/management/config.ts';
 import { missingHelm, skipWithout } from './helm.ts';
@@ -18,12 +19,14 @@ const containerContext = {
 };
 const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
 const podContextOf = (user: number) => ({ ...restricted, runAsUser: user, runAsGroup: user, fsGroup: user });
-const volumeKinds = ['configMap', 'secret', 'emptyDir'];
+const volumeKinds = ['configMap', 'secret', 'emptyDir', 'persistentVolumeClaim'];
 /** Writable mounts: the database has its data folder and temporary folders. */
 const writable: Readonly<Record<string, readonly string[]>> = {
   'operator/main.ts': ['/var/cache/portcullis'],
   'dataplane/postgres/main.ts': ['/var/lib/portcullis/postgres', '/tmp'],
 };
+/** Writable mounts of pods that stage documents in a claim. */
+const staging = ['/var/lib/portcullis/staging'];
 const isDatabase = ({ labels }: RenderedPod): boolean => labels['app.kubernetes.io/component'] === 'postgres';
 
 /** Settings of the program of a container; `other` matches those of other run modes. */
@@ -33,6 +36,7 @@ const programs: Readonly<Record<string, { readonly settings: Settings; readonly 
   'dataplane/echo/main.ts': { settings: echoSettings, other: /^$/ },
   'operator/management/main.ts': { settings: managementSettings, other: /^$/ },
   'dataplane/postgres/main.ts': { settings: postgresSettings, other: /^$/ },
+  'dataplane/retrieval/main.ts': { settings: retrievalSettings, other: /^$/ },
   'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-management.ts': { settings: cliSettings, other: /^$/ },
@@ -59,7 +63,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
     const without: Readonly<Record<string, readonly string[]>> = {
       'least-values.yaml': ['gateway', 'operator', 'test'],
-      'production-values.yaml': ['gateway', 'management', 'operator', 'test', 'test'],
+      'production-values.yaml': ['gateway', 'management', 'operator', 'retrieval', 'test', 'test', 'worker'],
+      'retrieval-values.yaml': ['echo', 'example', 'gateway', 'operator', 'postgres', 'retrieval', 'test'],
     };
     expect(components.toSorted()).toEqual(without[file] ?? all);
   });
@@ -89,7 +94,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       expect(spec.enableServiceLinks, name).toBe(false);
       const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
-      expect(spec.serviceAccountName !== undefined, name).toBe(needsToken);
+      // The retrieval service has an account of its own, so that no right of the default account is its right.
+      expect(spec.serviceAccountName !== undefined, name).toBe(needsToken || /-retrieval(-worker)?$/.test(name));
       for (const container of spec.containers) {
         expect(container.resources, name).toMatchObject({
           requests: { cpu: expect.any(String), memory: expect.any(String) },
@@ -132,13 +138,20 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'client-keys',
       'database-password',
       'openfga-token',
+      'retrieval-gateway-key',
+      's3-keys',
+      'nats-credentials',
     ]);
+    const foreign = ['company-authorities', 's3-authorities', 'nats-authorities', 'portcullis-served-tickets'];
     for (const { spec, name } of pods) {
       if (spec.serviceAccountName !== undefined) {
         expect(namesOf(objects, 'ServiceAccount'), name).toContain(spec.serviceAccountName);
       }
-      for (const { secret, configMap, ...volume } of spec.volumes ?? []) {
-        if (configMap !== undefined && configMap.name !== 'company-authorities') {
+      for (const { secret, configMap, persistentVolumeClaim, ...volume } of spec.volumes ?? []) {
+        if (persistentVolumeClaim !== undefined) {
+          expect(namesOf(objects, 'PersistentVolumeClaim'), name).toContain(persistentVolumeClaim.claimName);
+        }
+        if (configMap !== undefined && !foreign.includes(configMap.name)) {
           expect(namesOf(objects, 'ConfigMap'), name).toContain(configMap.name);
         }
         if (secret === undefined) continue;
@@ -151,7 +164,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const volumes = [...(spec.volumes ?? []).map((volume) => volume.name), ...claims.map((one) => one.metadata.name)];
       expect(volumeMounts.map((mount) => mount.name).toSorted(), name).toEqual(volumes.toSorted());
       const written = volumeMounts.filter(({ readOnly }) => readOnly !== true).map((mount) => mount.mountPath);
-      expect(written, name).toEqual(writable[container.command[1] ?? ''] ?? []);
+      const stages = (spec.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+      expect(written, name).toEqual(stages ? staging : (writable[container.command[1] ?? ''] ?? []));
       const paths = volumeMounts.map((mount) => mount.mountPath);
       for (const { value } of container.env) {
         if (value?.startsWith('/etc/portcullis/') !== true) continue;

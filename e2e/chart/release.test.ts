@@ -260,6 +260,31 @@ describe('a release', () => {
     expect(await upgrade('--set=postgresql.persistence=claim')).toMatchObject({ code: 0 });
   });
 
+  test('enabling the retrieval service adds a client key for it and keeps every earlier key', async () => {
+    const upgrade = (...args: readonly string[]) =>
+      runOk('upgrade', name, chartFolder, `--namespace=${namespace}`, '--no-hooks', ...args);
+    const keysOf = async () => {
+      const secret = JSON.parse(await within('get', 'secret', `${name}-portcullis-client-keys`, '--output=json'));
+      const text = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString();
+      return { clients: text('clients'), retrieval: text('retrieval') };
+    };
+    const before = await keysOf();
+    expect(before.retrieval).toBe('');
+    await upgrade('--set=retrieval.enabled=true');
+    const after = await keysOf();
+    expect(after.retrieval).toMatch(/^[A-Za-z0-9]{43}$/);
+    expect(after.clients).toBe(`${before.clients}${after.retrieval} retrieval\n`);
+    await upgrade('--set=retrieval.enabled=true', '--set=retrieval.logLevel=warn');
+    expect(await keysOf()).toEqual(after);
+    await upgrade();
+    expect(await keysOf()).toEqual(after);
+    expect(await within('get', 'persistentvolumeclaims', '--output=name')).toContain(
+      `${name}-portcullis-retrieval-staging`,
+    );
+    await upgrade('--set=retrieval.enabled=true');
+    expect(await keysOf()).toEqual(after);
+  });
+
   test('service accounts of a release cannot read secrets, act outside the namespace or change RBAC', async () => {
     const may = async (component: string, verb: string, resource: string, place = namespace): Promise<string> => {
       const account = `system:serviceaccount:${namespace}:${name}-portcullis-${component}`;

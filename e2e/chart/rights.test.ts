@@ -35,7 +35,7 @@ describe.each(valuesFiles)('the rights of %s', (file) => {
     const roles = ofKind(await renderFile(file), 'Role');
     expect(new Set(roles.map(componentOf)).size).toBe(roles.length);
     for (const role of roles) expect(rightsOf(role), role.metadata.name).toEqual(allowedRights[componentOf(role)]);
-    const managed = file.startsWith('least') ? [] : ['management'];
+    const managed = /^(least|retrieval)/.test(file) ? [] : ['management'];
     expect(roles.map(componentOf)).toEqual(expect.arrayContaining(['operator', 'gateway', ...managed]));
   });
 

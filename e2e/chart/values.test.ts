@@ -142,6 +142,66 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['management.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['management.openfga.store', ['abc', 'a'.repeat(64)], ['', 'ab', 'a'.repeat(65), 'a,b']],
   ['management.service.port', [1, 65_535], [0, 65_536]],
+  ['retrieval.enabled', [true, false], ['true', null]],
+  ['retrieval.replicas', [1, 64], [0, 65]],
+  ['retrieval.worker.replicas', [0, 64], [-1, 65]],
+  ['retrieval.logLevel', ['debug', 'error'], ['trace', 'INFO']],
+  [
+    'retrieval.issuers',
+    [
+      [],
+      [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups', tenantsClaim: 'tenants' }],
+      [{ ...trusted, jwks: { keys: [{ kty: 'RSA' }] }, tenants: ['a'] }],
+    ],
+    [
+      [trusted],
+      [{ ...trusted, jwksUrl: 'https://a.example/keys', groups: 'groups' }],
+      [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: [''] }],
+    ],
+  ],
+  [
+    'retrieval.profiles.embedding',
+    [
+      [],
+      [{ id: 'a', model: 'm', dimension: 1 }],
+      [{ id: 'a', model: 'm', dimension: 8_192 }],
+      Array.from({ length: 64 }, (_, at) => ({ id: `a${at}`, model: 'm', dimension: 8 })),
+    ],
+    [
+      [{ id: 'a', model: 'm', dimension: 0 }],
+      [{ id: 'a', model: 'm', dimension: 8_193 }],
+      [{ id: 'a', model: 'm' }],
+      [{ id: 'a b', model: 'm', dimension: 8 }],
+      [{ id: 'a', model: 'm', dimension: 8, url: 'https://a.example' }],
+      Array.from({ length: 65 }, (_, at) => ({ id: `a${at}`, model: 'm', dimension: 8 })),
+    ],
+  ],
+  ['retrieval.profiles.rerank', [[], [{ id: 'a', model: 'm' }]], [[{ id: 'a' }]]],
+  [
+    'retrieval.profiles.rewrite',
+    [[{ id: 'a', model: 'm', timeoutMs: 60_000 }]],
+    [[{ id: 'a', model: 'm', timeoutMs: 60_001 }]],
+  ],
+  ['retrieval.guard.servedPolicy', ['', 'a'.repeat(40)], ['a'.repeat(41), 'A']],
+  ['retrieval.emptyAclPolicy', ['reject', 'strictest'], ['allow', '']],
+  ['retrieval.indexMib', [16, 65_536], [15, 65_537]],
+  ['retrieval.ingestConcurrency', [1, 64], [0, 65]],
+  ['retrieval.relations', ['postgres', 'openfga'], ['redis', '']],
+  ['retrieval.staging.store', ['claim', 's3'], ['emptyDir', 'none', '']],
+  ['retrieval.staging.claim.size', ['1Mi', '4Gi'], ['', '0Gi', '4']],
+  ['retrieval.staging.claim.accessMode', ['ReadWriteOnce', 'ReadWriteMany'], ['ReadOnlyMany', '']],
+  ['retrieval.s3.url', ['', 'https://s3.example:9000'], ['s3://a', 'a']],
+  ['retrieval.s3.bucket', ['', 'abc', `a${'b'.repeat(61)}c`], ['ab', 'A-b', `a${'b'.repeat(62)}c`, 'a/b']],
+  ['retrieval.s3.region', ['us-east-1', 'a'.repeat(64)], ['', 'a'.repeat(65), 'US']],
+  [
+    'retrieval.nats.url',
+    ['', 'nats://a.example:4222', 'tls://a.example'],
+    ['nats://u:p@a.example', 'http://a', 'nats://a/b'],
+  ],
+  ['retrieval.nats.stream', ['a', 'a'.repeat(100)], ['', 'a'.repeat(101), 'a.b']],
+  ['retrieval.contentSources.s3', [{}, { sales: ['s3://b/f/'] }], [{ sales: 's3://b/f/' }, []]],
+  ['retrieval.contentSources.allowedNetworks', [[], ['10.1.0.0/16']], [[1], '10.1.0.0/16']],
+  ['networkPolicy.retrievalFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['postgresql.persistence', ['claim', 'none'], ['', 'emptyDir', true]],
   ['postgresql.storage.size', ['1Mi', '4Gi', '100G', '2Ti'], ['', '0Gi', '4', '1.5Gi', '4GB']],
   ['postgresql.storage.storageClassName', ['', 'fast.ssd'], ['Fast', 'a'.repeat(254)]],
@@ -251,6 +311,18 @@ describe('Helm', () => {
     `--set-literal=management.issuers[0].jwks=${text}`,
   ];
 
+  const retrieval = ['--set=retrieval.enabled=true'];
+  const many = [...retrieval, '--set=retrieval.staging.claim.accessMode=ReadWriteMany'];
+  const bucket = ['--set=retrieval.s3.url=http://s', '--set=retrieval.s3.bucket=abc'];
+  const s3Keys = '--set=retrieval.s3.credentials.existingSecret=k';
+  const staged = [...retrieval, '--set=retrieval.staging.store=s3', ...bucket];
+  const alike = (kind: string, second: string): readonly string[] =>
+    ['a', second].flatMap((id, at) =>
+      [`id=${id}`, 'model=m', ...(kind === 'embedding' ? ['dimension=8'] : [])].map(
+        (one) => `--set=retrieval.profiles.${kind}[${at}].${one}`,
+      ),
+    );
+
   test.each([
     ['a provider named echo beside the offline model', provider('echo'), provider('other'), /echo is listed twice/],
     [
@@ -330,7 +402,74 @@ describe('Helm', () => {
       'a database without a user',
       ['--set=runAsUser='],
       ['--set=runAsUser=', ...outside],
-      /set runAsUser to an id .* or use externalDatabase.url with postgresql.enabled=false, or set management.enabled=false/,
+      /set runAsUser to an id .* or use externalDatabase.url with postgresql.enabled=false, or disable the services that need it: management.enabled=false, retrieval.enabled=false/,
+    ],
+    [
+      'several retrieval replicas before a claim of one pod',
+      [...retrieval, '--set=retrieval.replicas=2'],
+      [...many, '--set=retrieval.replicas=2'],
+      /2 pods cannot share a staging claim of the access mode ReadWriteOnce/,
+    ],
+    [
+      'a retrieval worker before a claim of one pod',
+      [...retrieval, '--set=retrieval.worker.replicas=1'],
+      [...staged, s3Keys, '--set=retrieval.worker.replicas=1'],
+      /set retrieval.staging.store=s3, or retrieval.staging.claim.accessMode=ReadWriteMany/,
+    ],
+    [
+      'staging in S3 without a bucket',
+      [...staged, s3Keys, '--set=retrieval.s3.bucket='],
+      [...staged, s3Keys],
+      /retrieval.s3.url and retrieval.s3.bucket must be set/,
+    ],
+    ['S3 without credentials', staged, [...staged, s3Keys], /retrieval.s3.credentials.existingSecret must name/],
+    [
+      'a retrieval service without a database',
+      [...retrieval, '--set=management.enabled=false', '--set=postgresql.enabled=false'],
+      [...retrieval, '--set=management.enabled=false', ...outside],
+      /the retrieval service needs a database/,
+    ],
+    [
+      'a retrieval service without a client key of the gateway',
+      [...retrieval, '--set=gateway.clientKeys.existingSecret=k'],
+      [...retrieval, '--set=gateway.clientKeys.existingSecret=k', '--set=retrieval.gatewayKey.existingSecret=r'],
+      /retrieval.gatewayKey.existingSecret must name/,
+    ],
+    [
+      'a guard of documents that is not served',
+      [...retrieval, ...policy('a'), '--set=retrieval.guard.servedPolicy=b'],
+      [...retrieval, ...policy('a'), '--set=retrieval.guard.servedPolicy=a'],
+      /retrieval.guard.servedPolicy: b is not in servedPolicies/,
+    ],
+    [
+      'a memory limit of retrieval below that of its index',
+      [...retrieval, '--set=retrieval.indexMib=1025'],
+      [...retrieval, '--set=retrieval.indexMib=1024'],
+      /retrieval.resources.limits.memory must be at least 1537Mi/,
+    ],
+    [
+      'more retrieval replicas than the database of the chart has connections for',
+      [...many, '--set=retrieval.replicas=7'],
+      [...many, '--set=retrieval.replicas=6'],
+      /connections for 96, and the replicas need 106/,
+    ],
+    [
+      'OpenFGA without an address for retrieval',
+      [...retrieval, '--set=retrieval.relations=openfga'],
+      [...retrieval, '--set=retrieval.relations=openfga', '--set=retrieval.openfga.url=http://a'],
+      /retrieval.openfga.url must be set/,
+    ],
+    [
+      'an embedding profile that is listed twice',
+      [...retrieval, ...alike('embedding', 'a')],
+      [...retrieval, ...alike('embedding', 'b')],
+      /retrieval.profiles.embedding: a is listed twice/,
+    ],
+    [
+      'a rerank profile that is listed twice',
+      [...retrieval, ...alike('rerank', 'a')],
+      [...retrieval, ...alike('rerank', 'b')],
+      /retrieval.profiles.rerank: a is listed twice/,
     ],
     [
       'a termination grace period that is too short',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { bundleLimitsSchema } from '#contracts/bundle';
 import { providersFileSchema } from '#contracts/providers';
+import { profilesFileSchema } from '#models/approved-profiles';
+import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 
@@ -51,6 +53,7 @@ const placement = {
 const replicas = z.int().min(1).max(64);
 const budget = z.strictObject({ enabled: z.boolean(), maxUnavailable: percentOrNumber });
 const existingSecret = z.strictObject({ existingSecret: secretName });
+const existingConfigMap = z.strictObject({ existingConfigMap: secretName });
 const install = z.strictObject({ install: z.boolean() });
 const enabled = z.strictObject({ enabled: z.boolean() });
 const port = z.int().min(1).max(65_535);
@@ -106,27 +109,82 @@ const subjectName = z
 const audience = z.string().min(1).max(255);
 const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(apiObject).min(1).max(32) })]);
 
-const management = z.strictObject({
-  enabled: z.boolean(),
-  replicas,
-  logLevel,
-  issuers: z
-    .array(
-      z.union([
-        z.strictObject({ issuer: issuerName, audience, jwksUrl: url }),
-        z.strictObject({ issuer: issuerName, audience, jwks: keySet }),
-      ]),
-    )
-    .max(32),
-  administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
+/** Trusted issuers, with members that only some services read. */
+const issuersOf = (more: z.ZodRawShape) => {
+  const shared = { issuer: issuerName, audience, ...more };
+  const keys = [z.strictObject({ ...shared, jwksUrl: url }), z.strictObject({ ...shared, jwks: keySet })] as const;
+  return z.array(z.union(keys)).max(32);
+};
+const relations = {
   relations: z.enum(['postgres', 'openfga']),
   openfga: z.strictObject({
     url: z.union([z.literal(''), url]),
     store: z.string().regex(/^[A-Za-z0-9 .\-/^_&@]{3,64}$/),
     token: existingSecret,
   }),
+};
+const storage = {
+  size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
+  storageClassName: secretName,
+};
+
+const management = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  issuers: issuersOf({}),
+  administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
+  ...relations,
   egress: apiObjects,
   service,
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
+const tenant = z.string().min(1).max(255);
+const retrieval = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  issuers: issuersOf({
+    groupsClaim: tenant.optional(),
+    tenants: z.array(tenant).max(1_000).optional(),
+    tenantsClaim: tenant.optional(),
+  }),
+  profiles: profilesFileSchema.required(),
+  gatewayKey: existingSecret,
+  guard: z.strictObject({ servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]) }),
+  emptyAclPolicy: z.enum(['reject', 'strictest']),
+  indexMib: z.int().min(16).max(65_536),
+  ingestConcurrency: z.int().min(1).max(64),
+  ...relations,
+  staging: z.strictObject({
+    store: z.enum(['claim', 's3']),
+    claim: z.strictObject({ ...storage, accessMode: z.enum(['ReadWriteOnce', 'ReadWriteMany']) }),
+  }),
+  s3: z.strictObject({
+    url: z.union([z.literal(''), url]),
+    region: z.string().regex(/^[a-z0-9-]{1,64}$/),
+    bucket: z.union([z.literal(''), z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)]),
+    credentials: existingSecret,
+    authorities: existingConfigMap,
+  }),
+  nats: z.strictObject({
+    url: z.union([
+      z.literal(''),
+      z
+        .string()
+        .max(2_048)
+        .regex(/^(nats|tls):\/\/[^\s@/?#]+$/),
+    ]),
+    stream: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
+    credentials: existingSecret,
+    authorities: existingConfigMap,
+  }),
+  contentSources: contentSources.required(),
+  egress: apiObjects,
+  service,
+  worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),
   ...placement,
   podDisruptionBudget: budget,
 });
@@ -136,10 +194,7 @@ const postgresql = z.strictObject({
   enabled: z.boolean(),
   image: image.omit({ pullPolicy: true }),
   persistence: z.enum(['claim', 'none']),
-  storage: z.strictObject({
-    size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
-    storageClassName: secretName,
-  }),
+  storage: z.strictObject(storage),
   password: existingSecret,
   ...placementOfOne,
 });
@@ -181,7 +236,7 @@ export const valuesSchema = z.strictObject({
   userRoles: install,
   providers: providersFileSchema.shape.providers,
   providerCredentials: existingSecret,
-  trustedAuthorities: z.strictObject({ existingConfigMap: secretName }),
+  trustedAuthorities: existingConfigMap,
   limits: bundleLimitsSchema.partial(),
   servedPolicies: servedPoliciesSchema.shape.policies,
   runtimeToken: existingSecret,
@@ -189,6 +244,7 @@ export const valuesSchema = z.strictObject({
   operator,
   gateway,
   management,
+  retrieval,
   postgresql,
   externalDatabase,
   runtime,
@@ -198,6 +254,7 @@ export const valuesSchema = z.strictObject({
     enabled: z.boolean(),
     gatewayFrom: apiObjects,
     managementFrom: apiObjects,
+    retrievalFrom: apiObjects,
     runtimeFrom: apiObjects,
     monitoringFrom: apiObjects,
     apiServerPorts: z.array(port).min(1).max(16),

@@ -16,7 +16,7 @@ const prefix = z.string().max(1_024).default('');
  * The approved profiles of models (`models.yaml`). Each `model` is an alias of the model gateway; no profile holds an
  * address or a key of a provider.
  */
-const profilesFileSchema = z.strictObject({
+export const profilesFileSchema = z.strictObject({
   embedding: z
     .array(
       z.strictObject({

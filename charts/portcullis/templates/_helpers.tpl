@@ -109,19 +109,86 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* Megabytes of heap, three quarters of the memory limit, as for runtimes; nothing where the limit is in another form. */}}
-{{- define "portcullis.heap" -}}
+{{/* The memory limit in MiB; nothing where it is in another form. */}}
+{{- define "portcullis.memoryMib" -}}
 {{- $limit := dig "limits" "memory" "" . | toString -}}
 {{- if regexMatch "^[0-9]+Mi$" $limit -}}
-{{- div (mul (trimSuffix "Mi" $limit | int) 3) 4 -}}
+{{- trimSuffix "Mi" $limit -}}
 {{- else if regexMatch "^[0-9]+Gi$" $limit -}}
-{{- mul (trimSuffix "Gi" $limit | int) 768 -}}
+{{- mul (trimSuffix "Gi" $limit | int) 1024 -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the database of this chart is deployed: only the management API uses it. */}}
+{{/* Megabytes of heap, three quarters of the memory limit, as for runtimes; nothing where the limit is in another form. */}}
+{{- define "portcullis.heap" -}}
+{{- with include "portcullis.memoryMib" . -}}
+{{- div (mul (int .) 3) 4 -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a service needs a database: the management API and the retrieval service share one. */}}
+{{- define "portcullis.needsDatabase" -}}
+{{- if or .Values.management.enabled .Values.retrieval.enabled -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether the database of this chart is deployed. */}}
 {{- define "portcullis.postgresql" -}}
-{{- if and .Values.management.enabled .Values.postgresql.enabled -}}true{{- end -}}
+{{- if and (include "portcullis.needsDatabase" .) .Values.postgresql.enabled -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether no default StorageClass exists; without a cluster nothing is known. A list that was read has items, if only none. */}}
+{{- define "portcullis.lacksDefaultClass" -}}
+{{- $classes := lookup "storage.k8s.io/v1" "StorageClass" "" "" -}}
+{{- $default := list -}}
+{{- range $classes.items -}}
+{{- $annotations := default dict .metadata.annotations -}}
+{{- range list "storageclass.kubernetes.io/is-default-class" "storageclass.beta.kubernetes.io/is-default-class" -}}
+{{- if eq (default "" (get $annotations .)) "true" -}}{{- $default = append $default . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (hasKey $classes "items") (not $default) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Files of trusted issuers, as data of a ConfigMap: a list of issuers */}}
+{{- define "portcullis.issuersData" -}}
+{{- $issuers := list -}}
+{{- $keys := dict -}}
+{{- range $index, $one := . -}}
+{{- $entry := omit $one "jwks" -}}
+{{- if hasKey $one "jwks" -}}
+{{- $file := printf "jwks-%d.json" $index -}}
+{{- $_ := set $entry "jwksFile" $file -}}
+{{- $_ := set $keys $file (kindIs "string" $one.jwks | ternary $one.jwks (toJson $one.jwks)) -}}
+{{- end -}}
+{{- $issuers = append $issuers $entry -}}
+{{- end -}}
+issuers.yaml: |
+  {{- dict "issuers" $issuers | toYaml | nindent 2 }}
+{{- range $file, $text := $keys }}
+{{ $file }}: {{ $text | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Refuses issuers that a schema cannot: (dict "path" "management.issuers" "issuers" list) */}}
+{{- define "portcullis.checkIssuers" -}}
+{{- $path := .path -}}
+{{- $issuers := list -}}
+{{- range .issuers -}}
+{{- if has .issuer $issuers }}{{ fail (printf "%s: %s is listed twice" $path .issuer) }}{{ end -}}
+{{- $issuers = append $issuers .issuer -}}
+{{- $keys := get . "jwks" -}}
+{{- if kindIs "string" $keys }}{{ $keys = ternary (dict "keys" list) (fromJson $keys) (eq $keys "") }}{{ end -}}
+{{- if hasKey . "jwks" -}}
+{{- if not (and (kindIs "map" $keys) (kindIs "slice" (get $keys "keys"))) -}}
+{{- fail (printf "%s: jwks of %s must be a JSON Web Key Set: an object with the list keys" $path .issuer) -}}
+{{- end -}}
+{{- range $keys.keys -}}
+{{- if or (not (kindIs "map" .)) (hasKey . "d") (hasKey . "k") -}}
+{{- fail (printf "%s: jwks must hold only public keys: a key with the member d or k is private" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "portcullis.databaseUrl" -}}
@@ -167,6 +234,16 @@ topologySpreadConstraints:
 
 {{- define "portcullis.clientKeysSecret" -}}
 {{- default (printf "%s-client-keys" (include "portcullis.fullname" .)) .Values.gateway.clientKeys.existingSecret -}}
+{{- end -}}
+
+{{/* Whether Helm adds a client key of the retrieval service to those that it generates. */}}
+{{- define "portcullis.generatesRetrievalKey" -}}
+{{- if and .Values.retrieval.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.retrieval.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Where the retrieval service is, for pods of the cluster. */}}
+{{- define "portcullis.retrievalUrl" -}}
+{{- printf "http://%s-retrieval.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.retrieval.service.port -}}
 {{- end -}}
 
 {{- define "portcullis.environmentName" -}}

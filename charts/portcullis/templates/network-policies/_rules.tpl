@@ -25,7 +25,7 @@
 
 {{/* Ports of URLs at any address, each once: a list of them */}}
 {{- define "portcullis.egress.urls" -}}
-{{- $standard := dict "https" "443" "http" "80" "postgres" "5432" "postgresql" "5432" -}}
+{{- $standard := dict "https" "443" "http" "80" "postgres" "5432" "postgresql" "5432" "nats" "4222" "tls" "4222" -}}
 {{- $ports := list -}}
 {{- range . -}}
 {{- $url := urlParse . -}}
@@ -66,6 +66,25 @@
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
 {{- if eq .relations "openfga" -}}{{- $urls = append $urls .openfga.url -}}{{- end -}}
+{{- include "portcullis.egress.urls" $urls -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Issuers, an external database, OpenFGA, S3 and NATS, where nothing more exact is given. */}}
+{{- define "portcullis.egress.retrieval" -}}
+{{- with .Values.retrieval -}}
+{{- if .egress -}}
+{{- toYaml .egress -}}
+{{- else -}}
+{{- $urls := list -}}
+{{- range .issuers -}}
+{{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
+{{- end -}}
+{{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
+{{- if eq .relations "openfga" -}}{{- $urls = append $urls .openfga.url -}}{{- end -}}
+{{- if .s3.url -}}{{- $urls = append $urls .s3.url -}}{{- end -}}
+{{- if .nats.url -}}{{- $urls = append $urls .nats.url -}}{{- end -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
