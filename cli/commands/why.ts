@@ -3,6 +3,7 @@ import { type ResourceCommandOptions, withResourceOptions } from '../options/res
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
+import { appliedByText } from '../status/applied-by.ts';
 import { type Explanation, explainBinding } from '../why/explain-binding.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
@@ -29,12 +30,13 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
 
 const marks: Readonly<Record<Link['state'], string>> = { well: 'ok', open: 'waits', fault: 'FAULT', aside: '-' };
 
-function textOf({ summary, whatToDo, serves, chain }: Explanation): string {
+function textOf({ summary, whatToDo, serves, appliedBy, chain }: Explanation): string {
   const rows = chain.map(({ state, part, reason = '-', message }) => [`  ${marks[state]}`, part, reason, message]);
   return [
     summary,
     ...(whatToDo === undefined ? [] : [`What to do: ${whatToDo}`]),
     `Served now: ${serves}.`,
+    ...(appliedBy === undefined ? [] : [`Applied by: ${appliedByText(appliedBy)}`]),
     '',
     tableOf(rows),
   ].join('\n');

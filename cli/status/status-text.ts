@@ -1,5 +1,6 @@
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
+import { appliedByText } from './applied-by.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 
 /** Hexadecimal digits of a digest that are shown. */
@@ -35,6 +36,7 @@ const bindingColumns: readonly Column<BindingRow>[] = [
   { header: 'GATEWAY', wide: true, cell: ({ gateway }) => gateway },
   { header: 'WORKLOAD', wide: true, cell: ({ workload }) => workload },
   { header: 'BUILD', wide: true, cell: ({ build }) => build },
+  { header: 'APPLIED BY', wide: true, cell: ({ appliedBy }) => appliedBy && appliedByText(appliedBy) },
   { header: 'WHY', cell: ({ why }) => why },
 ];
 

@@ -1,4 +1,5 @@
 import { applicationOutcome, type ConditionState, conditionState } from '#resources/binding-state';
+import type { ChangeNote } from '#resources/change-note';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -8,6 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
 import type { InstallationStatus } from './read-status.ts';
+import { appliedBy } from './applied-by.ts';
 import { routeStateOf } from './route-state.ts';
 
 export type ReplicaRow = {
@@ -40,6 +42,8 @@ export type BindingRow = {
   readonly workload?: string;
   readonly build?: string;
   readonly digest?: string;
+  /** Who asked for the application that serves requests, and why. */
+  readonly appliedBy?: ChangeNote;
   /** Why the binding is not in the desired state; absent when it is. */
   readonly why?: string;
 };
@@ -152,6 +156,7 @@ function bindingRow(
 ): BindingRow {
   const { metadata, spec } = binding;
   const { guardrail } = spec;
+  const note = appliedBy(binding);
   const wanted =
     guardrail.mode === 'Policy' ? { policy: guardrail.policyRef.name, revision: guardrail.policyRef.revision } : {};
   return {
@@ -160,6 +165,7 @@ function bindingRow(
     gateway: spec.gateway,
     ...wanted,
     ...(route === undefined ? {} : servedBy(route, builds)),
+    ...(note === undefined ? {} : { appliedBy: note }),
     ...stateOf(binding),
   };
 }

@@ -1,5 +1,7 @@
 import { applicationOutcome } from '#resources/binding-state';
+import type { ChangeNote } from '#resources/change-note';
 import { sentence } from '../output/sentence.ts';
+import { appliedBy } from '../status/applied-by.ts';
 import { stateOf } from '../status/status-view.ts';
 import { adviceFor, isProgress } from './advice.ts';
 import type { BindingDependencies } from './gather-facts.ts';
@@ -28,6 +30,8 @@ export type Explanation = {
   readonly whatToDo?: string;
   /** The application that serves requests now. */
   readonly serves: string;
+  /** Who asked for it, and why; absent where neither was recorded. */
+  readonly appliedBy?: ChangeNote;
   /** From the operator to the replicas, in the order of a rollout. */
   readonly chain: readonly Link[];
 };
@@ -39,6 +43,7 @@ export function explainBinding(facts: BindingDependencies, program: string): Exp
   const { state } = stateOf(binding);
   const chain = chainOf(facts);
   const cause = causeOf(facts, chain);
+  const note = appliedBy(binding);
   const { guardrail } = binding.spec;
   const names = { program, binding: name, policy: guardrail.mode === 'Policy' ? guardrail.policyRef.name : '' };
   return {
@@ -47,6 +52,7 @@ export function explainBinding(facts: BindingDependencies, program: string): Exp
     summary: summaryOf(facts, state, cause),
     ...(cause === undefined ? {} : { cause, whatToDo: adviceFor(cause.reason ?? '', names) }),
     serves: servedText(facts),
+    ...(note === undefined ? {} : { appliedBy: note }),
     chain,
   };
 }

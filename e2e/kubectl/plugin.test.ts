@@ -267,7 +267,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
       });
       expect(found).toMatchObject({ serves: 'revision 1 of costly' });
       expect((await run('why', 'burdened')).stdout).toMatch(
-        /^ModelBinding burdened was not applied: Runtime: .+heavy.+\nWhat to do: Make the rule more specific.+\nServed now: revision 1 of costly\.\n\n {2}ok +Operator/,
+        /^ModelBinding burdened was not applied: Runtime: .+heavy.+\nWhat to do: Make the rule more specific.+\nServed now: revision 1 of costly\.\n(?:Applied by: .+\n)?\n {2}ok +Operator/,
       );
     });
 
