@@ -280,7 +280,9 @@ describe('revisions', () => {
   test('why and status name who applied the served revision, and why', async () => {
     await apply(`${policyManifest({ name: 'noted' })}---\n${bindingText('noted', 'noted', 1)}`, '--wait');
     expect((await run(['reapply', 'noted', '--wait', '--message', 'after the review'])).code).toBe(0);
-    expect((await run(['why', 'noted'])).stdout).toMatch(/\nServed now: .*\nApplied by: .+ \(command line\): after the review\n/);
+    expect((await run(['why', 'noted'])).stdout).toMatch(
+      /\nServed now: .*\nApplied by: .+ \(command line\): after the review\n/,
+    );
     expect((await json('why', 'noted')).appliedBy).toMatchObject({ message: 'after the review' });
     const wide = (await run(['status', '-o', 'wide'])).stdout;
     expect(wide).toMatch(/ APPLIED BY +WHY\n/);

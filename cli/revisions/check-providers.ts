@@ -23,9 +23,14 @@ export function createProviderCheck(
     const settings = await reading;
     if (settings === undefined) return;
     const { name, revision } = guardrail.policyRef;
-    const recorded = (await readRevision(resources.client, name, revision)).spec;
-    const definition = definitionSchema.parse(JSON.parse(recorded.definition));
-    const { policyId } = recorded;
+    // A revision that does not exist yet, or any more, is for the other checks of a command, or waited for.
+    const recorded = await readRevision(resources.client, name, revision).catch((error: unknown) => {
+      if (error instanceof CliError && error.exit === 'not_found') return undefined;
+      throw error;
+    });
+    if (recorded === undefined) return;
+    const definition = definitionSchema.parse(JSON.parse(recorded.spec.definition));
+    const { policyId } = recorded.spec;
     const built = assembleBundle({ policyId, revision: String(revision), definition, contentProfile, ...settings });
     if (built.kind !== 'refused' || built.reason !== 'provider_unknown') return;
     throw new CliError(

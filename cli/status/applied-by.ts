@@ -5,7 +5,9 @@ import type { ModelBinding } from '#resources/model-binding';
 /** Who asked for the application that serves requests, and why; undefined where neither was recorded. */
 export function appliedBy({ status }: Stored<ModelBinding>): ChangeNote | undefined {
   const served = status?.pinned?.generationId;
-  const record = status?.applications?.find(({ generationId }) => generationId !== undefined && generationId === served);
+  const record = status?.applications?.find(
+    ({ generationId }) => generationId !== undefined && generationId === served,
+  );
   if (record?.author === undefined && record?.message === undefined) return undefined;
   const { author, message } = record;
   return { ...(author === undefined ? {} : { author }), ...(message === undefined ? {} : { message }) };

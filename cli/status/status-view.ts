@@ -8,8 +8,8 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
-import type { InstallationStatus } from './read-status.ts';
 import { appliedBy } from './applied-by.ts';
+import type { InstallationStatus } from './read-status.ts';
 import { routeStateOf } from './route-state.ts';
 
 export type ReplicaRow = {
