@@ -13,7 +13,7 @@ const steps = { small: 400, full: 10_000 } as const;
 export const figure: Figure = {
   name: 'retrieval-rights',
   title:
-    'random grants, revokes, shares, moves, group changes and queries: nothing forbidden is found, nothing allowed missing',
+    'random grants, revokes, shares, moves, group changes and queries of all modes: nothing forbidden is found, nothing allowed missing',
   run: async (size, say) => {
     const missing = missingPostgres ?? missingOpenFga;
     if (missing !== undefined) return { skipped: missing };

@@ -47,7 +47,9 @@ const shares: Readonly<Record<StepKind, number>> = {
   query: 0.48,
 };
 
+/** Users, agents, groups, collections and documents have the same names in each tenant. */
 const tenants = ['acme', 'globex'];
+const modes = ['bm25', 'vector', 'hybrid'] as const;
 const users = ['u0', 'u1', 'u2', 'u3', 'u4'];
 const agents = ['a0', 'a1'];
 const groups = ['g0', 'g1', 'g2', 'g3'];
@@ -248,9 +250,11 @@ async function queryOnce(
       ? name
       : world.ids.get(`${tenant}/${name}`);
   const expected = foreign ? ({ status: 404, docIds: [] } as const) : rightsOf(world, tenant).query(asker, name);
-  const body = { collection: named, text: 'common words', mode: 'bm25', top_k: 100 };
+  // Every document is a candidate of each ranking: it has the words, and the window is larger than the collection.
+  const mode = pick(world, modes);
+  const body = { collection: named, text: 'common words', mode, top_k: 100 };
   const { status, json } = await world.service.call(asker, '/v1/query', body);
-  const what = `query of ${tenant}/${name} by ${JSON.stringify(asker)}`;
+  const what = `${mode} query of ${tenant}/${name} by ${JSON.stringify(asker)}`;
   expectStatus(world, status, expected.status, what);
   if (expected.status !== 200 || expected.docIds.length < docIds.length) world.counts.restricted += 1;
   if (status !== 200) return;
