@@ -18,7 +18,8 @@ type ChunkRow = {
   readonly labels: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly terms: string;
-  readonly vector: Buffer;
+  /** Base64: the driver reads bytes as hexadecimal text, half as much again. */
+  readonly vector: string;
 };
 
 /**
@@ -27,7 +28,7 @@ type ChunkRow = {
  */
 export function chunkSource({ sql }: Database): PartitionSource {
   const columns = sql`
-    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, c.terms, c.vector
+    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, c.terms, encode(c.vector, 'base64') as vector
     from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted`;
   return readPartitions<Cursor>(
     {
@@ -79,12 +80,13 @@ function entryOf({ doc, chunk_id, doc_id, labels, metadata, terms, vector }: Chu
     labels,
     attributes: chunkAttributes(doc_id, metadata),
     terms: terms === '' ? [] : terms.split(' '),
-    ...(vector.length === 0 ? {} : { vector: vectorOf(vector) }),
+    ...(vector === '' ? {} : { vector: vectorOf(vector) }),
   };
 }
 
 /** Copies the bytes, as numbers of 32 bits need an aligned beginning. */
-function vectorOf(bytes: Buffer): Float32Array {
+function vectorOf(base64: string): Float32Array {
+  const bytes = Buffer.from(base64, 'base64');
   const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);
   new Uint8Array(vector.buffer).set(bytes);
   return vector;
