@@ -39,8 +39,9 @@ const exits: Readonly<Record<string, number>> = {
   'jobs replay': 3,
   runtime: 2,
 };
-/** The example of a deletion is run last. */
-const order = Object.keys(examples).sort((a, b) => Number(a === 'delete') - Number(b === 'delete'));
+/** The examples of deletions are run last. */
+const lasts = (words: string): number => ['documents delete', 'collection delete', 'delete'].indexOf(words);
+const order = Object.keys(examples).sort((a, b) => lasts(a) - lasts(b));
 
 test.each(order.filter((words) => !ofPlugin.has(words)))(
   'the example in the help of portcullis %s runs as it is printed',

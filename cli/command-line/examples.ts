@@ -29,6 +29,8 @@ export const examples: Readonly<Record<string, string>> = {
   'collection list': '... collection list --as ann',
   'collection get': '... collection get handbook --as ann',
   'collection reindex': '... collection reindex handbook --profile offline --as ann',
+  'collection update': '... collection update handbook --description "Rules of the company" --as ann',
+  'collection delete': '... collection delete handbook --yes --as ann',
   'documents submit': '... documents submit examples/handbook/staff --collection handbook --allow-group staff --as ann',
   'documents list': '... documents list --collection handbook --as ann',
   'documents delete': '... documents delete travel.md --collection handbook --as ann',

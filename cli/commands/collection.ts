@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { CliError } from '../errors/cli-error.ts';
+import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
@@ -41,6 +43,24 @@ export function addCollection(program: Command): void {
     .description('show a collection')
     .argument('<name>', 'name or id of the collection');
   withOutput(withRetrievalOptions(get)).action(show);
+  const update = collection
+    .command('update')
+    .description('change the name, the description or the visibility of a collection')
+    .argument('<name>', 'name or id of the collection')
+    .option('--rename <name>', 'another name, unique in the tenant')
+    .option('--description <text>', 'description for readers')
+    .addOption(
+      new Option('--visibility <visibility>', 'public: everyone in the tenant may search it').choices([
+        'private',
+        'public',
+      ]),
+    );
+  withOutput(withRetrievalOptions(update)).action(updateOne);
+  const remove = collection
+    .command('delete')
+    .description('delete a collection with all its documents')
+    .argument('<name>', 'name or id of the collection');
+  withConfirm(withOutput(withRetrievalOptions(remove))).action(deleteOne);
   const reindex = collection
     .command('reindex')
     .description('build a new index version beside the active one')
@@ -71,6 +91,36 @@ async function list(options: CollectionOptions): Promise<void> {
 async function show(name: string, options: CollectionOptions): Promise<void> {
   const found = await namedCollection(openRetrievalClient(options), name);
   writeResult(formatOf(options), found, (isWide) => collectionTable([found], isWide));
+}
+
+type UpdateOptions = CollectionOptions & {
+  readonly rename?: string;
+  readonly description?: string;
+  readonly visibility?: 'private' | 'public';
+};
+
+async function updateOne(name: string, options: UpdateOptions): Promise<void> {
+  const { rename, description, visibility } = options;
+  const change = {
+    ...(rename === undefined ? {} : { name: rename }),
+    ...(description === undefined ? {} : { description }),
+    ...(visibility === undefined ? {} : { visibility }),
+  };
+  if (Object.keys(change).length === 0) {
+    throw new CliError('usage', 'Name a change: --rename, --description or --visibility.');
+  }
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, name);
+  const updated = await client.updateCollection(id, change);
+  writeResult(formatOf(options), updated, () => `Collection ${updated.name} updated.`);
+}
+
+async function deleteOne(name: string, options: CollectionOptions & ConfirmOption): Promise<void> {
+  const client = openRetrievalClient(options);
+  const { collection_id: id, doc_count: documents } = await namedCollection(client, name);
+  await confirm([`The collection ${name} is deleted with its ${documents} documents.`], options);
+  const deleted = await client.deleteCollection(id);
+  writeResult(formatOf(options), deleted, () => `Collection ${deleted.name} deleted.`);
 }
 
 async function reindexOne(name: string, options: ReindexOptions): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type submitSchema,
   submittedJobSchema,
   submittedSchema,
+  type updateCollectionSchema,
 } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
 import { type evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
@@ -33,6 +34,7 @@ type Page<T> = { readonly items: readonly T[]; readonly next_page_token: string 
 type QueryResponse = z.output<typeof queryResponseSchema>;
 type PackedContext = z.output<typeof packedContextSchema>;
 export type DocumentInput = z.input<typeof submitSchema>['documents'][number];
+type CollectionChange = z.input<typeof updateCollectionSchema>;
 type NewCollection = z.input<typeof createCollectionSchema>;
 export type Search = z.input<typeof queryRequestSchema>;
 export type Evaluation = z.output<typeof evaluationSchema>;
@@ -47,6 +49,8 @@ export type RetrievalClient = {
   createCollection(collection: NewCollection): Promise<StoredCollection>;
   listCollections(): Promise<readonly StoredCollection[]>;
   getCollection(collectionId: string): Promise<StoredCollection>;
+  updateCollection(collectionId: string, change: CollectionChange): Promise<StoredCollection>;
+  deleteCollection(collectionId: string): Promise<StoredCollection>;
   reindexCollection(collectionId: string, profile: string | undefined): Promise<StoredCollection>;
   submit(documents: readonly DocumentInput[]): Promise<Submitted>;
   getJob(jobId: string): Promise<IngestJob>;
@@ -84,6 +88,9 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
     createCollection: (collection) => send('POST', collections, collectionSchema, collection),
     listCollections: () => send('GET', collections, z.array(collectionSchema)),
     getCollection: (id) => send('GET', `${collections}/${encodeURIComponent(id)}`, collectionSchema),
+    updateCollection: (id, change) =>
+      send('PATCH', `${collections}/${encodeURIComponent(id)}`, collectionSchema, change),
+    deleteCollection: (id) => send('DELETE', `${collections}/${encodeURIComponent(id)}`, collectionSchema),
     reindexCollection: (id, profile) =>
       send('POST', `${collections}/${encodeURIComponent(id)}:reindex`, collectionSchema, {
         ...(profile === undefined ? {} : { embedding_profile_id: profile }),

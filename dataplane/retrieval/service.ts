@@ -22,6 +22,7 @@ import { analyse } from '#search/analysis/analyse';
 import { awaitDatabase } from '#sql/await-database';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
+import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
 import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
@@ -205,7 +206,7 @@ async function openGuard(
 }
 
 function startWorker(
-  { database, objects, models, profiles, index }: Retrieval,
+  { database, objects, models, profiles, index, relations }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
   { logger, metrics, overrides, queue, guard, fetcher }: WorkerTools,
 ): AsyncDisposable {
@@ -220,12 +221,15 @@ function startWorker(
     countTokens,
     onStep: metrics.stepCompleted,
   } as const;
+  const dropPartition = (collectionId: string, version: number): Promise<void> =>
+    index.drop(partitionName({ collectionId, version }));
   return startIngest(ports, {
     logger,
     queue,
     concurrency: ingestConcurrency,
     onAttempt: metrics.attemptEnded,
-    dropPartition: (collectionId, version) => index.drop(partitionName({ collectionId, version })),
+    dropPartition,
+    removeContents: () => removeContents({ database, objects, relations, dropPartition }),
     times: { ...ingestTimes, ...overrides.times },
   });
 }

@@ -40,6 +40,7 @@ startIngest(
     concurrency: 4,
     onAttempt: () => undefined,
     dropPartition: async () => undefined,
+    removeContents: async () => 0,
     times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 300, graceMs: 500 },
   },
 );

@@ -84,6 +84,20 @@ export const createCollectionSchema = z
   })
   .describe('A new collection.');
 
+/** Body of PATCH /v1/collections/{collection_id}, the service's own. */
+export const updateCollectionSchema = z
+  .strictObject({
+    name: collectionName.optional(),
+    description: z.string().max(limits.description).optional(),
+    visibility: z.enum(['private', 'public']).optional(),
+    retrieval_defaults: retrievalDefaults.optional().describe('Replaces all defaults.'),
+    empty_acl_policy: z.enum(['reject', 'strictest']).optional(),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), {
+    error: 'must name at least one member',
+  })
+  .describe('A change of a collection. Profile and parent have operations of their own; other members do not change.');
+
 /** A collection as the service returns it (retrieval:collection:*). */
 export const collectionSchema = z
   .strictObject({
@@ -302,6 +316,7 @@ export const retrievalErrorSchema = z
   .describe('An error.');
 
 export type CreateCollection = z.output<typeof createCollectionSchema>;
+export type UpdateCollection = z.output<typeof updateCollectionSchema>;
 export type Collection = z.output<typeof collectionSchema>;
 export type CanonicalDocument = z.output<typeof canonicalDocumentSchema>;
 export type IngestJob = z.output<typeof ingestJobSchema>;

@@ -14,6 +14,7 @@ import {
   submitSchema,
   submittedJobSchema,
   submittedSchema,
+  updateCollectionSchema,
 } from '#contracts/retrieval';
 import { documentListSchema, documentSchema, jobListSchema } from '#contracts/retrieval-documents';
 import { evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
@@ -31,6 +32,7 @@ import {
 
 const written = {
   CreateCollectionRequest: createCollectionSchema,
+  UpdateCollectionRequest: updateCollectionSchema,
   SubmitDocumentsRequest: submitSchema,
   QueryRequest: queryRequestSchema,
   RetrieveAndPackRequest: packRequestSchema,

@@ -3,6 +3,7 @@ import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { createCollection } from './create-collection.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { documentOperationNames, documentOperations } from './document-operations.ts';
 import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
@@ -16,11 +17,14 @@ import { retrievalFaults } from './retrieval-faults.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
 import { retrieveAndPack } from './retrieve-and-pack.ts';
 import { submitDocuments } from './submit-documents.ts';
+import { updateCollection } from './update-collection.ts';
 
 export const retrievalOperationNames = [
   'createCollection',
   'listCollections',
   'getCollection',
+  'updateCollection',
+  'deleteCollection',
   'reindexCollection',
   'submitDocuments',
   'getJob',
@@ -121,6 +125,39 @@ const operations: readonly Row[] = [
     errors: ['forbidden', 'not_found', 'unavailable'],
     obligations: ['retrieval:collections-get:ok', 'retrieval:collections-get:unknown'],
     run: getCollection,
+  },
+  {
+    name: 'updateCollection',
+    method: 'PATCH',
+    path: '/v1/collections/{collection_id}',
+    tag: 'Collections',
+    summary: 'Change a collection',
+    description:
+      'Name, description, visibility, defaults and the policy for empty access lists. Only for the owner. A private ' +
+      'collection that becomes public shows its documents by their own access lists. The operation is the service’s own.',
+    gates: writeGates,
+    parameters: [collectionId, ...identity],
+    body: 'UpdateCollectionRequest',
+    success: answer('Collection'),
+    errors: [...everySearch, 'conflict'],
+    obligations: [],
+    run: updateCollection,
+  },
+  {
+    name: 'deleteCollection',
+    method: 'DELETE',
+    path: '/v1/collections/{collection_id}',
+    tag: 'Collections',
+    summary: 'Delete a collection',
+    description:
+      'No later request finds the collection or its documents; its contents are removed in the background. Only for the ' +
+      'owner, and only without collections below it. The id is not used again. The operation is the service’s own.',
+    gates: readGates,
+    parameters: [collectionId, ...identity],
+    success: answer('Collection', 202),
+    errors: ['forbidden', 'not_found', 'conflict', 'unavailable'],
+    obligations: [],
+    run: deleteCollection,
   },
   {
     name: 'reindexCollection',

@@ -29,8 +29,7 @@ export type OpenedRetrieval = AsyncDisposable & {
   readonly adminUrl: string;
   /** Sends a GET, or a POST where there is a body. */
   call(caller: TestCaller, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
-  /** Sends a request without a body. */
-  send(caller: TestCaller, method: 'DELETE' | 'POST', path: string): Promise<TestAnswer>;
+  send(caller: TestCaller, method: 'DELETE' | 'PATCH' | 'POST', path: string, body?: unknown): Promise<TestAnswer>;
   /** Submits documents and waits until each of their jobs is DONE or FAILED. */
   ingest(caller: TestCaller, documents: readonly object[]): Promise<readonly IngestJob[]>;
 };
@@ -81,9 +80,19 @@ export async function startRetrieval(
     const answer = await fetch(`${url}${path}`, request);
     return { status: answer.status, headers: answer.headers, json: (await answer.json()) as TestAnswer['json'] };
   };
-  const call: OpenedRetrieval['call'] = (caller, path, body, headers = {}) => {
-    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const contentOf = (body: unknown) =>
+    body === undefined ? {} : { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
+  const send: OpenedRetrieval['send'] = (caller, method, path, json) => {
+    const { body, type } = contentOf(json);
+    return exchange(path, {
+      method,
+      ...(body === undefined ? {} : { body }),
+      headers: { ...headersOf(caller), ...type },
+    });
+  };
+  const call: OpenedRetrieval['call'] = (caller, path, json, headers = {}) => {
+    const { body, type } = contentOf(json);
+    const sent = body === undefined ? {} : { method: 'POST', body };
     return exchange(path, { ...sent, headers: { ...headersOf(caller), ...type, ...headers } });
   };
   const owned = parts.move();
@@ -91,7 +100,7 @@ export async function startRetrieval(
     url,
     adminUrl: service.adminUrl,
     call,
-    send: (caller, method, path) => exchange(path, { method, headers: headersOf(caller) }),
+    send,
     async ingest(caller, documents) {
       const { status, json } = await call(caller, '/v1/documents:submit', { documents });
       if (status !== 202) throw new Error(`the submit was answered ${status}: ${JSON.stringify(json)}`);

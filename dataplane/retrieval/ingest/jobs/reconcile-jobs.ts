@@ -13,6 +13,8 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
+  /** Removes what deleted collections left. */
+  readonly removeContents: () => Promise<number>;
   readonly now: () => Date;
   readonly everyMs: number;
 };
@@ -22,7 +24,8 @@ const collectMs = 3_600_000;
 
 /**
  * Repairs what a lost hint, a killed worker or an ended submit left behind, at an interval: publishes a hint for due jobs
- * (`retrieval:job-state:lost-notification`), moves jobs without deliveries to the dead letters, removes what ended jobs left.
+ * (`retrieval:job-state:lost-notification`), moves jobs without deliveries to the dead letters, removes what
+ * ended jobs and deleted collections left.
  */
 export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
   const stop = new AbortController();
@@ -32,6 +35,7 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
     const buried = await buryJobs(ports.database.sql);
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
+    await ports.removeContents();
     await settleJobs({ ...ports, onStep: () => undefined });
     const now = ports.now();
     if (now.getTime() - collectedAt < collectMs) return;

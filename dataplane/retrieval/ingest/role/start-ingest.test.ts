@@ -71,6 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       concurrency: 2,
       onAttempt: () => undefined,
       dropPartition: async () => undefined,
+      removeContents: async () => 0,
       times: { ...ingestTimes, pollMs: 3_600_000, reconcileMs: 3_600_000, ...times },
     });
 
@@ -97,7 +98,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       await ingest.submit({ docId: 'a', text: 'words' });
       {
         const hint = jobHints(queue, unwrittenLogger);
-        const loop = { ...ingest.ports, logger: unwrittenLogger, hint, now: () => new Date(), everyMs: 20 };
+        const removeContents = () => Promise.resolve(0);
+        const loop = {
+          ...ingest.ports,
+          logger: unwrittenLogger,
+          hint,
+          removeContents,
+          now: () => new Date(),
+          everyMs: 20,
+        };
         await using _reconciling = startReconciling(loop);
         await until('the hint is published again', () => state.published > 2);
       }

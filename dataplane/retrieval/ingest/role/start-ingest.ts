@@ -19,6 +19,8 @@ type IngestOptions = {
   readonly onAttempt: (end: AttemptEnd) => void;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
+  /** Removes what deleted collections left; returns how many. */
+  readonly removeContents: () => Promise<number>;
   readonly times: IngestTimes;
 };
 
@@ -56,6 +58,7 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
       ...ports,
       logger,
       hint: jobHints(queue, logger),
+      removeContents: options.removeContents,
       now: () => new Date(),
       everyMs: times.reconcileMs,
     }),

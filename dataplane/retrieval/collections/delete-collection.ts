@@ -1,0 +1,23 @@
+import type { Database } from '#sql/connect';
+
+/**
+ * Marks a collection as deleted: no later request finds it, and its contents are removed in the background. The row stays,
+ * so that its id is never used again; its name is free.
+ * @returns `has_children` where a collection below it is not deleted
+ */
+export async function deleteCollection(
+  { sql }: Database,
+  { tenant, collectionId }: { readonly tenant: string; readonly collectionId: string },
+): Promise<'deleted' | 'has_children' | 'not_found'> {
+  const rows = await sql`
+    update retrieval.collections c
+    set status = 'deleted', change_no = change_no + 1, updated_at = clock_timestamp()
+    where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted'
+      and not exists (select from retrieval.collections b where b.parent_id = c.collection_id and b.status <> 'deleted')
+    returning collection_id`;
+  if (rows.length > 0) return 'deleted';
+  const [there] = await sql`
+    select from retrieval.collections
+    where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted'`;
+  return there === undefined ? 'not_found' : 'has_children';
+}

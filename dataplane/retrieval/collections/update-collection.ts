@@ -1,0 +1,40 @@
+import type { UpdateCollection } from '#contracts/retrieval';
+import type { Database } from '#sql/connect';
+import { SqlStatementError } from '#sql/sql-error';
+
+/** SQLSTATE unique_violation. */
+const uniqueViolation = '23505';
+
+/**
+ * Changes members of a collection; those that are absent stay. A query that begins later uses the new values.
+ * @returns `taken` where another collection of the tenant has the name
+ */
+export async function updateCollection(
+  { sql }: Database,
+  { tenant, collectionId }: { readonly tenant: string; readonly collectionId: string },
+  change: UpdateCollection,
+): Promise<'updated' | 'taken' | 'not_found'> {
+  const { name, description, visibility, empty_acl_policy: emptyAclPolicy, retrieval_defaults: defaults } = change;
+  const defaultsJson = defaults === undefined ? null : JSON.stringify(defaults);
+  const free =
+    name === undefined
+      ? sql`true`
+      : sql`not exists (select from retrieval.collections o
+          where o.tenant = ${tenant} and o.name = ${name} and o.status <> 'deleted' and o.collection_id <> c.collection_id)`;
+  const rows = await sql`
+    update retrieval.collections c set name = coalesce(${name ?? null}, name),
+      description = coalesce(${description ?? null}, description), visibility = coalesce(${visibility ?? null}, visibility),
+      empty_acl_policy = coalesce(${emptyAclPolicy ?? null}, empty_acl_policy),
+      retrieval_defaults = coalesce(${defaultsJson}::text::jsonb, retrieval_defaults), updated_at = clock_timestamp()
+    where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted' and ${free}
+    returning collection_id`.catch((error: unknown) => {
+    // Two changes to the same free name at the same time: the index of names decides.
+    if (error instanceof SqlStatementError && error.sqlState === uniqueViolation) return [];
+    throw error;
+  });
+  if (rows.length > 0) return 'updated';
+  const [there] = await sql`
+    select from retrieval.collections
+    where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted'`;
+  return there === undefined ? 'not_found' : 'taken';
+}

@@ -1,0 +1,24 @@
+import { failure } from '#api/operation';
+import { owns } from '../access/permissions.ts';
+import { collectionOf } from '../collections/collection-record.ts';
+import { deleteCollection as markDeleted } from '../collections/delete-collection.ts';
+import { findNamed } from './find-readable.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Deletes a collection of the caller. No later request finds it or its documents. */
+export async function deleteCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const found = await findNamed(request, request.path('collection_id'));
+  if (found.kind === 'error') return found;
+  const { service, caller } = request;
+  const { collection } = found;
+  if (!(await owns(service.relations, caller, collection))) return failure('forbidden');
+  switch (await markDeleted(service.database, collection)) {
+    case 'not_found':
+      return failure('not_found');
+    case 'has_children':
+      return failure('conflict', [{ path: 'collection_id', message: 'names a collection with others below it' }]);
+    case 'deleted':
+      service.hint();
+      return { kind: 'success', status: 202, body: { ...collectionOf(collection), status: 'deleted' } };
+  }
+}

@@ -1,0 +1,29 @@
+import { failure, success } from '#api/operation';
+import { updateCollectionSchema } from '#contracts/retrieval';
+import { owns } from '../access/permissions.ts';
+import { collectionOf } from '../collections/collection-record.ts';
+import { updateCollection as update } from '../collections/update-collection.ts';
+import { findNamed } from './find-readable.ts';
+import { readRequest } from './read-request.ts';
+import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
+
+/** Changes what may change of a collection of the caller. */
+export async function updateCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+  const read = readRequest(updateCollectionSchema, request.body);
+  if (read.kind === 'error') return read;
+  const found = await findNamed(request, request.path('collection_id'));
+  if (found.kind === 'error') return found;
+  const { service, caller } = request;
+  if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
+  const { tenant, collectionId } = found.collection;
+  switch (await update(service.database, { tenant, collectionId }, read.value)) {
+    case 'not_found':
+      return failure('not_found');
+    case 'taken':
+      return failure('conflict', [{ path: 'name', message: 'is the name of another collection' }]);
+    case 'updated': {
+      const now = await findNamed(request, collectionId);
+      return now.kind === 'error' ? now : success(collectionOf(now.collection));
+    }
+  }
+}
