@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runToEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { until } from '../e2e/support/until.ts';
-import { runInProcess } from './testing/run-cli.ts';
+import { checkout } from './platform/data-directory.ts';
+import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -84,6 +86,23 @@ test('portcullis activity selects decisions by outcome, client, rule, stage and 
   ]) {
     expect((await run('activity', ...args)).code).toBe(2);
   }
+});
+
+test('kubectl portcullis activity shows the decisions that the management API collects, and asks for its address', async () => {
+  const id = await ask(platform.status().addresses.gateway, denied);
+  using folder = folderWithFiles();
+  const token = folder.write('token', (await run('token')).stdout);
+  const plugin = (...args: readonly string[]) =>
+    runToEnd(process.execPath, [join(checkout, 'cli/kubectl/main.ts'), 'activity', ...args], { cwd: checkout });
+  const server = platform.status().addresses.management ?? '';
+  const shown = await plugin('--server', server, '--token-file', token, '--request', id, '-o', 'json');
+  expect(JSON.parse(shown.stdout)).toMatchObject({ items: [{ requestId: id, policy: 'guarded-chat' }], missing: [] });
+  const refused = await plugin();
+  expect(refused).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('give --server and --token-file'),
+  });
 });
 
 test('the management API lists decisions for administrators and refuses unknown filters', async () => {

@@ -13,7 +13,7 @@ import { writeText } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { untilInterrupted } from '../watching/interruption.ts';
 
-type ActivityOptions = ResourceCommandOptions &
+export type ActivityOptions = ResourceCommandOptions &
   OutputOptions & {
     readonly model?: string;
     readonly client?: string;
@@ -29,7 +29,12 @@ type ActivityOptions = ResourceCommandOptions &
 const followMs = 1_000;
 
 export function addActivity(program: Command, source: ResourceSource): void {
-  const command = program
+  withOutput(withResourceOptions(createActivity(program), source)).action(showActivity);
+}
+
+/** The command with its filters, without the options that select an installation. */
+export function createActivity(program: Command): Command {
+  return program
     .command('activity')
     .description('show the newest decisions of the gateways, with the rule that decided; no text is kept')
     .option('--model <alias>', 'only requests to this alias')
@@ -48,10 +53,9 @@ export function addActivity(program: Command, source: ResourceSource): void {
     .option('--since <duration>', 'only decisions of the last seconds, minutes or hours: 30s, 10m, 2h', readDuration)
     .option('--limit <number>', 'how many decisions at most', wholeNumber(1, 1_000), 20)
     .option('-f, --follow', 'keep running and print new decisions as they are made');
-  withOutput(withResourceOptions(command, source)).action(activity);
 }
 
-async function activity(options: ActivityOptions): Promise<void> {
+export async function showActivity(options: ActivityOptions): Promise<void> {
   const { read, policyNames } = openActivity(options);
   const nameOf = await policyNames();
   const first = await read();

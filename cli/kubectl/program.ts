@@ -17,12 +17,13 @@ import { addTest } from '../commands/test.ts';
 import { addUnbind } from '../commands/unbind.ts';
 import { addWhy } from '../commands/why.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
+import { addClusterActivity } from './commands/activity.ts';
 import { addBackup } from './commands/backup.ts';
 import { addRestore } from './commands/restore.ts';
 import { addInstallationStatus } from './commands/status.ts';
 
 const groups: readonly CommandGroup[] = [
-  { heading: 'Look:', commands: [addInstallationStatus, addWhy, addLogs] },
+  { heading: 'Look:', commands: [addInstallationStatus, addWhy, addLogs, addClusterActivity] },
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind] },
