@@ -1,0 +1,25 @@
+import { measureIngest } from '../retrieval-ingest/measure-ingest.ts';
+import type { Figure } from '../support/figure.ts';
+
+const chunks = { small: 1_500, full: 100_000 } as const;
+/** The last documents beside the early ones: time and resident memory. A busy machine multiplies a median of few. */
+const bounds = { small: { slowdown: 5, growth: 1.5 }, full: { slowdown: 2, growth: 1.3 } } as const;
+
+export const figure: Figure = {
+  name: 'retrieval-ingest',
+  title: 'documents from the submit until they are live, one after the other: linear to 100,000 chunks, memory flat',
+  run: async (size, say) => {
+    const found = await measureIngest(chunks[size], say);
+    if ('missing' in found) return { skipped: found.missing };
+    const most = bounds[size];
+    const shares = found.shares.filter(([, share]) => share >= 0.01);
+    return {
+      holds: found.slowdown <= most.slowdown && found.growth <= most.growth,
+      line:
+        `${found.documents} documents, ${found.chunks} chunks, ${found.documentsPerSecond.toFixed(1)} documents a second ` +
+        `without the time of embedding; ${shares.map(([stage, share]) => `${stage} ${(share * 100).toFixed(0)} %`).join(', ')}; ` +
+        `the last fifth takes ${found.slowdown.toFixed(2)} times as long as the second (at most ${most.slowdown}), resident ` +
+        `memory ${found.growth.toFixed(2)} times (at most ${most.growth})`,
+    };
+  },
+};
