@@ -1,16 +1,21 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { findDocuments } from '../documents/find-documents.ts';
 import type { DocumentSettings } from '../documents/make-document.ts';
 import { openDocumentReader } from '../documents/read-document.ts';
 import { awaitJobs, type FileResult, submitFiles } from '../documents/submit-files.ts';
 import { countsOf, resultLines } from '../documents/submit-texts.ts';
+import { createFolderWatch } from '../documents/watch-folder.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { openProgressLine } from '../output/progress-line.ts';
-import { tableOf } from '../output/write.ts';
+import { tableOf, writeText } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+
+/** Pause between two looks at the files. */
+const watchEveryMs = 1_000;
 
 type SubmitOptions = RetrievalOptions &
   OutputOptions & {
@@ -21,6 +26,7 @@ type SubmitOptions = RetrievalOptions &
     readonly baseUrl?: string;
     readonly timeout: number;
     readonly wait: boolean;
+    readonly watch?: boolean;
   };
 
 export function addDocuments(program: Command): void {
@@ -35,7 +41,8 @@ export function addDocuments(program: Command): void {
     .option('--source <name>', 'source of the documents, for filters on metadata.source')
     .option('--base-url <url>', 'address before the document id, for the links of citations')
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
-    .option('--no-wait', 'end when the documents are accepted');
+    .option('--no-wait', 'end when the documents are accepted')
+    .option('--watch', 'keep the documents of --source in step with the files, deletions included, until Ctrl-C');
   withOutput(withRetrievalOptions(submit)).action(submitDocuments);
   const list = documents
     .command('list')
@@ -52,6 +59,7 @@ export function addDocuments(program: Command): void {
 }
 
 async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
+  if (options.watch === true) return watchFolder(paths, options);
   const files = findDocuments(paths);
   if (files.length === 0) throw new CliError('not_found', `There is no document in ${paths.join(', ')}.`);
   const client = openRetrievalClient(options);
@@ -67,6 +75,34 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
   })();
   writeResult(format, { items: results }, (isWide) => resultLines(results, isWide));
   refuseIncomplete(results, options.wait);
+}
+
+async function watchFolder(paths: readonly string[], options: SubmitOptions): Promise<void> {
+  const { source } = options;
+  if (source === undefined) {
+    throw new CliError('usage', '--watch deletes documents without a file: name their source with --source NAME.');
+  }
+  const client = openRetrievalClient(options);
+  const { collection_id: collectionId } = await namedCollection(client, options.collection);
+  findDocuments(paths);
+  await using reader = openDocumentReader();
+  const round = createFolderWatch(paths, {
+    client,
+    reader,
+    collectionId,
+    settings: { ...settingsOf(options), source },
+    timeoutMs: options.timeout * 1_000,
+    onChange: (results, deleted) => {
+      if (!isForPeople(formatOf(options))) return writeText(JSON.stringify({ items: results, deleted }));
+      const removed = deleted.length === 0 ? '' : ` ${deleted.length} deleted.`;
+      writeText(`${results.length === 0 ? '' : resultLines(results, false)}${removed}`.trim());
+    },
+    onFailure: (sentence) => void process.stderr.write(`portcullis: warning: ${sentence} Trying again.\n`),
+  });
+  for (;;) {
+    await round();
+    await pause(watchEveryMs);
+  }
 }
 
 type OfCollection = RetrievalOptions & OutputOptions & { readonly collection: string };

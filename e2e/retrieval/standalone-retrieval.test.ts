@@ -1,6 +1,9 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
-import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { type Platform, startCommand, startPlatform } from '../support/start-platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 let platform: Platform;
@@ -59,5 +62,35 @@ test.skipIf(missingPostgres !== undefined)(
     expect(await found('eve', 'sales')).toEqual([]);
     const health = await call('', '', '/health');
     expect(health.json).toMatchObject({ status: 'ok', components: { postgres: 'ok', s3: 'ok' } });
+  },
+);
+
+test.skipIf(missingPostgres !== undefined)(
+  onPostgres('portcullis documents submit --watch keeps a collection in step with a folder'),
+  async () => {
+    using folder = temporaryFolder();
+    const file = (name: string) => join(folder.path, name);
+    const ids = async () => {
+      const { json } = await call('ann', 'staff', '/v1/query', { collection: 'watched', text: 'otter', mode: 'bm25' });
+      return (json['items'] as readonly { readonly doc_id: string }[]).map(({ doc_id }) => doc_id).sort();
+    };
+    const collection = { name: 'watched', visibility: 'public', embedding_profile_id: 'offline' };
+    expect((await call('ann', 'staff', '/v1/collections', collection)).status).toBe(201);
+    writeFileSync(file('one.md'), 'A lively otter.');
+    writeFileSync(file('broken.md'), Buffer.from([0xff, 0xfe, 0xfd]));
+    const caller = ['--as', 'ann', '--tenant', 'acme', '--data', platform.data];
+    const settings = ['--collection', 'watched', '--allow-group', 'staff', '--source', 'wiki', '--watch'];
+    const watch = startCommand(['documents', 'submit', folder.path, ...settings, ...caller]);
+    try {
+      await until('the first file is found', async () => (await ids()).join() === 'one.md');
+      writeFileSync(file('two.md'), 'A second otter.');
+      await until('the new file is found', async () => (await ids()).join() === 'one.md,two.md');
+      writeFileSync(file('two.md'), 'A heron.');
+      rmSync(file('one.md'));
+      await until('neither is found', async () => (await ids()).length === 0);
+      expect(watch.output()).toContain('its characters are not valid in its encoding');
+    } finally {
+      await watch.end();
+    }
   },
 );

@@ -1,0 +1,100 @@
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import type { FileResult } from './submit-files.ts';
+import { createFolderWatch } from './watch-folder.ts';
+
+type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string, unknown> };
+
+function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
+  const log: string[] = [];
+  const state = { isAway: false };
+  const answer = <T>(value: T): Promise<T> =>
+    state.isAway ? Promise.reject(new Error('the service is away')) : Promise.resolve(value);
+  const round = createFolderWatch([folder], {
+    client: {
+      submit: (documents) => {
+        if (!state.isAway) log.push(...documents.map(({ doc_id }) => `submit ${doc_id}`));
+        return answer({
+          jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })),
+        });
+      },
+      getJob: () => answer({ status: 'DONE', error: null } as never),
+      listDocuments: () => answer(stored as never),
+      deleteDocument: (_id, docId) => {
+        if (!state.isAway) log.push(`delete ${docId}`);
+        return answer({ doc_id: docId, job_id: docId, status: 'PENDING' as const });
+      },
+    },
+    reader: {
+      read: async (path) => ({
+        bytes: Buffer.from(path),
+        extraction: { kind: 'text', document: { sections: [{ text: 'a' }] } },
+      }),
+    },
+    collectionId: 'c',
+    settings: { collection: 'c', tenant: 'default', groups: ['staff'], principals: [], source: 'wiki' },
+    timeoutMs: 1_000,
+    onChange: (results: readonly FileResult[]) => log.push(`changed ${results.length}`),
+    onFailure: (sentence) => log.push(sentence),
+  });
+  const next = async (): Promise<readonly string[]> => {
+    log.length = 0;
+    await round();
+    return [...log];
+  };
+  return { next, state };
+}
+
+test('each round submits new and changed files and deletes documents whose file has gone', async () => {
+  using folder = temporaryFolder();
+  const write = (name: string, seconds: number): void => {
+    writeFileSync(join(folder.path, name), name);
+    utimesSync(join(folder.path, name), seconds, seconds);
+  };
+  write('a.md', 1);
+  write('b.md', 1);
+  const { next } = openWatch(folder.path);
+  expect(await next()).toEqual(['submit a.md', 'submit b.md', 'changed 2']);
+  expect(await next()).toEqual([]);
+  write('a.md', 2);
+  rmSync(join(folder.path, 'b.md'));
+  write('c.md', 1);
+  expect(await next()).toEqual(['delete b.md', 'submit a.md', 'submit c.md', 'changed 2']);
+  expect(await next()).toEqual([]);
+});
+
+test('the first round deletes documents of the same source without a file, and no others', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const stored = [
+    { doc_id: 'a.md', metadata: { source: 'wiki' } },
+    { doc_id: 'old.md', metadata: { source: 'wiki' } },
+    { doc_id: 'foreign.md', metadata: { source: 'crm' } },
+    { doc_id: 'plain.md', metadata: {} },
+  ];
+  const { next } = openWatch(folder.path, stored);
+  expect(await next()).toEqual(['delete old.md', 'submit a.md', 'changed 1']);
+});
+
+test('an empty folder deletes nothing, because a folder that is not mounted is empty as well', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const { next } = openWatch(folder.path, [{ doc_id: 'old.md', metadata: { source: 'crm' } }]);
+  await next();
+  rmSync(join(folder.path, 'a.md'));
+  expect(await next()).toEqual(['There is no document in the folder: nothing is deleted.']);
+  writeFileSync(join(folder.path, 'b.md'), 'b');
+  expect(await next()).toEqual(['delete a.md', 'submit b.md', 'changed 1']);
+});
+
+test('a round that failed is reported and repeated', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const { next, state } = openWatch(folder.path);
+  state.isAway = true;
+  expect(await next()).toEqual([expect.any(String)]);
+  state.isAway = false;
+  expect(await next()).toEqual(['submit a.md', 'changed 1']);
+});
