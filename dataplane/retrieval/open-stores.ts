@@ -28,13 +28,19 @@ export async function openObjects({ objects, s3 }: StoresConfig): Promise<Object
   return createFolderObjects(objects.directory);
 }
 
+type SourcesWatch = {
+  readonly logger: Logger;
+  /** Whether the newest change of the file of sources was refused. */
+  readonly onRefused: (isRefused: boolean) => void;
+};
+
 /** @throws ConfigError if the file of sources cannot be used at the start */
 export async function openFetcher(
   { objects, s3, contentSourcesFile }: StoresConfig,
   parts: AsyncDisposableStack,
-  logger: Logger,
+  watch: SourcesWatch,
 ): Promise<ContentFetcher> {
-  const sources = await openSources(contentSourcesFile, parts, logger);
+  const sources = await openSources(contentSourcesFile, parts, watch);
   const client = s3 === undefined ? undefined : parts.use(await createS3Client(s3));
   return parts.use(
     createContentFetcher({
@@ -48,7 +54,7 @@ export async function openFetcher(
 async function openSources(
   path: string | undefined,
   parts: AsyncDisposableStack,
-  logger: Logger,
+  { logger, onRefused }: SourcesWatch,
 ): Promise<() => ContentSources> {
   if (path === undefined) {
     const none = contentSources.parse({});
@@ -61,9 +67,14 @@ async function openSources(
       if (value === undefined || problems.length > 0) throw new ConfigError(problems);
       return value;
     },
-    onTaken: ({ s3, allowedNetworks }) =>
-      logger.info('content_sources_taken', { tenants: Object.keys(s3).length, networks: allowedNetworks.length }),
-    onRefused: (problems) => logger.warn('content_sources_refused', { problems: problems.length }),
+    onTaken({ s3, allowedNetworks }) {
+      onRefused(false);
+      logger.info('content_sources_taken', { tenants: Object.keys(s3).length, networks: allowedNetworks.length });
+    },
+    onRefused(problems) {
+      onRefused(true);
+      logger.warn('content_sources_refused', { problems: problems.length });
+    },
   });
   parts.use(followed);
   return followed.current;

@@ -33,8 +33,10 @@ import { partitionName } from './index/partition-name.ts';
 import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
+import { failedDependency } from './monitoring/failed-dependency.ts';
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
+import { readBacklog } from './monitoring/read-backlog.ts';
 import { openFetcher, openObjects, openQueue } from './open-stores.ts';
 import { countTokens } from './tokens/count-tokens.ts';
 
@@ -83,7 +85,7 @@ export async function createRetrievalService(
   await migrate(database, { schema: 'retrieval', folder: migrations });
   const stored = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const relations = overrides.wrapRelations?.(stored) ?? stored;
-  const profiles = parts.use(await openProfiles(config, logger));
+  const profiles = parts.use(await openProfiles(config, { logger, metrics }));
   const objects = overrides.objects ?? parts.use(await openObjects(config.stores));
   const models = overrides.models ?? parts.use(openModels(config, secrets));
   const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
@@ -116,17 +118,19 @@ export async function createRetrievalService(
       }),
   };
   if (config.role !== 'api') {
-    const guard = await openGuard(config, parts, logger);
-    const fetcher = await openFetcher(config.stores, parts, logger);
+    const guard = await openGuard(config, parts, { logger, metrics });
+    const onRefused = (isRefused: boolean): void => metrics.fileRefused('content_sources', isRefused);
+    const fetcher = await openFetcher(config.stores, parts, { logger, onRefused });
     parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard, fetcher }));
   }
   const readiness = { isWithdrawn: false };
   const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
+  const beforeScrape = async (): Promise<void> => metrics.backlog(await readBacklog(database).catch(() => undefined));
   const admin = parts.use(
     await listen({
       ...server,
       ...config.adminListen,
-      fetch: createAdminRoutes({ registry: metrics.registry, problems }).fetch,
+      fetch: createAdminRoutes({ registry: metrics.registry, problems, beforeScrape }).fetch,
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();
@@ -165,6 +169,8 @@ function createRetrievalApi(
     authorizer,
     errorOf: (error) => {
       const code = errorOf(error);
+      const dependency = failedDependency(error);
+      if (dependency !== undefined) metrics.dependencyFailed(dependency);
       if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
       return code;
     },
@@ -198,9 +204,10 @@ async function openAuthorizer({ identity }: RetrievalConfig, { logger, metrics }
 async function openGuard(
   { guard }: RetrievalConfig,
   parts: AsyncDisposableStack,
-  logger: Logger,
+  { logger, metrics }: Tools,
 ): Promise<DocumentGuard | 'unguarded'> {
-  if (guard !== 'unguarded') return parts.use(await openDocumentGuard({ ...guard, logger }));
+  const onRefused = (isRefused: boolean): void => metrics.fileRefused('guard_target', isRefused);
+  if (guard !== 'unguarded') return parts.use(await openDocumentGuard({ ...guard, logger, onRefused }));
   logger.warn('documents_unguarded', {});
   return guard;
 }
@@ -220,6 +227,7 @@ function startWorker(
     analyse,
     countTokens,
     onStep: metrics.stepCompleted,
+    onUnavailable: metrics.dependencyFailed,
   } as const;
   const dropPartition = (collectionId: string, version: number): Promise<void> =>
     index.drop(partitionName({ collectionId, version }));
@@ -234,12 +242,17 @@ function startWorker(
   });
 }
 
-function openProfiles({ modelsFile }: RetrievalConfig, logger: Logger) {
+function openProfiles({ modelsFile }: RetrievalConfig, { logger, metrics }: Tools) {
   return followProfiles({
     path: modelsFile,
-    onTaken: ({ embedding, rerank, rewrite }) =>
-      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size }),
-    onRefused: (problems) => logger.warn('profiles_refused', { problems: problems.length }),
+    onTaken({ embedding, rerank, rewrite }) {
+      metrics.fileRefused('models', false);
+      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size });
+    },
+    onRefused(problems) {
+      metrics.fileRefused('models', true);
+      logger.warn('profiles_refused', { problems: problems.length });
+    },
   });
 }
 

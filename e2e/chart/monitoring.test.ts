@@ -5,6 +5,7 @@ import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
+import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
 import { createManagementMetrics } from '../../operator/management/monitoring/metrics.ts';
@@ -39,6 +40,7 @@ async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; 
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);
   if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
+  if (service === 'retrieval') return describeRegistry(createRetrievalMetrics().registry);
   if (service === 'runtime') createRuntimeMeters(metrics);
   else {
     createReconcileMeter(metrics);
@@ -58,7 +60,7 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 
 const services = new Map(
   await Promise.all(
-    ['operator', 'gateway', 'runtime', 'management', 'postgres'].map(
+    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval'].map(
       async (one) => [one, await seriesOf(one)] as const,
     ),
   ),

@@ -33,6 +33,7 @@ startIngest(
     analyse,
     countTokens,
     onStep: planFollower(settings),
+    onUnavailable: () => undefined,
   },
   {
     logger: createLogger({ service: 'crash-worker', level: 'warn' }),

@@ -19,6 +19,7 @@ const folder = stack.use(temporaryFolder()).path;
 const token = 'runtime-service-token';
 const targetFile = join(folder, 'target.json');
 const lines: string[] = [];
+const refusals: boolean[] = [];
 const scope = { tenant: 't', collectionId: 'c' };
 const never = new AbortController().signal;
 let policy: RunningPolicy;
@@ -46,6 +47,7 @@ const open = () =>
   openDocumentGuard({
     targetFile,
     tokenFile: join(folder, 'runtime.token'),
+    onRefused: (isRefused) => refusals.push(isRefused),
     everyMs: 10,
     logger: createLogger({ service: 'test', level: 'info', destination: { write: (line) => lines.push(line) } }),
   });
@@ -103,6 +105,8 @@ test('a target whose policy cannot judge documents is refused, at the start and 
   await until('the change is refused', () => lines.some((line) => line.includes('guard_target_refused')));
   expect(await guard.check(scope, ['text'], never)).toMatchObject({ kind: 'passed' });
   await expect(open()).rejects.toThrow('because of the rule begins');
+  expect(refusals.at(-1)).toBe(true);
   await write(targetOf());
+  await until('the change is taken', () => refusals.at(-1) === false);
   expect(lines.join('')).not.toContain(token);
 });

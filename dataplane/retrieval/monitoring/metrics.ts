@@ -5,6 +5,8 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { type RetrievalOperation, retrievalOperationNames } from '../http/retrieval-table.ts';
 import type { AttemptEnd } from '../ingest/worker/attempt-job.ts';
 import type { IngestStep } from '../ingest/worker/ingest-ports.ts';
+import { type FailedDependency, failedDependencies } from './failed-dependency.ts';
+import type { Backlog } from './read-backlog.ts';
 
 const codes = Object.keys(retrievalErrors) as RetrievalErrorCode[];
 const ends: readonly AttemptEnd[] = ['done', 'claim_over', 'failed', 'released', 'abandoned', 'returned'];
@@ -13,12 +15,19 @@ const steps: readonly IngestStep[] = [
   ...(['written', 'live', 'settled', 'failed', 'released'] as const),
 ];
 
+/** Files that are read again on change. */
+type FollowedFile = 'models' | 'guard_target' | 'content_sources';
+const followedFiles: readonly FollowedFile[] = ['models', 'guard_target', 'content_sources'];
+
 export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalErrorCode> & {
   readonly registry: Metrics;
   attemptEnded(end: AttemptEnd): void;
   stepCompleted(step: IngestStep): void;
-  /** Open jobs, and the age of the oldest one in seconds, as the last look at the table found them. */
-  backlog(open: number, oldestSeconds: number): void;
+  /** What a look at the job table found; undefined when the database did not answer. */
+  backlog(found: Backlog | undefined): void;
+  dependencyFailed(dependency: FailedDependency): void;
+  /** Whether the newest change of a file that is read again was refused, so that its content before serves on. */
+  fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
 
 export function createRetrievalMetrics(): RetrievalMetrics {
@@ -49,14 +58,39 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Age of the oldest job that is neither DONE nor FAILED; 0 without one.',
     labels: {},
   });
+  const dead = registry.gauge({
+    name: 'portcullis_retrieval_ingest_dead_letters',
+    help: 'Jobs that are not tried again until they are replayed.',
+    labels: {},
+  });
+  const answers = registry.gauge({
+    name: 'portcullis_retrieval_database_answers',
+    help: '1 if the database answered at this scrape, else 0.',
+    labels: {},
+  });
+  const failures = registry.counter({
+    name: 'portcullis_retrieval_dependency_failures_total',
+    help: 'Requests and attempts to ingest a document that failed because a dependency was away; relations is the store of rights.',
+    labels: { dependency: failedDependencies },
+  });
+  const refused = registry.gauge({
+    name: 'portcullis_retrieval_file_refused',
+    help: '1 while the newest change of a file is refused and its content before it is in use, else 0.',
+    labels: { file: followedFiles },
+  });
   return {
     registry,
     ...requests,
     attemptEnded: (end) => attempts.add({ end }),
     stepCompleted: (step) => completed.add({ step }),
-    backlog(count, age) {
-      open.set({}, count);
-      oldest.set({}, age);
+    backlog(found) {
+      answers.set({}, found === undefined ? 0 : 1);
+      if (found === undefined) return;
+      open.set({}, found.open);
+      oldest.set({}, found.oldestSeconds);
+      dead.set({}, found.deadLetters);
     },
+    dependencyFailed: (dependency) => failures.add({ dependency }),
+    fileRefused: (file, isRefused) => refused.set({ file }, isRefused ? 1 : 0),
   };
 }

@@ -11,6 +11,8 @@ type OpenGuardOptions = {
   /** The token of the runtimes. */
   readonly tokenFile: string;
   readonly logger: Pick<Logger, 'info' | 'error'>;
+  /** Whether the newest change of the target was refused. */
+  readonly onRefused: (isRefused: boolean) => void;
   readonly everyMs?: number;
 };
 
@@ -25,8 +27,12 @@ export async function openDocumentGuard(options: OpenGuardOptions): Promise<Docu
   const target = parts.use(
     await followServedTarget({
       path: targetFile,
-      onTaken: ({ policyId, policyRevision }) => logger.info('guard_target_taken', { policyId, policyRevision }),
+      onTaken({ policyId, policyRevision }) {
+        options.onRefused(false);
+        logger.info('guard_target_taken', { policyId, policyRevision });
+      },
       onRefused(problems) {
+        options.onRefused(true);
         for (const problem of problems) logger.error('guard_target_refused', { problem });
       },
       ...(everyMs === undefined ? {} : { everyMs }),

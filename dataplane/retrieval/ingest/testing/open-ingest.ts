@@ -49,6 +49,7 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
     analyse,
     countTokens,
     onStep: () => undefined,
+    onUnavailable: () => undefined,
     ...replaced,
   };
   const work = () => workOnce(ports);

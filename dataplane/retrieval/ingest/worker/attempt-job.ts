@@ -54,6 +54,7 @@ async function recordEnd(
   }
   const dependency = dependencyOf(error);
   if (dependency !== undefined) {
+    ports.onUnavailable(dependency);
     await releaseJob(sql, job, dependency);
     await ports.onStep('released');
     return 'released';

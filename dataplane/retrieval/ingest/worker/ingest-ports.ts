@@ -1,6 +1,7 @@
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { Database } from '#sql/connect';
+import type { Dependency } from '../faults.ts';
 import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
 /** Stages of an attempt and of a reindex, each reported when it is completed. Metrics count them, and crash tests stop a worker at them. */
@@ -39,4 +40,6 @@ export type IngestPorts = {
   readonly countTokens: (text: string) => number;
   /** Called after each step; the attempt goes on when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;
+  /** Called when an attempt ends because a dependency is away. */
+  readonly onUnavailable: (dependency: Dependency) => void;
 };

@@ -1,0 +1,27 @@
+import { ModelsError } from '#models/models-error';
+import { RelationsUnavailableError } from '#relations/ports';
+import { SearchUnavailableError } from '#search/search-error';
+import type { Dependency } from '../ingest/faults.ts';
+import { dependencyOf } from '../ingest/worker/dependency-of.ts';
+
+/** What a request or an attempt can wait for; `index` is the search index, `relations` the store of rights. */
+export type FailedDependency = Dependency | 'relations' | 'index';
+
+export const failedDependencies: readonly FailedDependency[] = [
+  'postgres',
+  'objects',
+  'content',
+  'guard',
+  'models',
+  'relations',
+  'index',
+];
+
+/** The dependency that an error of a request says is away; undefined for any other error, such as a denied text. */
+export function failedDependency(error: unknown): FailedDependency | undefined {
+  if (error instanceof RelationsUnavailableError) return 'relations';
+  if (error instanceof SearchUnavailableError) return 'index';
+  if (error instanceof ModelsError)
+    return error.code === 'unavailable' || error.code === 'invalid' ? 'models' : undefined;
+  return dependencyOf(error);
+}
