@@ -44,6 +44,7 @@ verifies(
     const secrets = Object.keys(settings).filter((name) => /TOKEN|KEY|PASSWORD|SECRET|CREDENTIAL/.test(name));
     expect(secrets.sort()).toEqual([
       'PORTCULLIS_DATABASE_PASSWORD_FILE',
+      'PORTCULLIS_INTERNAL_TOKEN_FILE',
       'PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE',
       'PORTCULLIS_NATS_CREDENTIALS_FILE',
       'PORTCULLIS_OPENFGA_TOKEN_FILE',
@@ -53,3 +54,12 @@ verifies(
     ]);
   },
 );
+
+test('the address for managers of collections needs its token, and the token its address', async () => {
+  expect(await read({})).toMatchObject({ internal: undefined });
+  const both = { PORTCULLIS_INTERNAL_LISTEN: '127.0.0.1:0', PORTCULLIS_INTERNAL_TOKEN_FILE: secret };
+  expect(await read(both)).toMatchObject({ internal: { listen: { host: '127.0.0.1', port: 0 }, tokenFile: secret } });
+  const [address, token] = ['PORTCULLIS_INTERNAL_LISTEN', 'PORTCULLIS_INTERNAL_TOKEN_FILE'];
+  await expect(read({ [address]: '127.0.0.1:0' })).rejects.toThrow(`${token} is missing`);
+  await expect(read({ [token]: secret })).rejects.toThrow(`${address} is missing`);
+});

@@ -10,6 +10,16 @@ export const settings = {
     help: 'address of /livez, /readyz and /metrics',
     default: '127.0.0.1:0',
   }),
+  PORTCULLIS_INTERNAL_LISTEN: setting.optional(
+    setting.hostPort({
+      help: 'address of the routes by which a process with a service token manages collections; not served when absent',
+    }),
+  ),
+  PORTCULLIS_INTERNAL_TOKEN_FILE: setting.optional(
+    setting.file({
+      help: 'service token for that address, one or two lines; required with PORTCULLIS_INTERNAL_LISTEN',
+    }),
+  ),
   PORTCULLIS_ROLE: setting.choice({
     help: 'api serves requests, worker ingests documents, both does both in one process',
     choices: ['api', 'worker', 'both'],
@@ -68,6 +78,8 @@ type Address = { readonly host: string; readonly port: number };
 export type RetrievalConfig = {
   readonly listen: Address;
   readonly adminListen: Address;
+  /** Where managers ask with a service token for collections; a process that only works has no such address. */
+  readonly internal: { readonly listen: Address; readonly tokenFile: string } | undefined;
   readonly role: 'api' | 'worker' | 'both';
   /** Never both: the headers of development mode are not read in production mode. */
   readonly identity: { readonly mode: 'production'; readonly issuersFile: string } | { readonly mode: 'development' };
@@ -100,6 +112,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const config: RetrievalConfig = {
     listen: read.PORTCULLIS_LISTEN,
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
+    internal: internalOf(read.PORTCULLIS_INTERNAL_LISTEN, read.PORTCULLIS_INTERNAL_TOKEN_FILE),
     role: read.PORTCULLIS_ROLE,
     identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
@@ -130,6 +143,13 @@ function identityOf(mode: 'production' | 'development', issuersFile: string | un
   }
   if (issuersFile !== undefined) return { mode, issuersFile };
   throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);
+}
+
+function internalOf(listen: Address | undefined, tokenFile: string | undefined): RetrievalConfig['internal'] {
+  if (listen === undefined && tokenFile === undefined) return undefined;
+  if (listen !== undefined && tokenFile !== undefined) return { listen, tokenFile };
+  const missing = listen === undefined ? 'PORTCULLIS_INTERNAL_LISTEN' : 'PORTCULLIS_INTERNAL_TOKEN_FILE';
+  throw new ConfigError([`${missing} is missing: collections are managed with both settings`]);
 }
 
 function guardOf(targetFile: string | undefined, tokenFile: string | undefined): RetrievalConfig['guard'] {

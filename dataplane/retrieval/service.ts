@@ -25,6 +25,7 @@ import { migrate } from '#sql/migrate';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
+import { createServiceAuthorizer, internalTable } from './http/internal-table.ts';
 import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
 import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
@@ -55,6 +56,8 @@ export type RetrievalOverrides = {
 type RetrievalService = AsyncDisposable & {
   /** Origin for clients of the API; undefined for a process that only works. */
   readonly url: string | undefined;
+  /** Origin for managers of collections; undefined where it is not configured. */
+  readonly internalUrl: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
   readonly adminUrl: string;
 };
@@ -134,12 +137,13 @@ export async function createRetrievalService(
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();
+  const internalUrl = config.role === 'worker' ? undefined : await serveInternal();
   parts.defer(() => {
     readiness.isWithdrawn = true;
   });
   logger.info('listening', { url, admin: admin.url });
   const owned = parts.move();
-  return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { url, internalUrl, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 
   async function serve(): Promise<string> {
     const authorizer = await openAuthorizer(config, { logger, metrics });
@@ -148,6 +152,17 @@ export async function createRetrievalService(
     const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
     parts.defer(() => clients.drain({ graceMs: drainMs, idleMs }));
     return clients.url;
+  }
+
+  async function serveInternal(): Promise<string | undefined> {
+    const { internal } = config;
+    if (internal === undefined) return undefined;
+    const authorizer = createServiceAuthorizer(openTokenFile(internal.tokenFile));
+    const onHandlerError = (): void => logger.error('handler_failed', {});
+    const api = createInternalApi(retrieval, authorizer, logger);
+    const managers = await listen({ ...server, ...internal.listen, ...api, onHandlerError });
+    parts.defer(() => managers.drain({ graceMs: drainMs, idleMs }));
+    return managers.url;
   }
 }
 
@@ -181,6 +196,27 @@ function createRetrievalApi(
     onInternalError: (operation, error) =>
       logger.error('operation_failed', { operation, failure: describeFailure(error) }),
     documents: { [openApiPath]: Buffer.from(JSON.stringify(retrievalDocument())) },
+  });
+}
+
+function createInternalApi(
+  service: Retrieval,
+  authorizer: ReturnType<typeof createServiceAuthorizer>,
+  logger: Logger,
+): Api {
+  return createApi({
+    table: internalTable,
+    service,
+    authorizer,
+    errorOf: (error) => {
+      const code = errorOf(error);
+      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
+      return code;
+    },
+    onEnded: ({ operation, code, seconds, traceId }) =>
+      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) }),
+    onInternalError: (operation, error) =>
+      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
   });
 }
 

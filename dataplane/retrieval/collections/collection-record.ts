@@ -30,6 +30,8 @@ export type CollectionRecord = {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly reindex: Collection['reindex'] | null;
+  /** The UID of the resource that manages it; null for a collection that was made over HTTP. */
+  readonly managedBy: string | null;
 };
 
 function columns(sql: Sql | TransactionSql) {
@@ -40,7 +42,7 @@ function columns(sql: Sql | TransactionSql) {
     c.embedding_profile_id as "embeddingProfileId", c.status, c.active_version as "activeVersion",
     c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount",
     c.created_at as "createdAt", c.updated_at as "updatedAt",
-    (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
+    c.managed_by as "managedBy", (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
         'documents_total', v.documents_total, 'documents_done', least(v.documents_done, v.documents_total),
         'failure', v.failure)
       from retrieval.index_versions v

@@ -7,8 +7,10 @@ import { type CollectionRecord, findCollection } from './collection-record.ts';
 type NewCollection = {
   readonly tenant: string;
   readonly collectionId: string;
-  readonly request: CreateCollection;
+  readonly request: Omit<CreateCollection, 'collection_id'>;
   readonly emptyAclPolicy: 'reject' | 'strictest';
+  /** The UID of the resource that manages it; null for a collection that is made over HTTP. */
+  readonly managedBy: string | null;
   /** The object of relations of the collection, and the tuples with which it begins. */
   readonly object: string;
   readonly tuples: readonly Tuple[];
@@ -37,14 +39,14 @@ export async function createCollection(
 }
 
 async function insertCollection(sql: TransactionSql, created: NewCollection): Promise<boolean> {
-  const { tenant, collectionId, request, emptyAclPolicy } = created;
+  const { tenant, collectionId, request, emptyAclPolicy, managedBy } = created;
   const rows = await sql`
     insert into retrieval.collections (collection_id, tenant, name, description, collection_type, parent_id, visibility,
-      acl_model, empty_acl_policy, chunk_size, chunk_overlap, retrieval_defaults, embedding_profile_id)
+      acl_model, empty_acl_policy, chunk_size, chunk_overlap, retrieval_defaults, embedding_profile_id, managed_by)
     values (${collectionId}, ${tenant}, ${request.name}, ${request.description}, ${request.collection_type},
       ${request.parent_id ?? null}, ${request.visibility}, ${request.acl_model}, ${emptyAclPolicy},
       ${request.chunking.size}, ${request.chunking.overlap},
-      ${JSON.stringify(request.retrieval_defaults)}::text::jsonb, ${request.embedding_profile_id})
+      ${JSON.stringify(request.retrieval_defaults)}::text::jsonb, ${request.embedding_profile_id}, ${managedBy})
     on conflict do nothing returning collection_id`;
   if (rows.length === 0) return false;
   await sql`

@@ -42,6 +42,7 @@ export async function createCollection({
       collectionId,
       request,
       emptyAclPolicy: request.empty_acl_policy ?? service.defaultEmptyAclPolicy,
+      managedBy: null,
       ...beginning,
     });
     if (created === 'taken') return failure('conflict');

@@ -3,6 +3,7 @@ import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { deleteCollection as markDeleted } from '../collections/delete-collection.ts';
 import { findNamed } from './find-readable.ts';
+import { managedByResource } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Deletes a collection of the caller. No later request finds it or its documents. */
@@ -12,6 +13,7 @@ export async function deleteCollection(request: RetrievalRequest): Promise<Retri
   const { service, caller } = request;
   const { collection } = found;
   if (!(await owns(service.relations, caller, collection))) return failure('forbidden');
+  if (collection.managedBy !== null) return failure('conflict', [managedByResource]);
   switch (await markDeleted(service.database, collection)) {
     case 'not_found':
       return failure('not_found');

@@ -30,3 +30,9 @@ export function invalidBody(problems: readonly BodyProblem[]): RetrievalError {
     })),
   );
 }
+
+/** The detail of a change over HTTP of what a resource declares: the resource would change it back. */
+export const managedByResource = {
+  path: 'collection_id',
+  message: 'names a collection that a resource manages',
+} as const;

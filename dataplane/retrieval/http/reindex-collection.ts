@@ -4,7 +4,7 @@ import { mayWrite } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
 import { findNamed } from './find-readable.ts';
-import { invalidBody, readRequest } from './read-request.ts';
+import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Begins a new index version beside the active one. */
@@ -15,10 +15,14 @@ export async function reindexCollection(request: RetrievalRequest): Promise<Retr
   const { embedding_profile_id: profile } = read.value;
   const found = await findNamed(request, path('collection_id'));
   if (found.kind === 'error') return found;
-  const { collectionId } = found.collection;
+  const { collectionId, managedBy, embeddingProfileId } = found.collection;
   if (!(await mayWrite(service.relations, caller, found.collection))) return failure('forbidden');
   if (profile !== undefined && !service.profiles().embedding.has(profile)) {
     return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
+  }
+  // The resource names the profile, and would change it back.
+  if (managedBy !== null && profile !== undefined && profile !== embeddingProfileId) {
+    return failure('conflict', [managedByResource]);
   }
   const started = await startReindex(service.database, collectionId, profile);
   if (started.kind === 'absent') return failure('not_found');

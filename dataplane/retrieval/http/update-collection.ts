@@ -4,7 +4,7 @@ import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { updateCollection as update } from '../collections/update-collection.ts';
 import { findNamed } from './find-readable.ts';
-import { readRequest } from './read-request.ts';
+import { managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Changes what may change of a collection of the caller. */
@@ -15,6 +15,7 @@ export async function updateCollection(request: RetrievalRequest): Promise<Retri
   if (found.kind === 'error') return found;
   const { service, caller } = request;
   if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
+  if (found.collection.managedBy !== null) return failure('conflict', [managedByResource]);
   const { tenant, collectionId } = found.collection;
   switch (await update(service.database, { tenant, collectionId }, read.value)) {
     case 'not_found':

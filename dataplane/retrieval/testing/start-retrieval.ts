@@ -27,6 +27,7 @@ type TestAnswer = {
 export type OpenedRetrieval = AsyncDisposable & {
   readonly url: string;
   readonly adminUrl: string;
+  readonly internalUrl: string | undefined;
   /** Sends a GET, or a POST where there is a body. */
   call(caller: TestCaller, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   send(caller: TestCaller, method: 'DELETE' | 'PATCH' | 'POST', path: string, body?: unknown): Promise<TestAnswer>;
@@ -45,13 +46,17 @@ export async function startRetrieval(
   const folder = parts.use(temporaryFolder());
   const modelsFile = join(folder.path, 'models.yaml');
   const { id, model, dimension } = testProfile;
-  await writeFile(modelsFile, `embedding:\n  - { id: ${id}, model: ${model}, dimension: ${dimension} }\n`);
+  const profiles = [id, 'other-profile'].map(
+    (name) => `  - { id: ${name}, model: ${model}, dimension: ${dimension} }\n`,
+  );
+  await writeFile(modelsFile, `embedding:\n${profiles.join('')}`);
   const listen = { host: '127.0.0.1', port: 0 };
   const service = parts.use(
     await createRetrievalService(
       {
         listen,
         adminListen: listen,
+        internal: undefined,
         role: 'both',
         identity: { mode: 'development' },
         databaseUrl: opened.url,
@@ -99,6 +104,7 @@ export async function startRetrieval(
   return {
     url,
     adminUrl: service.adminUrl,
+    internalUrl: service.internalUrl,
     call,
     send,
     async ingest(caller, documents) {

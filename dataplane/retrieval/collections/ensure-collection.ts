@@ -1,0 +1,95 @@
+import type { EnsureCollection, ManagedConflict } from '#contracts/managed-collections';
+import type { Relations, Tuple } from '#relations/ports';
+import type { Database, Sql } from '#sql/connect';
+import { type CollectionRecord, findCollection } from './collection-record.ts';
+import { createCollection } from './create-collection.ts';
+import { updateCollection } from './update-collection.ts';
+
+type Declared = EnsureCollection & {
+  readonly tenant: string;
+  readonly collectionId: string;
+  readonly emptyAclPolicy: 'reject' | 'strictest';
+  /** The object of relations of the collection, and the tuple of its owner. */
+  readonly object: string;
+  readonly owned: Tuple;
+};
+
+type Ensured =
+  | { readonly kind: 'ensured'; readonly record: CollectionRecord }
+  | { readonly kind: 'conflict'; readonly over: ManagedConflict };
+
+/**
+ * Brings a collection into the state that its resource declares; the profile is left to a reindex. Nothing is written
+ * without a difference. A collection of another manager, or one that was made over HTTP and is not to be adopted, is never
+ * changed.
+ */
+export async function ensureCollection(database: Database, relations: Relations, declared: Declared): Promise<Ensured> {
+  const { tenant, collectionId, manager, collection } = declared;
+  const created = await createCollection(database, relations, {
+    tenant,
+    collectionId,
+    request: collection,
+    emptyAclPolicy: declared.emptyAclPolicy,
+    managedBy: manager,
+    object: declared.object,
+    tuples: [declared.owned],
+  });
+  if (created !== 'taken') return { kind: 'ensured', record: created };
+  const isOwner = await relations.check(declared.owned.subject, 'owner', declared.object);
+  const { sql } = database;
+  const present = await findCollection(sql, tenant, { id: collectionId });
+  if (present === undefined) return conflict(await takenBy(sql, tenant, collection.name));
+  const over = conflictWith(present, { ...declared, isOwner });
+  if (over !== undefined) return conflict(over);
+  if (present.managedBy === null && !(await adoptFree(sql, { collectionId, manager }))) return conflict('manager');
+  if (!isSame(present, declared)) {
+    const change = { ...collection, empty_acl_policy: declared.emptyAclPolicy };
+    const { name, description, visibility, empty_acl_policy, retrieval_defaults } = change;
+    const members = { name, description, visibility, empty_acl_policy, retrieval_defaults };
+    if ((await updateCollection(database, { tenant, collectionId }, members)) === 'taken') return conflict('name');
+  }
+  return { kind: 'ensured', record: (await findCollection(sql, tenant, { id: collectionId })) ?? present };
+}
+
+/** Of two resources that adopt one collection at the same time, one succeeds. */
+async function adoptFree(sql: Sql, adopted: Pick<Declared, 'collectionId' | 'manager'>): Promise<boolean> {
+  const rows = await sql`
+    update retrieval.collections set managed_by = ${adopted.manager}
+    where collection_id = ${adopted.collectionId} and managed_by is null and status <> 'deleted' returning collection_id`;
+  return rows.length > 0;
+}
+
+function conflict(over: ManagedConflict): Ensured {
+  return { kind: 'conflict', over };
+}
+
+/** Why a collection that exists is not the declared one. */
+function conflictWith(
+  present: CollectionRecord,
+  { manager, adopt, isOwner, collection }: EnsureCollection & { readonly isOwner: boolean },
+): ManagedConflict | undefined {
+  const { managedBy } = present;
+  if (managedBy === null ? !adopt : managedBy !== manager) return 'manager';
+  if (!isOwner) return 'owner';
+  if (present.collectionType !== collection.collection_type) return 'collection_type';
+  if (present.aclModel !== collection.acl_model) return 'acl_model';
+  const { size, overlap } = collection.chunking;
+  return present.chunkSize === size && present.chunkOverlap === overlap ? undefined : 'chunking';
+}
+
+async function takenBy(sql: Sql, tenant: string, name: string): Promise<ManagedConflict> {
+  return (await findCollection(sql, tenant, { name })) === undefined ? 'collection_id' : 'name';
+}
+
+function isSame(present: CollectionRecord, { collection: declared, emptyAclPolicy }: Declared): boolean {
+  const [held, wanted] = [present.retrievalDefaults, declared.retrieval_defaults];
+  return (
+    present.emptyAclPolicy === emptyAclPolicy &&
+    present.name === declared.name &&
+    present.description === declared.description &&
+    present.visibility === declared.visibility &&
+    held.mode === wanted.mode &&
+    held.top_k === wanted.top_k &&
+    held.rerank_profile_id === wanted.rerank_profile_id
+  );
+}

@@ -1,0 +1,166 @@
+import { type ApiTable, failure, type Parameter, success } from '#api/operation';
+import {
+  deletedCollectionSchema,
+  ensureCollectionSchema,
+  type ManagedConflict,
+  managedCollectionSchema,
+  managedConflicts,
+  managerSchema,
+} from '#contracts/managed-collections';
+import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
+import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
+import { bearerToken } from '#kit/http/bearer';
+import type { TokenFile } from '#kit/http/token-file';
+import { userSubject } from '#relations/subject';
+import { collectionObject } from '#relations/tenant-object';
+import { collectionOf, findCollection } from '../collections/collection-record.ts';
+import { deleteCollection } from '../collections/delete-collection.ts';
+import { ensureCollection } from '../collections/ensure-collection.ts';
+import { startReindex } from '../ingest/reindex/start-reindex.ts';
+import { invalidBody, readRequest } from './read-request.ts';
+import type { Retrieval, RetrievalResponse } from './retrieval.ts';
+import { retrievalFaults } from './retrieval-faults.ts';
+import { retrievalTable } from './retrieval-table.ts';
+
+/** The holder of the service token, which acts for resources and not for a user. */
+type ServiceCaller = { readonly kind: 'service' };
+type InternalOperation = 'ensureCollection' | 'deleteCollection';
+type InternalTable = ApiTable<Retrieval, ServiceCaller, RetrievalErrorCode, InternalOperation>;
+type InternalRequest = Parameters<InternalTable['operations'][number]['run']>[0];
+
+const path = '/internal/tenants/{tenant}/collections/{collection_id}';
+/** Bytes of a body: names, a description and settings. */
+const bodyBytes = 65_536;
+
+const tenant: Parameter<RetrievalErrorCode> = {
+  name: 'tenant',
+  in: 'path',
+  description: 'The tenant.',
+  required: true,
+  schema: { type: 'string' },
+  read: (text) => (text.length > 0 && text.length <= retrievalLimits.name && !text.includes('\0') ? text : undefined),
+};
+const collectionId: Parameter<RetrievalErrorCode> = {
+  name: 'collection_id',
+  in: 'path',
+  description: 'The id of the collection.',
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+  read: (text) => (isCollectionId(text) ? text.toLowerCase() : undefined),
+};
+const manager: Parameter<RetrievalErrorCode> = {
+  name: 'manager',
+  in: 'query',
+  description: 'The UID of the resource that manages the collection.',
+  required: true,
+  schema: { type: 'string', format: 'uuid' },
+  read: (text) => (managerSchema.safeParse(text).success ? text : undefined),
+};
+
+/** Accepts the service token, and no token of a user. */
+export function createServiceAuthorizer(tokens: TokenFile) {
+  return {
+    async authorize(rawHeaders: readonly string[]) {
+      const bearer = bearerToken(rawHeaders);
+      const caller = { kind: 'caller', caller: { kind: 'service' } } as const;
+      return bearer.ok && tokens.accepts(bearer.token) ? caller : failure('unauthorized' as const);
+    },
+  };
+}
+
+/** Collections that are declared by resources: routes of an address and a token of their own. */
+export const internalTable: InternalTable = {
+  ...retrievalTable,
+  operations: [
+    {
+      name: 'ensureCollection',
+      method: 'PUT',
+      path,
+      tag: 'Internal',
+      summary: 'Ensure a collection',
+      description:
+        'Creates the collection of a resource, changes what may change, and begins a reindex for another profile.',
+      gates: ['identity', 'query', 'path', 'body'],
+      parameters: [tenant, collectionId],
+      body: 'EnsureCollectionRequest',
+      success: { status: 200, description: 'The collection.', schema: 'Collection', headers: [] },
+      errors: ['conflict', 'unavailable'],
+      obligations: [],
+      run: ensure,
+    },
+    {
+      name: 'deleteCollection',
+      method: 'DELETE',
+      path,
+      tag: 'Internal',
+      summary: 'Delete a collection',
+      description: 'Deletes the collection of a resource with its documents and rights.',
+      gates: ['identity', 'query', 'path'],
+      parameters: [tenant, collectionId, manager],
+      success: { status: 200, description: 'It is deleted.', schema: 'DeletedCollection', headers: [] },
+      errors: ['conflict', 'unavailable'],
+      obligations: [],
+      run: remove,
+    },
+  ],
+  errors: retrievalErrors,
+  faults: retrievalFaults,
+  limits: { ...retrievalTable.limits, bodyBytes },
+};
+
+async function ensure({ service, path: at, body }: InternalRequest): Promise<RetrievalResponse> {
+  const read = readRequest(ensureCollectionSchema, body);
+  if (read.kind === 'error') return read;
+  const { collection, owner } = read.value;
+  const [ofTenant, id] = [at('tenant'), at('collection_id')];
+  if (!service.profiles().embedding.has(collection.embedding_profile_id)) {
+    return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
+  }
+  const object = collectionObject(ofTenant, id);
+  const release = await service.creations.acquire(AbortSignal.timeout(internalMs));
+  try {
+    const ensured = await ensureCollection(service.database, service.relations, {
+      ...read.value,
+      tenant: ofTenant,
+      collectionId: id,
+      emptyAclPolicy: collection.empty_acl_policy ?? service.defaultEmptyAclPolicy,
+      object,
+      owned: { subject: userSubject(owner), relation: 'owner', object },
+    });
+    if (ensured.kind === 'conflict') return conflict(ensured.over);
+    const { embeddingProfileId, reindex } = ensured.record;
+    const wanted = collection.embedding_profile_id;
+    // A version of this profile that failed is not begun again at each look: a person decides that.
+    if (embeddingProfileId !== wanted && reindex?.embedding_profile_id !== wanted) {
+      await startReindex(service.database, id, wanted);
+      service.hint();
+    }
+    const now = await findCollection(service.database.sql, ofTenant, { id });
+    return success(managedCollectionSchema.parse({ collection: collectionOf(now ?? ensured.record) }));
+  } finally {
+    release();
+  }
+}
+
+/** Longest wait for a creation in progress, milliseconds. */
+const internalMs = 10_000;
+
+function conflict(over: ManagedConflict): RetrievalResponse {
+  return failure('conflict', [{ path: `/${over}`, message: managedConflicts[over] }]);
+}
+
+const deleted = success(deletedCollectionSchema.parse({ deleted: true }));
+
+async function remove({ service, path: at, query }: InternalRequest): Promise<RetrievalResponse> {
+  const { manager: by } = query;
+  if (by === undefined) return failure('invalid_document', [{ path: '/manager', message: 'is missing' }]);
+  const [ofTenant, id] = [at('tenant'), at('collection_id')];
+  const found = await findCollection(service.database.sql, ofTenant, { id });
+  if (found === undefined) return deleted;
+  if (found.managedBy !== by) return conflict('manager');
+  if ((await deleteCollection(service.database, { tenant: ofTenant, collectionId: id })) === 'has_children') {
+    return conflict('children');
+  }
+  service.hint();
+  return deleted;
+}

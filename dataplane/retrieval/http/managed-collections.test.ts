@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
+
+const token = 'the-service-token';
+const ann = { user: 'ann', groups: ['staff'] };
+const owner = { issuer: 'development:acme', subject: 'ann' };
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resources'), () => {
+  const folder = temporaryFolder();
+  let service: OpenedRetrieval;
+
+  beforeAll(async () => {
+    const tokenFile = join(folder.path, 'token');
+    writeFileSync(tokenFile, token);
+    const internal = { listen: { host: '127.0.0.1', port: 0 }, tokenFile };
+    service = await openRetrieval({ config: { internal } });
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  async function send(method: 'PUT' | 'DELETE', id: string, body: object | string, bearer = token) {
+    const path = `${service.internalUrl}/internal/tenants/acme/collections/${id}`;
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+    const answer =
+      typeof body === 'string'
+        ? await fetch(`${path}?manager=${body}`, { method, headers })
+        : await fetch(path, { method, headers, body: JSON.stringify(body) });
+    return { status: answer.status, json: (await answer.json()) as Readonly<Record<string, unknown>> };
+  }
+
+  const declared = (id: string, collection: object = {}, more: object = {}) => ({
+    manager: id,
+    owner,
+    adopt: false,
+    collection: { name: `of-${id.slice(0, 8)}`, embedding_profile_id: 'test-profile', ...collection },
+    ...more,
+  });
+
+  test('a collection of a resource is created once, owned by its owner, and changed where it may change', async () => {
+    const id = randomUUID();
+    const first = await send('PUT', id, declared(id));
+    expect(first).toMatchObject({ status: 200, json: { collection: { collection_id: id, description: '' } } });
+    const again = await send('PUT', id, declared(id));
+    expect(again.json).toEqual(first.json);
+    const changed = await send('PUT', id, declared(id, { description: 'of the house', visibility: 'public' }));
+    expect(changed.json).toMatchObject({ collection: { description: 'of the house', visibility: 'public' } });
+    const grants = await service.call(ann, `/v1/collections/${id}/grants`);
+    expect(grants.status).toBe(200);
+  });
+
+  test('a collection of a resource is neither deleted nor given another profile over HTTP; its profile is rebuilt', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id, { embedding_profile_id: 'other-profile' }));
+    const path = `/v1/collections/${id}:reindex`;
+    expect((await service.call(ann, path, { embedding_profile_id: 'test-profile' })).status).toBe(409);
+    expect((await service.call(ann, path, {})).status).toBe(202);
+    expect((await service.send(ann, 'DELETE', `/v1/collections/${id}`)).status).toBe(409);
+    expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(200);
+  });
+
+  test('another profile of a resource begins one reindex, and looking again begins none', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    const other = declared(id, { embedding_profile_id: 'other-profile' });
+    const begun = await send('PUT', id, other);
+    expect(begun.status).toBe(200);
+    const { collection } = begun.json as { collection: { active_version: number; reindex?: { version: number } } };
+    expect(collection.reindex?.version ?? collection.active_version).toBe(2);
+    const switched = await until('the new version is active', async () => {
+      const now = (await send('PUT', id, other)).json as { collection: { active_version: number } };
+      return now.collection.active_version > 1 ? now.collection : undefined;
+    });
+    expect(switched).toMatchObject({ active_version: 2, embedding_profile_id: 'other-profile' });
+  });
+
+  test.each([
+    ['collection_type', { collection_type: 'files' }],
+    ['acl_model', { acl_model: 'collection' }],
+    ['chunking', { chunking: { size: 400 } }],
+  ])('a change of %s is a conflict that changes nothing', async (over, change) => {
+    const id = randomUUID();
+    const first = await send('PUT', id, declared(id));
+    const refused = await send('PUT', id, declared(id, { description: 'changed', ...change }));
+    expect(refused.status).toBe(409);
+    expect(refused.json['message']).toContain(`/${over}`);
+    expect((await send('PUT', id, declared(id))).json).toEqual(first.json);
+  });
+
+  test('a collection of another resource, another owner or without a manager is never taken over', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    const other = await send('PUT', id, declared(id, {}, { manager: randomUUID(), adopt: true }));
+    expect([other.status, other.json['message']]).toEqual([409, expect.stringContaining('/manager')]);
+    const named = randomUUID();
+    const taken = await send('PUT', named, declared(named, { name: `of-${id.slice(0, 8)}` }));
+    expect([taken.status, taken.json['message']]).toEqual([409, expect.stringContaining('/name')]);
+
+    const made = { name: 'made-over-http', embedding_profile_id: 'test-profile' };
+    const free = String((await service.call(ann, '/v1/collections', made)).json['collection_id']);
+    const adopt = { manager: randomUUID() };
+    expect((await send('PUT', free, declared(free, { name: made.name }, adopt))).status).toBe(409);
+    const eve = { issuer: 'development:acme', subject: 'eve' };
+    const foreign = await send('PUT', free, declared(free, { name: made.name }, { ...adopt, adopt: true, owner: eve }));
+    expect([foreign.status, foreign.json['message']]).toEqual([409, expect.stringContaining('/owner')]);
+    expect((await send('PUT', free, declared(free, { name: made.name }, { ...adopt, adopt: true }))).status).toBe(200);
+  });
+
+  test('a deleted collection is no longer found, another resource cannot delete it, and its id is not used again', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    const [job] = await service.ingest(ann, [documentOf(id, 'handbook', 'holidays are thirty days')]);
+    expect(job?.status).toBe('DONE');
+    const foreign = await send('DELETE', id, randomUUID());
+    expect(foreign.status).toBe(409);
+    expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(200);
+    expect(await send('DELETE', id, id)).toMatchObject({ status: 200, json: { deleted: true } });
+    expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(404);
+    expect((await service.call(ann, '/v1/query', { collection: id, text: 'holidays' })).status).toBe(404);
+    expect((await send('DELETE', id, id)).status).toBe(200);
+    expect((await send('PUT', id, declared(id))).status).toBe(409);
+  });
+
+  test('a request without the service token is refused, and the public address does not know the path', async () => {
+    const id = randomUUID();
+    expect((await send('PUT', id, declared(id), 'another')).status).toBe(401);
+    expect((await send('DELETE', id, id, 'another')).status).toBe(401);
+    const onPublicPort = await service.send(ann, 'DELETE', `/internal/tenants/acme/collections/${id}`);
+    expect(onPublicPort.status).toBe(404);
+    expect((await send('PUT', id, declared(id, { embedding_profile_id: 'unknown' }))).status).toBe(400);
+    expect((await send('PUT', id, { ...declared(id), more: 1 })).status).toBe(400);
+  });
+});

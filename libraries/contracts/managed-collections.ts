@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { collectionSchema, createCollectionSchema, retrievalLimits } from './retrieval.ts';
+
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
+
+/** Who manages a collection: the UID of its resource. */
+export const managerSchema = z.uuid();
+
+const { collection_id: _id, parent_id: _parent, ...members } = createCollectionSchema.shape;
+
+/**
+ * Body of PUT on the internal address: the collection as its resource declares it. The same request again changes nothing.
+ * `adopt`: a collection that exists without a manager may be taken over, if it has this owner.
+ */
+export const ensureCollectionSchema = z
+  .strictObject({
+    manager: managerSchema,
+    owner: z.strictObject({ issuer: text(retrievalLimits.principal), subject: text(retrievalLimits.principal) }),
+    adopt: z.boolean(),
+    collection: z.strictObject(members),
+  })
+  .describe('A collection that a resource declares.');
+
+/** Answer of PUT on the internal address. */
+export const managedCollectionSchema = z.strictObject({ collection: collectionSchema }).describe('A collection.');
+
+/** Answer of DELETE on the internal address: the collection is deleted now, or was before, or never was. */
+export const deletedCollectionSchema = z.strictObject({ deleted: z.literal(true) }).describe('A deleted collection.');
+
+/** The member that a conflict of the internal address names. */
+export const managedConflicts = {
+  name: 'another collection of the tenant has this name',
+  collection_id: 'the id belonged to a collection of another tenant, or to a deleted one',
+  manager: 'the collection exists and this resource does not manage it',
+  owner: 'the collection has another owner',
+  children: 'the collection has others below it',
+  collection_type: 'is fixed when a collection is created',
+  acl_model: 'is fixed when a collection is created',
+  chunking: 'is fixed when a collection is created',
+} as const;
+
+export type ManagedConflict = keyof typeof managedConflicts;
+export type EnsureCollection = z.output<typeof ensureCollectionSchema>;
