@@ -137,4 +137,29 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', id, declared(id, { embedding_profile_id: 'unknown' }))).status).toBe(400);
     expect((await send('PUT', id, { ...declared(id), more: 1 })).status).toBe(400);
   });
+
+  test('requests at the same time create one collection, and of two resources that adopt one only one succeeds', async () => {
+    const id = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send('PUT', id, declared(id))));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const made = { name: 'adopted-by-one', embedding_profile_id: 'test-profile' };
+    const free = String((await service.call(ann, '/v1/collections', made)).json['collection_id']);
+    const adopters = Array.from({ length: 2 }, () =>
+      send('PUT', free, declared(free, { name: made.name }, { manager: randomUUID(), adopt: true })),
+    );
+    expect((await Promise.all(adopters)).map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test('a body of 65536 bytes is read, and a larger one is refused', async () => {
+    const id = randomUUID();
+    const text = JSON.stringify(declared(id));
+    const put = (bytes: number) =>
+      fetch(`${service.internalUrl}/internal/tenants/acme/collections/${id}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: text.padEnd(bytes),
+      });
+    expect((await put(65_536)).status).toBe(200);
+    expect((await put(65_537)).status).toBe(413);
+  });
 });
