@@ -160,10 +160,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
         readonly collection_id: string;
       }[];
       const path = `/v1/collections/${list[0]?.collection_id}`;
-      for (const method of ['PUT', 'PATCH']) {
-        const { status } = await fetch(`${service.url}${path}`, { method, headers: { 'x-tenant-id': 'acme' } });
-        expect(status).toBe(405);
-      }
+      const change = async (method: string): Promise<number> => {
+        const headers = { 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'content-type': 'application/json' };
+        const body = JSON.stringify({ embedding_profile_id: 'other' });
+        return (await fetch(`${service.url}${path}`, { method, headers, body })).status;
+      };
+      expect([await change('PUT'), await change('PATCH')]).toEqual([405, 400]);
+      expect((await service.call(ann, path)).json).toMatchObject({ embedding_profile_id: 'test-profile' });
       const started = await service.call(ann, `${path}:reindex`, {});
       expect([started.status, started.json]).toMatchObject([202, { active_version: 1, reindex: { version: 2 } }]);
       const many = { ...query, text: 'commonword', mode: 'bm25', top_k: 100 };
