@@ -2,6 +2,7 @@ import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import type { TenantQuota } from './ingest/submit/check-quota.ts';
 import { type StoresConfig, storeSettings, storesOf } from './stores-config.ts';
 
 export const settings = {
@@ -65,6 +66,18 @@ export const settings = {
     max: 64,
     default: 2,
   }),
+  PORTCULLIS_TENANT_DOCUMENTS: setting.integer({
+    help: 'documents of one tenant in all collections together; a submit that adds more is answered 429',
+    min: 1,
+    max: 1_000_000_000,
+    default: 1_000_000,
+  }),
+  PORTCULLIS_TENANT_OPEN_JOBS: setting.integer({
+    help: 'jobs of one tenant that have not ended; a submit that adds more is answered 429',
+    min: 1,
+    max: 10_000_000,
+    default: 10_000,
+  }),
   PORTCULLIS_EMPTY_ACL_POLICY: setting.choice({
     help: 'what happens to a document without an access list in a private collection that names no policy of its own',
     choices: ['reject', 'strictest'],
@@ -92,6 +105,7 @@ export type RetrievalConfig = {
   readonly stores: StoresConfig;
   readonly indexBytes: number;
   readonly ingestConcurrency: number;
+  readonly tenantQuota: TenantQuota;
   readonly emptyAclPolicy: 'reject' | 'strictest';
   readonly logLevel: LogLevel;
 };
@@ -123,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     stores: storesOf(read),
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
+    tenantQuota: { documents: read.PORTCULLIS_TENANT_DOCUMENTS, openJobs: read.PORTCULLIS_TENANT_OPEN_JOBS },
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };

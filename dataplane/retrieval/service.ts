@@ -103,6 +103,7 @@ export async function createRetrievalService(
     countTokens,
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
+    tenantQuota: config.tenantQuota,
     creations: createSemaphore(creationsAtOnce),
     newId: uuid,
     hint: jobHints(queue, logger),

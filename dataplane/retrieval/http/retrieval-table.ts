@@ -189,7 +189,7 @@ const operations: readonly Row[] = [
     parameters: identity,
     body: 'SubmitDocumentsRequest',
     success: answer('SubmittedJobs', 202),
-    errors: everySearch,
+    errors: [...everySearch, 'rate_limited'],
     obligations: ['retrieval:submit:accepted', 'retrieval:submit:acceptance-only'],
     run: submitDocuments,
   },

@@ -6,6 +6,7 @@ import type { Semaphore } from '#kit/concurrency/semaphore';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
 import type { Relations } from '#relations/ports';
+import type { TenantQuota } from '../ingest/submit/check-quota.ts';
 import type { SearchPorts } from '../query/search-collection.ts';
 
 /** The dependencies that all operations of a retrieval process share. */
@@ -15,6 +16,7 @@ export type Retrieval = SearchPorts & {
   readonly profiles: () => ApprovedProfiles;
   /** For a collection that is created without one. */
   readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
+  readonly tenantQuota: TenantQuota;
   readonly countTokens: (text: string) => number;
   /** Creations at a time: each holds one connection to the database while the store of rights may need another. */
   readonly creations: Semaphore;

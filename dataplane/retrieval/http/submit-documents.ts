@@ -4,6 +4,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { documentLabels, isEmptyAcl } from '../access/document-labels.ts';
 import { mayWrite } from '../access/permissions.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
+import { isWithinQuota } from '../ingest/submit/check-quota.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments as submit } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
@@ -41,7 +42,8 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
       payload: payloadOf(document),
     });
   }
-  const { database, objects, newId, hint } = service;
+  const { database, objects, newId, hint, tenantQuota } = service;
+  if (!(await isWithinQuota(database.sql, caller.tenant, tenantQuota, submitted))) return failure('rate_limited');
   const jobs = await submit(
     { database, objects, newId, hint, onStep: () => undefined },
     { tenant: caller.tenant, traceId, documents: submitted },

@@ -72,6 +72,7 @@ export async function startRetrieval(
         },
         indexBytes: 64 * 1_048_576,
         ingestConcurrency: 2,
+        tenantQuota: { documents: 100_000, openJobs: 10_000 },
         emptyAclPolicy: 'reject',
         logLevel: 'error',
         ...options.config,
