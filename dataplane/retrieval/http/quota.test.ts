@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { until } from '../../../e2e/support/until.ts';
 import { scriptedModels } from '../ingest/testing/scripted-models.ts';
 import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
 
@@ -44,6 +45,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     expect(await submit(['a'], remove)).toEqual(accepted);
     expect(await submit(['a', 'b', 'c'], { tenant_id: 'other' }, other)).toEqual(accepted);
     held.resolve();
+    await until('no job is open', async () => {
+      const { json } = await service.call(ann, '/v1/jobs?collection=handbook');
+      return (json['items'] as readonly { status: string }[]).every(({ status }) => status === 'DONE');
+    });
   });
 
   test('documents beyond the quota are refused; documents that exist are replaced and removed', async () => {
