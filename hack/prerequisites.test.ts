@@ -172,7 +172,7 @@ test.each([
   expect(runOn({ programs: everything, system: 'ID=debian' }).isInstalling).toBe(true);
 });
 
-test('the installation warns about little memory and goes on', () => {
+test('the installation warns about little memory and continues', () => {
   program('df', 'exit 0');
   writeFileSync(join(folder, 'meminfo'), 'MemTotal: 1000000 kB\nMemAvailable: 512000 kB\n');
   const environment = { MEMINFO: join(folder, 'meminfo') };

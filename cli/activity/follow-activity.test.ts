@@ -39,7 +39,7 @@ test('activity --follow prints the decisions of a replica that answers again onc
   expect(warned).toEqual(['decisions are missing: gateway-2 does not answer.']);
 });
 
-test('activity --follow tells once that nothing answers, and goes on when something does', async () => {
+test('activity --follow reports once that no gateway answers, and continues when one does', async () => {
   const away = new CliError('not_running', 'No gateway shows its decisions.');
   const { printed, warned } = await followed(answered(a), [away, away, answered(b, a), away]);
   expect(printed).toEqual([['b']]);

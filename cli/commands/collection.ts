@@ -84,7 +84,7 @@ async function createOne(name: string, options: CreateOptions): Promise<void> {
 async function list(options: CollectionOptions): Promise<void> {
   const found = await openRetrievalClient(options).listCollections();
   writeResult(formatOf(options), { items: found }, (isWide) =>
-    found.length === 0 ? 'The caller may read no collection.' : collectionTable(found, isWide),
+    found.length === 0 ? 'There is no collection that the caller may read.' : collectionTable(found, isWide),
   );
 }
 

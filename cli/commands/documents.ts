@@ -114,7 +114,7 @@ async function listDocuments(options: OfCollection): Promise<void> {
   const header = ['DOCUMENT', 'TITLE', 'CHUNKS', 'AVAILABLE'];
   writeResult(formatOf(options), { items }, (isWide) =>
     items.length === 0
-      ? 'The caller may see no document.'
+      ? 'There is no document that the caller may read.'
       : tableOf([
           isWide ? [...header, 'CONTENT HASH', 'ADDRESS'] : header,
           ...items.map(({ doc_id, title, chunk_count, available_at, content_hash, source_url }) => {

@@ -29,7 +29,7 @@ type SubmitTools = {
 /** Pause between two looks at the jobs. */
 const lookEveryMs = 250;
 
-/** Reads the files and submits them in batches. A file that gives no text is one result and delays no other. */
+/** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
 export async function submitFiles(
   files: readonly DocumentFile[],
   { client, reader, settings, onProgress }: SubmitTools,

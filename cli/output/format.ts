@@ -88,7 +88,10 @@ function namesOf(value: unknown): readonly string[] {
   if (object !== undefined) return namesOf(object);
   const own = metadata?.name ?? name;
   if (typeof kind === 'string' && typeof own === 'string') return [resourceName(kind, own)];
-  throw new CliError('usage', '-o name is for resources, and this result is none: choose -o json or -o jsonpath=….');
+  throw new CliError(
+    'usage',
+    '-o name is for resources, and this result is not a resource: choose -o json or -o jsonpath=….',
+  );
 }
 
 /** The name of a resource as kubectl writes it: `guardrailpolicy.portcullis.dev/guarded-chat`. */

@@ -13,5 +13,5 @@ export async function namedCollection(
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return found;
   const names = all.map((one) => one.name);
-  throw new CliError('not_found', `The caller may read no collection ${name}.${didYouMean(name, names)}`);
+  throw new CliError('not_found', `There is no collection ${name} that the caller may read.${didYouMean(name, names)}`);
 }

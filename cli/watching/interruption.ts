@@ -1,4 +1,4 @@
-/** Aborted by Ctrl-C, by SIGTERM, and when nobody reads the output any more. */
+/** Aborted by Ctrl-C, by SIGTERM, and when the reader of the output has ended. */
 type Interruption = Disposable & { readonly signal: AbortSignal };
 
 /** Until disposal, the first SIGINT or SIGTERM ends what uses the signal, instead of the process. */

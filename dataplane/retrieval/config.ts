@@ -79,7 +79,7 @@ export const settings = {
     default: 10_000,
   }),
   PORTCULLIS_EMPTY_ACL_POLICY: setting.choice({
-    help: 'what happens to a document without an access list in a private collection that names no policy of its own',
+    help: 'default policy for documents without an access list in private collections',
     choices: ['reject', 'strictest'],
     default: 'reject',
   }),

@@ -70,7 +70,7 @@ export type ClusterRecord = ControlPlaneRecord | WholeRecord | KindRecord;
 
 const recordFile = (name: string): string => join(clusterFolder(name), 'cluster.json');
 
-/** The record of the cluster that was started under a name; undefined when there is none. */
+/** The record of the cluster with a name; undefined if no cluster was started under it. */
 export function readRecord(name: string): ClusterRecord | undefined {
   const path = recordFile(name);
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ClusterRecord) : undefined;

@@ -46,7 +46,7 @@ export function generate(): ReadonlyMap<string, string> {
       comment,
     ]);
   const introduction =
-    'Every value of `charts/portcullis` with its default. `values.schema.json` beside it holds types and limits; a key ' +
+    'Every value of `charts/portcullis` with its default. `values.schema.json` has types and limits; a key ' +
     'that is not listed is refused.';
   return new Map([
     ['charts/portcullis/values.schema.json', `${JSON.stringify(schemaOf(values), undefined, 2)}\n`],

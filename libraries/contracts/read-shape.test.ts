@@ -65,8 +65,8 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['an address', z.url(), 'x', 'must be a URL'],
   ['a time', z.iso.datetime(), 'x', 'must be a time such as 2026-01-02T03:04:05Z'],
   ['types that are all wrong', z.union([z.string(), z.int()]), true, 'has none of the allowed forms'],
-  ['a number that is none', z.int(), '1', 'must be a whole number: remove the quotes'],
-  ['a fraction that is none', z.number(), 'x', 'must be a number'],
+  ['a text of digits for a number', z.int(), '1', 'must be a whole number: remove the quotes'],
+  ['a text for a fraction', z.number(), 'x', 'must be a number'],
   ['another variant', z.discriminatedUnion('k', [z.strictObject({ k: z.literal('x') })]), { k: 'y' }, 'must be "x"'],
   [
     'another variant of two',

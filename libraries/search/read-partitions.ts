@@ -48,7 +48,7 @@ export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options:
     while (reading !== undefined) {
       const { entries, next }: Awaited<typeof reading> = await reading;
       reading = next === undefined ? undefined : reader.page(partition, next, options.pageSize);
-      // Without a reader any more nobody awaits it.
+      // No reader is left that awaits it.
       reading?.catch(() => undefined);
       if (entries.length > 0) yield entries;
     }

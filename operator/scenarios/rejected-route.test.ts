@@ -183,7 +183,7 @@ test.concurrent('an application that no replica confirms fails when its deadline
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyFirst(platform, [replica]);
   const second = await applySecond(platform);
-  // The route is written before the short deadline begins, and afterwards nobody changes an object.
+  // The route is written before the short deadline begins, and no object is changed afterwards.
   await platform.restart({ progressDeadlineMs: 500 });
   const late = await waitForCondition(platform, 'chat', 'Applied', 'Unknown', 'ProgressDeadlineExceeded');
   expect(late.status?.applications?.[0]).toMatchObject({

@@ -10,7 +10,7 @@ type GrantOutcome = 'given' | 'too_many';
 
 /**
  * Gives a relation to an object. Giving it again changes nothing. Two gifts at the same time may exceed the limit by one
- * each: the limit keeps lists short and protects nothing.
+ * each: the limit keeps lists short and is not a protection.
  * @throws RelationsUnavailableError: the relation may or may not have been given
  * @throws RelationsModelError for a name that no store takes
  */

@@ -31,7 +31,7 @@ export function objectStoreSuite(open: () => Promise<ObjectStore>, scheme: 'file
       expect(await store.get('a/b', small)).toBeUndefined();
     });
 
-    test('an empty object is an object, and an absent one is none', async () => {
+    test('an empty object exists, and an absent object does not', async () => {
       await using store = await open();
       await store.put('empty', new Uint8Array());
       expect((await store.get('empty', small))?.byteLength).toBe(0);

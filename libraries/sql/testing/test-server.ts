@@ -27,6 +27,8 @@ export type TestDatabase = AsyncDisposable & {
   readonly database: Database;
   /** Opens another pool to the test database; the caller disposes it. */
   connect(options?: Partial<ConnectOptions>): Database;
+  /** Another database with the same content, as a restored dump has it. Connections to this one are ended first. */
+  copy(): Promise<TestDatabase>;
 };
 
 export type TestServer = AsyncDisposable & {
@@ -65,13 +67,18 @@ export async function startTestServer(
   };
 }
 
-async function createDatabase(serverUrl: string, passwordFile: string): Promise<TestDatabase> {
+async function createDatabase(serverUrl: string, passwordFile: string, template?: string): Promise<TestDatabase> {
   const password = passwordFrom(passwordFile);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = () => connectSql({ url: serverUrl, password, applicationName: 'test-admin', max: 1 });
   {
     await using database = admin();
-    await database.sql`create database ${database.sql(name)}`;
+    const { sql } = database;
+    if (template === undefined) await sql`create database ${sql(name)}`;
+    else {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${template}`;
+      await sql`create database ${sql(name)} template ${sql(template)}`;
+    }
   }
   const url = new URL(`/${name}`, serverUrl).href;
   const connect = (options: Partial<ConnectOptions> = {}) =>
@@ -82,6 +89,7 @@ async function createDatabase(serverUrl: string, passwordFile: string): Promise<
     passwordFile,
     database,
     connect,
+    copy: () => createDatabase(serverUrl, passwordFile, name),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       await using last = admin();

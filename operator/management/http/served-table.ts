@@ -18,7 +18,7 @@ export type ServedOperation =
   | typeof activityOperation.name
   | typeof providerTestOperation.name;
 
-/** Every operation of the service: those of the contract, and beside it the reads of resources and of decisions. */
+/** Every operation of the service: those of the contract, and the service's own reads of resources and decisions. */
 export const servedTable: ApiTable<Management, string, ManagementErrorCode, ServedOperation> = {
   ...managementTable,
   operations: [...managementTable.operations, ...resourceOperations, activityOperation, providerTestOperation],

@@ -65,7 +65,7 @@ const contexts: readonly HeaderRow[] = context.flatMap((name) => [
   untrusted(`${name} twice`, { [name]: ['x', 'x'] }),
   untrusted(`${name} twice, one empty`, { [name]: ['', 'x'] }),
   untrusted(`${name} three times`, { [name]: ['x', 'y', 'z'] }),
-  untrusted(`${name} in another spelling beside it`, { [name]: ['x'], [name.toUpperCase()]: ['x'] }),
+  untrusted(`${name} twice, in two spellings`, { [name]: ['x'], [name.toUpperCase()]: ['x'] }),
 ]);
 
 const modes: readonly HeaderRow[] = [

@@ -50,7 +50,7 @@ export async function openFigureFile(folder: string | undefined): Promise<Figure
   };
 }
 
-/** Whether nobody else can write to the folder: what another account wrote would decide what is admitted. */
+/** Whether only this account can write to the folder: figures of another account would decide which patterns are admitted. */
 async function isOwnFolder(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

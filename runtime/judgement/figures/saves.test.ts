@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createSaves } from './saves.ts';
 
-test('a save that fails while other work goes on ends no process, and is reported at the end', async () => {
+test('a save that fails during other work does not end the process, and is reported at the end', async () => {
   const fault = new Error('no folder');
   const unhandled: unknown[] = [];
   const listen = (reason: unknown): void => void unhandled.push(reason);

@@ -13,7 +13,7 @@ const uuidType = 2950;
 
 /**
  * Whether a batch keeps the tenant within its quota; deletions always do. Batches that are checked at the same time can
- * together exceed it: it bounds the load of a tenant and protects nothing.
+ * together exceed it: the quota bounds load and is not a protection.
  */
 export async function isWithinQuota(
   sql: Sql,

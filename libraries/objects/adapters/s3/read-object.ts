@@ -38,7 +38,7 @@ async function read(
   let answer: IncomingMessage | undefined;
   try {
     answer = (await (await client.current()).getObject(bucket, key)) as IncomingMessage;
-    // The package ends no request by a signal: whoever stopped reading has its answer already.
+    // The package ends no request by a signal: a reader that stopped has its answer already.
     const stop = (): void => void answer?.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();

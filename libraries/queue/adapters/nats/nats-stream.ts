@@ -22,7 +22,7 @@ const timeoutMs = 5_000;
 /** A server that answers no ping for twice this time is away, milliseconds. */
 const pingMs = 10_000;
 const reconnectMs = 500;
-/** Hints are kept for this long: whoever was away for longer reads its table anyway. */
+/** Hints are kept for this long: a worker that was away for longer reads its table anyway. */
 const keptHours = 24;
 /** A pull ends after this time and is repeated; the server shows that it is there twice as often. */
 const pullMs = 10_000;

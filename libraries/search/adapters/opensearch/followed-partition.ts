@@ -19,7 +19,7 @@ const groupsAtOnce = 100;
 
 /**
  * A partition as it is in an index that any number of processes write. Every document carries the number of the change
- * that it reflects, and the index keeps the one of the largest number: whoever is late, repeats or was suspended changes
+ * that it reflects, and the index keeps the one of the largest number: a writer that is late, repeats or was suspended changes
  * nothing. The mark is written last and only over the one that was read before: it tells through which change everything
  * is there, and is the only such record. What loses documents loses the mark, and the partition is loaded again.
  */

@@ -14,7 +14,7 @@ import { deleteDocuments, refreshIndex, type WriteTarget } from './write-documen
 const openSearchLimits = {
   /** For the changes that it must reflect. */
   followMs: 1_000,
-  /** For a partition that is not in the index: new, or lost. Its loading goes on for the queries that come later. */
+  /** For a partition that is not in the index: new, or lost. Its loading continues for later queries. */
   loadMs: 10_000,
   /** Partitions whose state is kept in memory; of others it is read from the index at each query. */
   known: 10_000,
