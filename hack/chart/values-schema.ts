@@ -153,7 +153,9 @@ const retrieval = z.strictObject({
   }),
   profiles: profilesFileSchema.required(),
   gatewayKey: existingSecret,
-  guard: z.strictObject({ servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]) }),
+  guard: z.strictObject({
+    servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
+  }),
   emptyAclPolicy: z.enum(['reject', 'strictest']),
   indexMib: z.int().min(16).max(65_536),
   ingestConcurrency: z.int().min(1).max(64),
