@@ -6,6 +6,7 @@ import { tableOf } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import type { StoredCollection } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+import { addCollectionGrants } from './collection-grants.ts';
 
 type CollectionOptions = RetrievalOptions & OutputOptions;
 type CreateOptions = CollectionOptions & {
@@ -61,6 +62,7 @@ export function addCollection(program: Command): void {
     .description('delete a collection with all its documents')
     .argument('<name>', 'name or id of the collection');
   withConfirm(withOutput(withRetrievalOptions(remove))).action(deleteOne);
+  addCollectionGrants(collection);
   const reindex = collection
     .command('reindex')
     .description('build a new index version beside the active one')

@@ -20,8 +20,8 @@ const watchEveryMs = 1_000;
 type SubmitOptions = RetrievalOptions &
   OutputOptions & {
     readonly collection: string;
-    readonly allowGroup: readonly string[];
-    readonly allowPerson: readonly string[];
+    readonly allowGroup?: readonly string[];
+    readonly allowPerson?: readonly string[];
     readonly source?: string;
     readonly baseUrl?: string;
     readonly timeout: number;
@@ -36,8 +36,8 @@ export function addDocuments(program: Command): void {
     .description('submit Markdown, HTML, text, PDF and DOCX files, and wait until they can be found')
     .argument('<paths...>', 'files, or folders with all documents in them')
     .requiredOption('--collection <name>', 'collection that the documents belong to')
-    .option('--allow-group <name>', 'group that may read the documents; can be repeated', collect, [])
-    .option('--allow-person <name>', 'person who may read the documents; can be repeated', collect, [])
+    .option('--allow-group <name>', 'group that may read the documents; can be repeated', collect)
+    .option('--allow-person <name>', 'person who may read the documents; can be repeated', collect)
     .option('--source <name>', 'source of the documents, for filters on metadata.source')
     .option('--base-url <url>', 'address before the document id, for the links of citations')
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
@@ -150,8 +150,8 @@ function settingsOf({ collection, tenant, allowGroup, allowPerson, source, baseU
   return {
     collection,
     tenant,
-    groups: allowGroup,
-    principals: allowPerson,
+    groups: allowGroup ?? [],
+    principals: allowPerson ?? [],
     ...(source === undefined ? {} : { source }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
   };
@@ -166,6 +166,6 @@ function refuseIncomplete(results: readonly FileResult[], isAwaited: boolean): v
   }
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

@@ -16,6 +16,7 @@ import {
 } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
 import { type evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
+import { changedGrantSchema, type collectionGrantSchema, grantListSchema } from '#contracts/retrieval-grants';
 import { exchangeJson, type JsonRequest, mostAnswerBytes, repeatUntilAnswered } from '../http/exchange-json.ts';
 import { RetrievalAnswerError, RetrievalApiError, RetrievalUnreachableError } from './retrieval-error.ts';
 
@@ -35,6 +36,8 @@ type QueryResponse = z.output<typeof queryResponseSchema>;
 type PackedContext = z.output<typeof packedContextSchema>;
 export type DocumentInput = z.input<typeof submitSchema>['documents'][number];
 type CollectionChange = z.input<typeof updateCollectionSchema>;
+type GrantInput = z.input<typeof collectionGrantSchema>;
+type ChangedGrant = z.output<typeof changedGrantSchema>;
 type NewCollection = z.input<typeof createCollectionSchema>;
 export type Search = z.input<typeof queryRequestSchema>;
 export type Evaluation = z.output<typeof evaluationSchema>;
@@ -51,6 +54,8 @@ export type RetrievalClient = {
   getCollection(collectionId: string): Promise<StoredCollection>;
   updateCollection(collectionId: string, change: CollectionChange): Promise<StoredCollection>;
   deleteCollection(collectionId: string): Promise<StoredCollection>;
+  listGrants(collectionId: string): Promise<z.output<typeof grantListSchema>>;
+  changeGrant(collectionId: string, verb: 'grant' | 'revoke', grant: GrantInput): Promise<ChangedGrant>;
   reindexCollection(collectionId: string, profile: string | undefined): Promise<StoredCollection>;
   submit(documents: readonly DocumentInput[]): Promise<Submitted>;
   getJob(jobId: string): Promise<IngestJob>;
@@ -91,6 +96,14 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
     updateCollection: (id, change) =>
       send('PATCH', `${collections}/${encodeURIComponent(id)}`, collectionSchema, change),
     deleteCollection: (id) => send('DELETE', `${collections}/${encodeURIComponent(id)}`, collectionSchema),
+    listGrants: (id) => send('GET', `${collections}/${encodeURIComponent(id)}/grants`, grantListSchema),
+    changeGrant: (id, verb, grant) =>
+      send(
+        'POST',
+        `${collections}/${encodeURIComponent(id)}/grants${verb === 'revoke' ? ':revoke' : ''}`,
+        changedGrantSchema,
+        grant,
+      ),
     reindexCollection: (id, profile) =>
       send('POST', `${collections}/${encodeURIComponent(id)}:reindex`, collectionSchema, {
         ...(profile === undefined ? {} : { embedding_profile_id: profile }),

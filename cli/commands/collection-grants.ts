@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Holder } from '#contracts/retrieval-grants';
+import { CliError } from '../errors/cli-error.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import { namedCollection } from '../retrieval/named-collection.ts';
+import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+
+type GrantOptions = RetrievalOptions & OutputOptions;
+type ChangeOptions = GrantOptions & {
+  readonly person?: string;
+  readonly agent?: string;
+  readonly group?: string;
+  readonly write?: boolean;
+};
+
+/** Adds `grants`, `grant` and `revoke` to the command `collection`. */
+export function addCollectionGrants(collection: Command): void {
+  const list = collection
+    .command('grants')
+    .description('list the owners, writers and readers of a collection')
+    .argument('<name>', 'name or id of the collection');
+  withOutput(withRetrievalOptions(list)).action(listGrants);
+  for (const [verb, description] of [
+    ['grant', 'let a person, an agent or a group search a collection'],
+    ['revoke', 'take a grant back; it ends with the next request'],
+  ] as const) {
+    const command = collection
+      .command(verb)
+      .description(description)
+      .argument('<name>', 'name or id of the collection')
+      .option('--person <name>', 'person, as sub or issuer|sub')
+      .option('--agent <name>', 'agent, as sub or issuer|sub')
+      .option('--group <name>', 'group of the tenant')
+      .option('--write', 'the right to submit and delete documents, which includes searching');
+    withOutput(withRetrievalOptions(command)).action((name: string, options: ChangeOptions) =>
+      changeGrant(verb, name, options),
+    );
+  }
+}
+
+async function listGrants(name: string, options: GrantOptions): Promise<void> {
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, name);
+  const { grants } = await client.listGrants(id);
+  writeResult(formatOf(options), { items: grants }, () =>
+    tableOf([['RELATION', 'HOLDER', 'NAME'], ...grants.map((grant) => [grant.relation, ...holderCells(grant)])]),
+  );
+}
+
+async function changeGrant(verb: 'grant' | 'revoke', name: string, options: ChangeOptions): Promise<void> {
+  const holder = holderOf(options);
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, name);
+  const relation = options.write === true ? 'writer' : 'reader';
+  const changed = await client.changeGrant(id, verb, { relation, ...holder });
+  writeResult(formatOf(options), changed, () => {
+    const [kind = '', named = ''] = holderCells(holder);
+    return verb === 'grant'
+      ? `The ${kind} ${named} is a ${relation} of ${name}.`
+      : `The ${kind} ${named} is no ${relation} of ${name} by a grant of its own any more.`;
+  });
+}
+
+function holderOf({ person, agent, group }: ChangeOptions): Holder {
+  const named = {
+    ...(person === undefined ? {} : { user_id: person }),
+    ...(agent === undefined ? {} : { agent_id: agent }),
+    ...(group === undefined ? {} : { group }),
+  };
+  if (Object.keys(named).length === 1) return named;
+  throw new CliError('usage', 'Name exactly one of --person, --agent and --group.');
+}
+
+function holderCells({ user_id, agent_id, group }: Holder): readonly string[] {
+  if (user_id !== undefined) return ['person', user_id];
+  return agent_id === undefined ? ['group', group ?? ''] : ['agent', agent_id];
+}
