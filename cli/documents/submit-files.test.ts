@@ -100,3 +100,17 @@ test('a wait ends with the states of the jobs, and with open ones at its timeout
   expect(ended.map(({ state }) => state)).toEqual(['done', 'failed', 'waiting', 'unchanged', 'unreadable']);
   expect(ended[1]?.reason).toBe('denied');
 });
+
+test('of many open jobs only the first twenty are asked for at a time', async () => {
+  const asked: string[] = [];
+  const open = new Set(Array.from({ length: 50 }, (_, at) => `job-${at}`));
+  const submitted = [...open].map((jobId) => ({ docId: jobId, state: 'waiting', jobId }) as const);
+  const getJob = (id: string) => {
+    asked.push(id);
+    return Promise.resolve({ status: asked.length > 20 ? 'DONE' : 'RUNNING', error: null } as never);
+  };
+  const submit = () => Promise.reject(new Error('not asked for'));
+  const ended = await awaitJobs(submitted, { client: { getJob, submit }, onProgress: () => undefined }, 60_000);
+  expect(asked.slice(0, 21)).toEqual([...open].slice(0, 20).concat('job-0'));
+  expect(ended.every(({ state }) => state === 'done')).toBe(true);
+});

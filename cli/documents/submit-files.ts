@@ -28,6 +28,8 @@ type SubmitTools = {
 
 /** Pause between two looks at the jobs. */
 const lookEveryMs = 250;
+/** Open jobs of one look: jobs end about in their order. */
+const looks = 20;
 
 /** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
 export async function submitFiles(
@@ -68,7 +70,11 @@ export async function awaitJobs(
   let open = results.flatMap(({ jobId }, at) => (jobId === undefined ? [] : [{ at, jobId }]));
   while (open.length > 0) {
     const still: typeof open = [];
-    for (const one of open) {
+    for (const [at, one] of open.entries()) {
+      if (still.length === looks) {
+        still.push(...open.slice(at));
+        break;
+      }
       const { status, error } = await client.getJob(one.jobId);
       const before = results[one.at] as FileResult;
       if (status === 'DONE') results[one.at] = before.state === 'unchanged' ? before : { ...before, state: 'done' };
