@@ -20,6 +20,7 @@ const queue = 'libraries/queue';
 const objects = 'libraries/objects';
 const models = 'libraries/models';
 const environment = 'libraries/environment';
+const mcp = 'libraries/mcp';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -40,6 +41,7 @@ export const modules: readonly Module[] = [
   { folder: queue, kind: 'library', uses: [kit, sql] },
   { folder: objects, kind: 'library', uses: [kit] },
   { folder: models, kind: 'library', uses: [kit, contracts, environment] },
+  { folder: mcp, kind: 'library', uses: [] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
@@ -48,7 +50,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/retrieval',
     kind: 'service',
-    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models],
+    uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
   },
   {
     folder: 'operator',

@@ -56,6 +56,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#relations/': 'libraries/relations/',
   '#api/': 'libraries/api/',
   '#search/': 'libraries/search/',
+  '#mcp/': 'libraries/mcp/',
   '#queue/': 'libraries/queue/',
   '#objects/': 'libraries/objects/',
   '#models/': 'libraries/models/',

@@ -81,6 +81,7 @@ function describeOperation<Service, Caller, Code extends string>(
         headers: Object.fromEntries(headers.map((header) => [header, reference('headers', header)])),
         content: jsonContent(success.schema),
       },
+      ...(success.orAccepted === undefined ? {} : { 202: { description: success.orAccepted } }),
       ...errorResponses(table, [...errors, ...table.everyError]),
     },
   };

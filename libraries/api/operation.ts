@@ -18,7 +18,7 @@ export type ApiError<Code extends string> = {
 export type ApiSuccess = {
   readonly kind: 'success';
   readonly status: number;
-  /** Sent as JSON. */
+  /** Sent as JSON; nothing is sent where it is undefined. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -107,6 +107,8 @@ export type ApiOperation<Service, Caller, Code extends string, Name extends stri
     readonly schema: string;
     /** Names of headers in addition to traceparent, as the document of the service describes them. */
     readonly headers: readonly string[];
+    /** Why the operation can also answer 202 without a body. */
+    readonly orAccepted?: string;
   };
   /** Error codes in addition to those that every operation of the service has. */
   readonly errors: readonly Code[];

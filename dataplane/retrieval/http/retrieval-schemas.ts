@@ -29,6 +29,7 @@ import {
   memberListSchema,
   readerGrantSchema,
 } from '#contracts/retrieval-grants';
+import { clientMessageSchema, serverAnswerSchema } from '#mcp/message';
 
 const written = {
   CreateCollectionRequest: createCollectionSchema,
@@ -36,6 +37,7 @@ const written = {
   SubmitDocumentsRequest: submitSchema,
   QueryRequest: queryRequestSchema,
   RetrieveAndPackRequest: packRequestSchema,
+  McpMessage: clientMessageSchema,
   EvaluationRequest: evaluationRequestSchema,
   ReindexRequest: reindexSchema,
   ReaderGrant: readerGrantSchema,
@@ -55,6 +57,7 @@ const read = {
   IngestJob: ingestJobSchema,
   IngestJobList: jobListSchema,
   QueryResponse: queryResponseSchema,
+  McpAnswer: serverAnswerSchema,
   Evaluation: evaluationSchema,
   PackedContext: packedContextSchema,
   Grant: changedGrantSchema,

@@ -2,9 +2,12 @@ import { type ApiOperation, type ApiTable, type Parameter, success } from '#api/
 import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
+import { protocolVersions } from '#mcp/message';
+import { answerMcp } from './answer-mcp.ts';
 import { createCollection } from './create-collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { documentOperationNames, documentOperations } from './document-operations.ts';
+import { errorMessage } from './error-body.ts';
 import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
@@ -31,6 +34,7 @@ export const retrievalOperationNames = [
   'query',
   'retrieveAndPack',
   'evaluate',
+  'answerMcp',
   'getHealth',
   ...documentOperationNames,
   ...grantOperationNames,
@@ -74,6 +78,14 @@ const identity: readonly Parameter<RetrievalErrorCode>[] = [
   header('X-Agent-Id', 'Development mode: the agent that acts for the user.'),
   header('X-Trace-Id', 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
 ];
+
+const mcpVersion: Parameter<RetrievalErrorCode> = {
+  name: 'MCP-Protocol-Version',
+  in: 'header',
+  description: 'The negotiated version of the protocol.',
+  required: false,
+  schema: { type: 'string', enum: ['2025-03-26', ...protocolVersions] },
+};
 
 const readGates = ['identity', 'query', 'path'] as const;
 const writeGates = [...readGates, 'body'] as const;
@@ -257,6 +269,24 @@ const operations: readonly Row[] = [
     run: evaluate,
   },
   {
+    name: 'answerMcp',
+    method: 'POST',
+    path: '/mcp',
+    tag: 'Search',
+    summary: 'Answer an MCP client',
+    description:
+      'One message of the Model Context Protocol 2025-11-25 (Streamable HTTP, without sessions and streams). The tools ' +
+      'list_collections, search_documents and pack_documents have the identity, rights and limits of the other ' +
+      'operations. Requests with an Origin header, as web pages send them, are refused. The operation is the service’s own.',
+    gates: writeGates,
+    parameters: [mcpVersion, ...identity],
+    body: 'McpMessage',
+    success: { ...answer('McpAnswer'), orAccepted: 'The message was a notification or an answer, and has no answer.' },
+    errors: everySearch,
+    obligations: [],
+    run: answerMcp,
+  },
+  {
     name: 'getHealth',
     method: 'GET',
     path: '/health',
@@ -281,9 +311,6 @@ export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCod
   everyError: ['invalid_document', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'internal'],
   faults: retrievalFaults,
   traceHeader: 'x-trace-id',
-  errorBody: ({ code, message, traceId, details }) => {
-    const problems = details.map(({ path, message: text }) => (path === '' ? `the body ${text}` : `${path} ${text}`));
-    return { code, message: problems.length === 0 ? message : `${problems.join('; ')}.`, trace_id: traceId };
-  },
+  errorBody: ({ code, traceId, details }) => ({ code, message: errorMessage(code, details), trace_id: traceId }),
   limits: { bodyBytes: retrievalLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: 1 } },
 };

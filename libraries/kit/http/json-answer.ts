@@ -7,7 +7,8 @@ export function sendJson(
   body: unknown,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  sendBytes(outgoing, status, 'application/json', Buffer.from(JSON.stringify(body)), headers);
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
+  sendBytes(outgoing, status, 'application/json', bytes, headers);
 }
 
 /** Answers with a body and its length. Does nothing if the client has disconnected. */

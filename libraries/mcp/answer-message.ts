@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type ClientMessage, protocolVersions, rpcErrors, type ServerAnswer } from './message.ts';
+
+/** The end of a call: what a model reads, and the same as a value. A refusal has no value, as clients validate values. */
+export type ToolOutcome =
+  | { readonly kind: 'result'; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+
+export type McpTool<Context> = {
+  /** 1 to 64 of A-Z, a-z, 0-9, underscore and hyphen. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON Schema 2020-12 of an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Whether a call changes nothing. */
+  readonly isReadOnly: boolean;
+  /** Validates the arguments itself. */
+  readonly run: (context: Context, args: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;
+};
+
+export type McpServer<Context> = {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  /** What a model should know before it chooses a tool. */
+  readonly instructions: string;
+  readonly tools: readonly McpTool<Context>[];
+};
+
+const initializeParams = z.looseObject({ protocolVersion: z.string() });
+const listParams = z.looseObject({ cursor: z.string().optional() });
+const callParams = z.looseObject({ name: z.string(), arguments: z.looseObject({}).default({}) });
+
+/**
+ * Answers one message of a client. The server has no sessions, so that every replica answers every message.
+ * @returns undefined for a notification and for an answer, which have no answer
+ */
+export async function answerMessage<Context>(
+  server: McpServer<Context>,
+  message: ClientMessage,
+  context: Context,
+): Promise<ServerAnswer | undefined> {
+  const { id, method } = message;
+  if (id === undefined || method === undefined) return undefined;
+  const answer = await resultOf(server, method, message.params ?? {}, context);
+  return 'code' in answer
+    ? { jsonrpc: '2.0', id, error: { code: answer.code, message: answer.message } }
+    : { jsonrpc: '2.0', id, result: answer.result };
+}
+
+type RpcError = { readonly code: number; readonly message: string };
+type RpcResult = { readonly result: Record<string, unknown> };
+
+async function resultOf<Context>(
+  server: McpServer<Context>,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  context: Context,
+): Promise<RpcResult | RpcError> {
+  switch (method) {
+    case 'initialize':
+      return initialize(server, params);
+    case 'ping':
+      return { result: {} };
+    case 'tools/list':
+      return listTools(server, params);
+    case 'tools/call':
+      return callTool(server, params, context);
+    default:
+      return { code: rpcErrors.methodNotFound, message: 'Method not found' };
+  }
+}
+
+function initialize<Context>(
+  { name, title, version, instructions }: McpServer<Context>,
+  params: Readonly<Record<string, unknown>>,
+): RpcResult | RpcError {
+  const read = initializeParams.safeParse(params);
+  if (!read.success) return invalidParams('protocolVersion is missing');
+  const [newest] = protocolVersions;
+  const protocolVersion = protocolVersions.find((one) => one === read.data.protocolVersion) ?? newest;
+  const capabilities = { tools: { listChanged: false } };
+  return { result: { protocolVersion, capabilities, serverInfo: { name, title, version }, instructions } };
+}
+
+function listTools<Context>(
+  { tools }: McpServer<Context>,
+  params: Readonly<Record<string, unknown>>,
+): RpcResult | RpcError {
+  const read = listParams.safeParse(params);
+  // All tools are on one page, which has no cursor.
+  if (!read.success || (read.data.cursor ?? '') !== '') return invalidParams('the cursor is not one of this server');
+  return {
+    result: {
+      tools: tools.map(({ name, title, description, inputSchema, isReadOnly }) => ({
+        name,
+        title,
+        description,
+        inputSchema,
+        annotations: { readOnlyHint: isReadOnly },
+      })),
+    },
+  };
+}
+
+async function callTool<Context>(
+  { tools }: McpServer<Context>,
+  params: Readonly<Record<string, unknown>>,
+  context: Context,
+): Promise<RpcResult | RpcError> {
+  const read = callParams.safeParse(params);
+  if (!read.success) return invalidParams('name must be a string and arguments an object');
+  const tool = tools.find(({ name }) => name === read.data.name);
+  if (tool === undefined) return invalidParams('Unknown tool');
+  const outcome = await tool.run(context, read.data.arguments);
+  if (outcome.kind === 'result') {
+    const { value } = outcome;
+    return { result: { content: [textOf(value)], structuredContent: value, isError: false } };
+  }
+  const { code, message } = outcome;
+  return { result: { content: [textOf({ code, message })], isError: true } };
+}
+
+function textOf(value: unknown): { readonly type: 'text'; readonly text: string } {
+  return { type: 'text', text: JSON.stringify(value) };
+}
+
+function invalidParams(message: string): RpcError {
+  return { code: rpcErrors.invalidParams, message };
+}

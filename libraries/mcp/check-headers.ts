@@ -1,0 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { protocolVersions } from './message.ts';
+
+/** A client that names no version speaks this one (MCP 2025-11-25, transports, protocol version header). */
+const assumedVersion = '2025-03-26';
+
+/**
+ * Checks the headers of a message. A request of a web page is refused: a page of another site could otherwise use the
+ * network position of its reader (MCP 2025-11-25, transports, security warning).
+ * @returns undefined if the message may be answered
+ */
+export function headerFault(headers: IncomingHttpHeaders): 'foreign_origin' | 'unknown_version' | undefined {
+  if (headers.origin !== undefined) return 'foreign_origin';
+  const version = headers['mcp-protocol-version'] ?? assumedVersion;
+  const isKnown = version === assumedVersion || protocolVersions.some((one) => one === version);
+  return isKnown ? undefined : 'unknown_version';
+}
