@@ -259,7 +259,8 @@ const operations: readonly Row[] = [
     summary: 'Measure the search',
     description:
       'Runs judged queries with the rights of the caller and returns nDCG, recall, MRR and durations of each mode. A ' +
-      'document that the caller may not read counts as not found. The operation is the service’s own.',
+      'document that the caller may not read counts as not found. Five chunks are read for each document that counts, ' +
+      'at most 100, so that documents with very many chunks can displace others. The operation is the service’s own.',
     gates: writeGates,
     parameters: identity,
     body: 'EvaluationRequest',
