@@ -65,14 +65,19 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
   const client = openRetrievalClient(options);
   await using reader = openDocumentReader();
   const format = formatOf(options);
+  let last: readonly FileResult[] = [];
   const results = await (async () => {
     using progress = openProgressLine();
     const onProgress = (now: readonly FileResult[]): void => {
+      last = now;
       if (isForPeople(format)) progress.show(`${countsOf(now)} of ${files.length}`);
     };
     const submitted = await submitFiles(files, { client, reader, settings: settingsOf(options), onProgress });
-    return options.wait ? awaitJobs(submitted, { client, onProgress }, options.timeout * 1_000) : submitted;
-  })();
+    return options.wait ? await awaitJobs(submitted, { client, onProgress }, options.timeout * 1_000) : submitted;
+  })().catch((error: unknown) => {
+    if (isForPeople(format) && last.length > 0) writeText(resultLines(last, format === 'wide'));
+    throw error;
+  });
   writeResult(format, { items: results }, (isWide) => resultLines(results, isWide));
   refuseIncomplete(results, options.wait);
 }

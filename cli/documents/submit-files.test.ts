@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import { createBatcher } from './batch-documents.ts';
 import type { Extraction } from './extraction/document-text.ts';
 import { makeDocument } from './make-document.ts';
@@ -101,16 +102,47 @@ test('a wait ends with the states of the jobs, and with open ones at its timeout
   expect(ended[1]?.reason).toBe('denied');
 });
 
-test('of many open jobs only the first twenty are asked for at a time', async () => {
+test('a look asks for fifty open jobs, and the next one for the others first', async () => {
   const asked: string[] = [];
-  const open = new Set(Array.from({ length: 50 }, (_, at) => `job-${at}`));
+  const open = new Set(Array.from({ length: 70 }, (_, at) => `job-${at}`));
   const submitted = [...open].map((jobId) => ({ docId: jobId, state: 'waiting', jobId }) as const);
   const getJob = (id: string) => {
     asked.push(id);
-    return Promise.resolve({ status: asked.length > 20 ? 'DONE' : 'RUNNING', error: null } as never);
+    return Promise.resolve({ status: asked.length > 50 ? 'DONE' : 'RUNNING', error: null } as never);
   };
   const submit = () => Promise.reject(new Error('not asked for'));
   const ended = await awaitJobs(submitted, { client: { getJob, submit }, onProgress: () => undefined }, 60_000);
-  expect(asked.slice(0, 21)).toEqual([...open].slice(0, 20).concat('job-0'));
+  expect(asked.slice(0, 71)).toEqual([...open, 'job-0']);
   expect(ended.every(({ state }) => state === 'done')).toBe(true);
+});
+
+test('of a batch that the service refuses only the refused documents fail', async () => {
+  using folder = temporaryFolder();
+  const files = Array.from({ length: 9 }, (_, at) => {
+    const docId = `${at}.md`;
+    writeFileSync(join(folder.path, docId), docId);
+    return { docId, path: join(folder.path, docId) };
+  });
+  const accepted: string[] = [];
+  const submit: RetrievalClient['submit'] = async (documents) => {
+    const refusal = { code: 'invalid_document', message: 'documents[0].doc_id is refused.', traceId: 't' };
+    if (documents.some(({ doc_id }) => doc_id === '6.md')) throw new RetrievalApiError(400, refusal);
+    accepted.push(...documents.map(({ doc_id }) => doc_id));
+    return { jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })) };
+  };
+  const reader = { read: async (path: string) => ({ bytes: Buffer.from(path), extraction: text('a') }) };
+  const client = { submit, getJob: () => Promise.reject(new Error('not asked for')) };
+  const results = await submitFiles(files, { client, reader, settings, onProgress: () => undefined });
+  expect(results.filter(({ state }) => state === 'failed')).toEqual([
+    { docId: '6.md', state: 'failed', reason: 'documents[0].doc_id is refused.' },
+  ]);
+  expect(accepted.toSorted()).toEqual(files.map(({ docId }) => docId).filter((id) => id !== '6.md'));
+  const away = () => Promise.reject(new RetrievalApiError(503, { code: 'unavailable', message: 'away', traceId: 't' }));
+  const broken = submitFiles(files, {
+    client: { ...client, submit: away },
+    reader,
+    settings,
+    onProgress: () => undefined,
+  });
+  await expect(broken).rejects.toThrow('away');
 });

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import { createBatcher, fitsInline } from './batch-documents.ts';
 import type { ExtractionFault } from './extraction/document-text.ts';
 import type { DocumentFile } from './find-documents.ts';
@@ -28,8 +29,8 @@ type SubmitTools = {
 
 /** Pause between two looks at the jobs. */
 const lookEveryMs = 250;
-/** Open jobs of one look: jobs end about in their order. */
-const looks = 20;
+/** Jobs that one look asks for. */
+const mostLooks = 50;
 
 /** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
 export async function submitFiles(
@@ -40,10 +41,7 @@ export async function submitFiles(
   const batcher = createBatcher();
   const send = async (batch: readonly DocumentInput[]): Promise<void> => {
     if (batch.length === 0) return;
-    const { jobs } = await client.submit(batch);
-    for (const { doc_id: docId, job_id: jobId, status } of jobs) {
-      results.push({ docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' });
-    }
+    results.push(...(await submitBatch(client, batch)));
     onProgress(results);
   };
   for (const file of files) {
@@ -59,6 +57,29 @@ export async function submitFiles(
   return results;
 }
 
+/** Submits a batch. If the service refuses it, its halves are submitted, so that only the documents that it refuses fail. */
+async function submitBatch(
+  client: Pick<RetrievalClient, 'submit'>,
+  batch: readonly DocumentInput[],
+): Promise<readonly FileResult[]> {
+  const [first] = batch;
+  if (first === undefined) return [];
+  try {
+    const { jobs } = await client.submit(batch);
+    return jobs.map(({ doc_id: docId, job_id: jobId, status }) => {
+      return { docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' };
+    });
+  } catch (error) {
+    if (!(error instanceof RetrievalApiError && error.exit === 'usage')) throw error;
+    if (batch.length === 1) return [{ docId: first.doc_id, state: 'failed', reason: error.message }];
+    const middle = Math.ceil(batch.length / 2);
+    return [
+      ...(await submitBatch(client, batch.slice(0, middle))),
+      ...(await submitBatch(client, batch.slice(middle))),
+    ];
+  }
+}
+
 /** Waits until each job has ended, also those of unchanged files, which may have failed before. */
 export async function awaitJobs(
   submitted: readonly FileResult[],
@@ -70,11 +91,7 @@ export async function awaitJobs(
   let open = results.flatMap(({ jobId }, at) => (jobId === undefined ? [] : [{ at, jobId }]));
   while (open.length > 0) {
     const still: typeof open = [];
-    for (const [at, one] of open.entries()) {
-      if (still.length === looks) {
-        still.push(...open.slice(at));
-        break;
-      }
+    for (const one of open.slice(0, mostLooks)) {
       const { status, error } = await client.getJob(one.jobId);
       const before = results[one.at] as FileResult;
       if (status === 'DONE') results[one.at] = before.state === 'unchanged' ? before : { ...before, state: 'done' };
@@ -84,7 +101,8 @@ export async function awaitJobs(
         still.push(one);
       }
     }
-    open = still;
+    // Those that were not asked for come first in the next look.
+    open = [...open.slice(mostLooks), ...still];
     onProgress(results);
     if (open.length === 0 || performance.now() + lookEveryMs > end) break;
     await pause(lookEveryMs);
@@ -98,7 +116,8 @@ async function readFile(
   settings: DocumentSettings,
 ): Promise<{ readonly document: DocumentInput } | { readonly reason: string }> {
   try {
-    const { mtimeMs: changedMs } = statSync(path);
+    // A copy that keeps the time of the original changes this time as well.
+    const { ctimeMs: changedMs } = statSync(path);
     const { bytes, extraction } = await reader.read(path);
     if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };
     const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);

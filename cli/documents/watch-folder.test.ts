@@ -2,6 +2,7 @@ import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import type { FileResult } from './submit-files.ts';
 import { createFolderWatch } from './watch-folder.ts';
 
@@ -10,19 +11,24 @@ type StoredInTest = { readonly doc_id: string; readonly metadata: Record<string,
 function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
   const log: string[] = [];
   const state = { isAway: false };
+  const submitted = new Set(stored.map(({ doc_id }) => doc_id));
   const answer = <T>(value: T): Promise<T> =>
     state.isAway ? Promise.reject(new Error('the service is away')) : Promise.resolve(value);
   const round = createFolderWatch([folder], {
     client: {
       submit: (documents) => {
+        if (!state.isAway) for (const { doc_id } of documents) submitted.add(doc_id);
         if (!state.isAway) log.push(...documents.map(({ doc_id }) => `submit ${doc_id}`));
         return answer({
           jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })),
         });
       },
       getJob: () => answer({ status: 'DONE', error: null } as never),
-      listDocuments: () => answer(stored as never),
+      listDocuments: () => answer(stored.filter(({ doc_id }) => submitted.has(doc_id)) as never),
       deleteDocument: (_id, docId) => {
+        const absent = { code: 'not_found', message: 'There is no such object.', traceId: 't' };
+        if (!submitted.has(docId)) return Promise.reject(new RetrievalApiError(404, absent));
+        submitted.delete(docId);
         if (!state.isAway) log.push(`delete ${docId}`);
         return answer({ doc_id: docId, job_id: docId, status: 'PENDING' as const });
       },
@@ -30,7 +36,9 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
     reader: {
       read: async (path) => ({
         bytes: Buffer.from(path),
-        extraction: { kind: 'text', document: { sections: [{ text: 'a' }] } },
+        extraction: path.endsWith('broken.md')
+          ? { kind: 'fault', fault: 'encoding' }
+          : { kind: 'text', document: { sections: [{ text: 'a' }] } },
       }),
     },
     collectionId: 'c',
@@ -44,7 +52,7 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
     await round();
     return [...log];
   };
-  return { next, state };
+  return { next, state, submitted };
 }
 
 test('each round submits new and changed files and deletes documents whose file has gone', async () => {
@@ -87,6 +95,19 @@ test('an empty folder deletes nothing, because a folder that is not mounted is e
   expect(await next()).toEqual(['There is no document in the folder: nothing is deleted.']);
   writeFileSync(join(folder.path, 'b.md'), 'b');
   expect(await next()).toEqual(['delete a.md', 'submit b.md', 'changed 1']);
+});
+
+test('a removed file that was never submitted, or whose document another client deleted, stops nothing', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'broken.md', 'c.md']) writeFileSync(join(folder.path, name), name);
+  const { next, submitted } = openWatch(folder.path);
+  expect(await next()).toEqual(['submit a.md', 'submit c.md', 'changed 3']);
+  rmSync(join(folder.path, 'broken.md'));
+  expect(await next()).toEqual([]);
+  submitted.delete('c.md');
+  rmSync(join(folder.path, 'c.md'));
+  writeFileSync(join(folder.path, 'd.md'), 'd');
+  expect(await next()).toEqual(['submit d.md', 'changed 1']);
 });
 
 test('a round that failed is reported and repeated', async () => {

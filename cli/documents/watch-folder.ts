@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import { type DocumentFile, findDocuments } from './find-documents.ts';
 import type { DocumentSettings } from './make-document.ts';
 import type { DocumentReader } from './read-document.ts';
@@ -23,6 +24,8 @@ type WatchTools = {
 /** Keeps the documents of a source in step with files: each round submits changed files and deletes what has no file. */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {
   const seen = new Map<string, string>();
+  const stored = new Set<string>();
+  let isFirst = true;
 
   async function round(): Promise<void> {
     const files = findDocuments(paths);
@@ -30,39 +33,55 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
     if (files.length === 0) throw new CliError('not_found', 'There is no document in the folder: nothing is deleted.');
     const changed = files.filter((file) => seen.get(file.docId) !== stampOf(file));
     const stamps = new Map(changed.map((file) => [file.docId, stampOf(file)]));
-    const deleted = await deleteOthers(tools, new Set(files.map(({ docId }) => docId)), seen);
+    const present = new Set(files.map(({ docId }) => docId));
+    if (isFirst) for (const docId of await idsOfSource(tools)) stored.add(docId);
+    isFirst = false;
+    const deleted = await deleteOthers(tools, present, stored);
+    for (const docId of [...seen.keys()].filter((one) => !present.has(one))) seen.delete(docId);
     const { client, timeoutMs } = tools;
     const submitted = await submitFiles(changed, { ...tools, onProgress: () => undefined });
     const results = await awaitJobs(submitted, { client, onProgress: () => undefined }, timeoutMs);
     // A document that is still waiting is submitted again, which the service answers as a duplicate.
-    for (const { docId, state } of results) if (state !== 'waiting') seen.set(docId, stamps.get(docId) ?? '');
+    for (const { docId, state, jobId } of results) {
+      if (jobId !== undefined) stored.add(docId);
+      if (state !== 'waiting') seen.set(docId, stamps.get(docId) ?? '');
+    }
     if (results.length + deleted.length > 0) tools.onChange(results, deleted);
   }
 
   return () => round().catch((error: unknown) => tools.onFailure(describeError(error).message));
 }
 
-/** Deletes documents of the source without a file: at the first round of all, then of files that have gone. */
+/** Ids of the documents of the source that the service has now. */
+async function idsOfSource({ client, collectionId, settings }: WatchTools): Promise<readonly string[]> {
+  const documents = await client.listDocuments(collectionId);
+  return documents.filter(({ metadata }) => metadata['source'] === settings.source).map(({ doc_id }) => doc_id);
+}
+
+/** Deletes documents without a file. One that another client deleted before is deleted already. */
 async function deleteOthers(
-  { client, collectionId, settings }: WatchTools,
+  tools: WatchTools,
   present: ReadonlySet<string>,
-  seen: Map<string, string>,
+  stored: Set<string>,
 ): Promise<readonly string[]> {
-  const isFirst = seen.size === 0;
-  const gone = isFirst
-    ? (await client.listDocuments(collectionId))
-        .filter(({ doc_id, metadata }) => metadata['source'] === settings.source && !present.has(doc_id))
-        .map(({ doc_id }) => doc_id)
-    : [...seen.keys()].filter((docId) => !present.has(docId));
-  for (const docId of gone) {
-    await client.deleteDocument(collectionId, docId);
-    seen.delete(docId);
+  const { client, collectionId } = tools;
+  const deleted: string[] = [];
+  for (const docId of [...stored].filter((one) => !present.has(one))) {
+    try {
+      await client.deleteDocument(collectionId, docId);
+      deleted.push(docId);
+    } catch (error) {
+      const isAbsent = error instanceof RetrievalApiError && error.status === 404;
+      // A collection that is absent, or not readable any more, is a failure of this list.
+      if (!isAbsent || (await idsOfSource(tools)).includes(docId)) throw error;
+    }
+    stored.delete(docId);
   }
-  return gone;
+  return deleted;
 }
 
 /** Changes with the content of a file, as far as the file system tells. */
 function stampOf({ path }: DocumentFile): string {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? 'gone' : `${found.mtimeMs} ${found.size} ${found.ino}`;
+  return found === undefined ? 'gone' : `${found.ctimeMs} ${found.size} ${found.ino}`;
 }
