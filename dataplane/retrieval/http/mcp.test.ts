@@ -17,13 +17,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
   async function connect(user: string, groups: string): Promise<Client & AsyncDisposable> {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const headers = { 'x-tenant-id': 'acme', 'x-user-id': user, 'x-groups': groups };
-    const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/v1/mcp`), { requestInit: { headers } });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
   }
   const call = (client: Client, name: string, args: Record<string, unknown>) =>
     client.callTool({ name, arguments: args });
-  const post = (body: unknown, headers: Record<string, string> = {}) => service.call(ann, '/mcp', body, headers);
+  const post = (body: unknown, headers: Record<string, string> = {}) => service.call(ann, '/v1/mcp', body, headers);
 
   beforeAll(async () => {
     const models = scriptedModels(() => {
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect(found.structuredContent).toMatchObject({ items: json['items'] });
     expect(JSON.stringify(found)).not.toContain('travel');
     const anonymous = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-    expect((await service.call({}, '/mcp', anonymous)).status).toBe(401);
+    expect((await service.call({}, '/v1/mcp', anonymous)).status).toBe(401);
   });
 
   test('what the model can change is told as an error of the tool, with its place', async () => {
@@ -93,7 +93,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
   });
 
   test('a notification is accepted without a body, and what is no message is refused', async () => {
-    const accepted = await fetch(`${service.url}/mcp`, {
+    const accepted = await fetch(`${service.url}/v1/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-tenant-id': 'acme', 'x-user-id': 'ann' },
       body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect((await post(ping, { origin: 'https://evil.example' })).status).toBe(403);
     expect((await post(ping, { 'mcp-protocol-version': '2024-11-05' })).status).toBe(400);
     expect((await post(ping, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(200);
-    expect((await service.call(ann, '/mcp')).status).toBe(405);
-    expect((await service.send(ann, 'DELETE', '/mcp')).status).toBe(405);
+    expect((await service.call(ann, '/v1/mcp')).status).toBe(405);
+    expect((await service.send(ann, 'DELETE', '/v1/mcp')).status).toBe(405);
   });
 });

@@ -272,7 +272,7 @@ const operations: readonly Row[] = [
   {
     name: 'answerMcp',
     method: 'POST',
-    path: '/mcp',
+    path: '/v1/mcp',
     tag: 'Search',
     summary: 'Answer an MCP client',
     description:

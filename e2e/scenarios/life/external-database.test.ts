@@ -24,8 +24,17 @@ const external = ({ url, passwordFile }: { readonly url: string; readonly passwo
 function shownBy(platform: Platform): string {
   const logs = join(platform.data, 'logs');
   const told = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
-  const started = descendantsOf(platform.status().pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  const started = descendantsOf(platform.status().pid).map(commandLineOf);
   return [platform.output(), readFileSync(join(platform.data, 'status.json'), 'utf8'), ...told, ...started].join('\n');
+}
+
+/** The arguments of a process; empty for one that has ended, as the process of a judgement does. */
+function commandLineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a platform with an external PostgreSQL'), () => {
