@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import type { CheckFlowOptions, GraphOptions, TestFlowOptions } from '../flows/flow-actions.ts';
+import { withOutput } from '../output/format.ts';
+
+/** Loaded when a flow command runs: every other command and each completion would pay for the schema engine. */
+const actions = () => import('../flows/flow-actions.ts');
+
+export function addFlow(program: Command): void {
+  const flow = program
+    .command('flow')
+    .description('flows of agents: write, check, test and draw them without a server');
+  flow
+    .command('init')
+    .description('write a flow and its tests into a new folder')
+    .argument('<folder>', 'folder to create; its name becomes the name of the flow')
+    .action(async (folder: string) => (await actions()).initFlow(folder));
+  const check = withFlow(flow.command('check'))
+    .description('check a flow as the platform does, and print its digest')
+    .option('--manifest <file>', 'publish manifest to compare with the flow')
+    .option('--tests <file>', 'tests to read; they are not run');
+  withOutput(check).action(async (file: string, options: CheckFlowOptions) =>
+    (await actions()).checkFlow(file, options),
+  );
+  const test = withFlow(flow.command('test'))
+    .description('run the tests of a flow; every call gets the answer that the test gives it')
+    .option('--tests <file>', 'file of the tests (default: tests.yaml beside the flow)');
+  withOutput(test).action(async (file: string, options: TestFlowOptions) => (await actions()).testFlow(file, options));
+  withFlow(flow.command('graph'))
+    .description('draw a flow as SVG')
+    .option('--out <file>', 'file to write (default: standard output)')
+    .action(async (file: string, options: GraphOptions) => (await actions()).graphFlow(file, options));
+}
+
+function withFlow(command: Command): Command {
+  return command
+    .argument('<file>', 'file with a flow, in YAML or JSON')
+    .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests');
+}

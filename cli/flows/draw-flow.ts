@@ -1,0 +1,81 @@
+import type { Edge, Graph, Node, Subgraph } from '@viz-js/viz';
+import type { LoadedFlow, LoadedNode } from '#flow/loader/loaded-flow';
+
+const shapes: Readonly<Partial<Record<LoadedNode['source']['kind'], string>>> = {
+  input: 'oval',
+  output: 'oval',
+  fail: 'octagon',
+  condition: 'diamond',
+  parallel: 'box3d',
+  loop: 'box3d',
+  subflow: 'folder',
+};
+
+/** A flow as SVG: branches and bodies in frames, ways after errors dashed. */
+export async function drawFlow(flow: LoadedFlow): Promise<string> {
+  const { instance } = await import('@viz-js/viz');
+  const viz = await instance();
+  return viz.renderString(graphOf(flow), { format: 'svg' });
+}
+
+function graphOf(flow: LoadedFlow): Graph {
+  const inner = [...flow.nodes.keys()].flatMap((id) => framesOf(flow, id));
+  const framed = new Set(inner.flatMap(({ nodes = [] }) => nodes.map(({ name }) => name)));
+  const font = { fontname: 'sans-serif', fontsize: 11 };
+  return {
+    name: flow.source.metadata.name,
+    graphAttributes: { rankdir: 'TB', ...font, label: `${flow.source.metadata.name} ${flow.source.metadata.version}` },
+    nodeAttributes: { ...font, shape: 'box', style: 'rounded' },
+    edgeAttributes: font,
+    nodes: [...flow.nodes.values()].filter(({ source }) => !framed.has(source.id)).map(nodeOf),
+    edges: [...flow.nodes.values()].flatMap(edgesOf),
+    subgraphs: inner,
+  };
+}
+
+function nodeOf({ source }: LoadedNode): Node {
+  const shape = shapes[source.kind];
+  return {
+    name: source.id,
+    attributes: { label: `${source.id}\n${source.kind}`, ...(shape === undefined ? {} : { shape }) },
+  };
+}
+
+function edgesOf({ source, next, cases, onError }: LoadedNode): readonly Edge[] {
+  const from = (head: string, attributes: Edge['attributes'] = {}): Edge => ({ tail: source.id, head, attributes });
+  return [
+    ...(next === undefined ? [] : [from(next)]),
+    ...[...cases].map(([label, head]) => from(head, { label })),
+    ...(onError === undefined ? [] : [from(onError, { label: 'error', style: 'dashed' })]),
+    ...startsOf(source).map((head) => from(head, { style: 'dotted' })),
+  ];
+}
+
+/** The first nodes of the branches, or of the body. */
+function startsOf(source: LoadedNode['source']): readonly string[] {
+  if (source.kind === 'parallel') return source.config.branches;
+  return source.kind === 'loop' ? [source.config.body] : [];
+}
+
+/** A frame around each branch, or around the body. The frames of inner containers stand beside it. */
+function framesOf(flow: LoadedFlow, id: string): readonly Subgraph[] {
+  const source = flow.nodes.get(id)?.source;
+  if (source === undefined) return [];
+  return startsOf(source).map((start) => ({
+    name: `cluster_${start}`,
+    graphAttributes: { label: `${id}: ${start}`, style: 'rounded' },
+    nodes: reachedFrom(flow, start).map(nodeOf),
+  }));
+}
+
+function reachedFrom(flow: LoadedFlow, start: string): readonly LoadedNode[] {
+  const found = new Map<string, LoadedNode>();
+  const open = [start];
+  for (const id of open) {
+    const node = flow.nodes.get(id);
+    if (node === undefined || found.has(id)) continue;
+    found.set(id, node);
+    open.push(...[node.next, node.onError].filter((one) => one !== undefined), ...node.cases.values());
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,116 @@
+import type { JsonValue } from '#kit/json/json-value';
+import { PortError } from '../engine/flow-error.ts';
+import { answerSchemas, type FlowPorts, type PortCall, type PortName } from '../engine/ports.ts';
+import type { RunEvent } from '../engine/run-events.ts';
+import { runFlow } from '../engine/run-flow.ts';
+import { equalValues } from '../expressions/equal-values.ts';
+import type { LoadedFlow } from '../loader/loaded-flow.ts';
+import type { FlowTest, ScriptedAnswer } from './flow-tests-schema.ts';
+
+/** How a test ended; `problems` are sentences, none if it passed. */
+type TestEnd = {
+  readonly name: string;
+  readonly problems: readonly string[];
+  readonly events: readonly RunEvent[];
+};
+
+/** Runs one test against its own answers. A call without an answer, or an answer without a call, fails the test. */
+export async function runTest(flow: LoadedFlow, test: FlowTest): Promise<TestEnd> {
+  const script = new AnswerScript(test.answers);
+  const events: RunEvent[] = [];
+  const request = {
+    entrypoint: test.entrypoint ?? Object.keys(flow.source.entrypoints)[0] ?? '',
+    input: test.input,
+    context: test.context,
+    runId: 'test',
+    traceId: '0'.repeat(32),
+    budget: { timeoutMs: 60_000 },
+  };
+  for await (const event of runFlow(flow, request, script.ports(), new AbortController().signal, { pause })) {
+    events.push(event);
+  }
+  return { name: test.name, problems: [...script.problems(), ...differences(test.expect, events)], events };
+}
+
+/** A test does not wait between attempts. */
+const pause = async (): Promise<void> => undefined;
+
+class AnswerScript {
+  readonly #answers: Readonly<Record<string, ScriptedAnswer | readonly ScriptedAnswer[]>>;
+  readonly #taken = new Map<string, number>();
+  readonly #problems = new Set<string>();
+
+  constructor(answers: FlowTest['answers']) {
+    this.#answers = answers;
+  }
+
+  ports(): FlowPorts {
+    const names = Object.keys(answerSchemas) as PortName[];
+    const port = (name: PortName) => async (_: unknown, call: PortCall) => this.#take(name, call);
+    return Object.fromEntries(names.map((name) => [name, port(name)])) as unknown as FlowPorts;
+  }
+
+  problems(): readonly string[] {
+    const unused = Object.entries(this.#answers).flatMap(([caller, given]) => {
+      const taken = this.#taken.get(caller) ?? 0;
+      const all = Array.isArray(given) ? given.length : 1;
+      return taken >= all ? [] : [`${caller} has answers that no call took: ${all - taken} of ${all}`];
+    });
+    return [...this.#problems, ...unused];
+  }
+
+  #take(port: PortName, { caller }: PortCall): unknown {
+    const given = Object.hasOwn(this.#answers, caller) ? this.#answers[caller] : undefined;
+    const taken = this.#taken.get(caller) ?? 0;
+    const answer = Array.isArray(given) ? given[taken] : given;
+    if (answer === undefined) {
+      this.#problems.add(`${caller} was called and has no ${taken === 0 ? '' : 'further '}answer in the test`);
+      throw new PortError('unavailable');
+    }
+    this.#taken.set(caller, taken + 1);
+    if (Object.hasOwn(answer, 'error') && Object.keys(answer).length === 1) {
+      throw new PortError(answer['error'] as PortError['code']);
+    }
+    // Nobody counts tokens by hand.
+    const whole = port === 'model' ? { usage: { promptTokens: 0, completionTokens: 0 }, ...answer } : answer;
+    const shape = answerSchemas[port].safeParse(whole);
+    if (!shape.success) this.#problems.add(`${caller} has an answer of another shape than its call needs`);
+    return whole;
+  }
+}
+
+function differences(expected: FlowTest['expect'], events: readonly RunEvent[]): readonly string[] {
+  const last = events.at(-1);
+  const ran = new Set(events.flatMap((event) => (event.type === 'nodeStarted' ? [event.node] : [])));
+  const problems: string[] = [];
+  const result = last?.type === 'result' ? last.result : undefined;
+  if (last?.type === 'failed' && expected.error === undefined && expected.flowCode === undefined) {
+    const place = last.path === undefined ? '' : ` at ${last.path}`;
+    problems.push(`the run failed with ${last.code}${place}: ${last.message}`);
+  }
+  if (last?.type !== 'failed' && (expected.error !== undefined || expected.flowCode !== undefined)) {
+    problems.push(`the run gave a result, expected the error ${expected.flowCode ?? expected.error}`);
+  }
+  if (last?.type === 'failed' && expected.error !== undefined && last.code !== expected.error) {
+    problems.push(`the run failed with ${last.code}, expected ${expected.error}`);
+  }
+  if (last?.type === 'failed' && expected.flowCode !== undefined && last.flowCode !== expected.flowCode) {
+    problems.push(`the run failed with ${last.flowCode ?? last.code}, expected ${expected.flowCode}`);
+  }
+  const shown = (value: JsonValue | undefined): string => (value === undefined ? 'nothing' : JSON.stringify(value));
+  if (result !== undefined) {
+    const { text, data } = result;
+    if (expected.text !== undefined && text !== expected.text) {
+      problems.push(`the text is ${shown(text)}, expected ${shown(expected.text)}`);
+    }
+    if (expected.textContains !== undefined && text?.includes(expected.textContains) !== true) {
+      problems.push(`the text is ${shown(text)}, expected that it contains ${shown(expected.textContains)}`);
+    }
+    if (expected.data !== undefined && (data === undefined || !equalValues(data, expected.data))) {
+      problems.push(`the data is ${shown(data)}, expected ${shown(expected.data)}`);
+    }
+  }
+  for (const id of expected.runs ?? []) if (!ran.has(id)) problems.push(`the node ${id} did not run`);
+  for (const id of expected.skips ?? []) if (ran.has(id)) problems.push(`the node ${id} ran`);
+  return problems;
+}

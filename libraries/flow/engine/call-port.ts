@@ -1,0 +1,104 @@
+import { flowLimits } from '#contracts/flow-limits';
+import { withTimeout } from '#kit/concurrency/abort';
+import type { JsonValue } from '#kit/json/json-value';
+import { createBackoff } from '#kit/time/backoff';
+import type { NodeOf } from '../definition/node-schemas.ts';
+import { asFlowError, endsRun, FlowError } from './flow-error.ts';
+import { measureOutput } from './measure.ts';
+import { answerSchemas, type PortCall, type PortName, type PortRequests, type ReadAnswer } from './ports.ts';
+import type { RunContext } from './run-context.ts';
+
+type Attempts = { count: number };
+type Calling = Pick<NodeOf<'retrieval'>, 'timeoutMs' | 'retry'>;
+
+type PortAsk<Name extends PortName, Result> = {
+  readonly run: RunContext;
+  readonly node: Calling;
+  readonly caller: string;
+  readonly port: Name;
+  readonly request: PortRequests[Name];
+  readonly signal: AbortSignal;
+  readonly attempts: Attempts;
+  /** Makes the result of an answer; an error of it counts as an error of the attempt. */
+  readonly read: (answer: ReadAnswer<Name>) => Result;
+  /** Whether what happened cannot be taken back, so that no attempt may follow. */
+  readonly isFinal?: () => boolean;
+};
+
+/**
+ * One call of a port with its time limit and its retries. Only attempts count against the time limit, waiting for a slot
+ * and pauses do not.
+ * @throws FlowError
+ */
+export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name, Result>): Promise<Result> {
+  const { run, node, signal, attempts } = ask;
+  const { maxAttempts = 1, backoffMs = 0, on = [] } = node.retry ?? {};
+  const backoff = createBackoff({
+    firstMs: backoffMs,
+    maxMs: flowLimits.maxBackoffMs,
+    resetAfterMs: Number.POSITIVE_INFINITY,
+    now: () => run.clock.now(),
+    random: run.random,
+  });
+  for (let attempt = 1; ; attempt += 1) {
+    attempts.count += 1;
+    try {
+      return await attemptOnce(ask, attempt);
+    } catch (thrown) {
+      const error = signal.aborted ? asFlowError(signal.reason) : asFlowError(thrown);
+      const isListed = on.some((code) => code === error.code);
+      if (signal.aborted || endsRun(error) || !isListed || attempt >= maxAttempts || ask.isFinal?.() === true)
+        throw error;
+    }
+    await run.pause(backoff.next(), signal);
+    if (signal.aborted) throw asFlowError(signal.reason);
+  }
+}
+
+async function attemptOnce<Name extends PortName, Result>(
+  ask: PortAsk<Name, Result>,
+  attempt: number,
+): Promise<Result> {
+  const { run, node, caller, port, request, signal, read } = ask;
+  const release = await run.slots.acquire(signal);
+  using deadline = withTimeout(signal, node.timeoutMs);
+  const { runId, traceId, context } = run;
+  try {
+    const call: PortCall = { signal: deadline.signal, runId, traceId, caller, attempt, context };
+    const answer = await unlessAborted(() => run.ports[port](request, call), deadline.signal);
+    return read(readAnswer(port, answer, run));
+  } catch (error) {
+    if (deadline.timedOut()) throw new FlowError('timeout');
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+/** @throws FlowError answer_invalid, budget_exceeded */
+function readAnswer<Name extends PortName>(port: Name, answer: unknown, run: RunContext): ReadAnswer<Name> {
+  let bytes: number;
+  try {
+    // The size comes first: a schema would walk through an answer of any depth.
+    bytes = measureOutput(answer as JsonValue);
+  } catch {
+    throw new FlowError('answer_invalid');
+  }
+  run.budget.spend('outputBytes', bytes);
+  const shape = answerSchemas[port].safeParse(answer);
+  if (!shape.success) throw new FlowError('answer_invalid');
+  return shape.data as ReadAnswer<Name>;
+}
+
+/** A call that ignores its signal must not hold the run: its late answer is dropped. */
+async function unlessAborted<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  if (signal.aborted) throw signal.reason;
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([call(), promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

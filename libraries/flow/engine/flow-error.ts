@@ -1,0 +1,61 @@
+import { type FlowErrorCode, flowErrors } from '#contracts/flow-errors';
+import { ExpressionFault } from '../expressions/expression-fault.ts';
+
+type Details = { readonly flowCode?: string; readonly message?: string };
+
+/** A node or a run ended with an error. The message has words of this program and of the flow, and no text of a run. */
+export class FlowError extends Error {
+  readonly code: FlowErrorCode;
+  /** The code of a fail node. */
+  readonly flowCode: string | undefined;
+  /** The path of the node where it began. */
+  place: string | undefined;
+
+  constructor(code: FlowErrorCode, { flowCode, message }: Details = {}) {
+    super(message === undefined ? flowErrors[code].meaning : `${flowErrors[code].meaning} (${message})`);
+    this.name = 'FlowError';
+    this.code = code;
+    this.flowCode = flowCode;
+  }
+}
+
+/** Errors with which a port may end a call. */
+export const portErrorCodes = [
+  'guardrail_denied',
+  'refused',
+  'not_found',
+  'forbidden',
+  'input_required',
+  'auth_required',
+  'answer_invalid',
+  'unavailable',
+  'rate_limited',
+  'file_provider_mapping_failed',
+] as const satisfies readonly FlowErrorCode[];
+type PortErrorCode = (typeof portErrorCodes)[number];
+
+/** What a port throws. Anything else that it throws ends the run as `internal`. */
+export class PortError extends Error {
+  readonly code: PortErrorCode;
+
+  constructor(code: PortErrorCode) {
+    super(flowErrors[code].meaning);
+    this.name = 'PortError';
+    this.code = code;
+  }
+}
+
+/** Errors of the run as a whole, which no node handles and no other attempt changes. */
+const ending: ReadonlySet<FlowErrorCode> = new Set(['cancelled', 'deadline_exceeded', 'budget_exceeded', 'internal']);
+
+export function endsRun({ code }: FlowError): boolean {
+  return ending.has(code);
+}
+
+/** Any error as one of ours; the text of a foreign error is dropped. */
+export function asFlowError(error: unknown): FlowError {
+  if (error instanceof FlowError) return error;
+  if (error instanceof ExpressionFault) return new FlowError(error.code, { message: error.message });
+  if (error instanceof DOMException && error.name === 'TimeoutError') return new FlowError('timeout');
+  return new FlowError(error instanceof PortError ? error.code : 'internal');
+}

@@ -1,0 +1,37 @@
+import { flowLimits } from '#contracts/flow-limits';
+import type { JsonValue } from '#kit/json/json-value';
+import { FlowError } from './flow-error.ts';
+
+/**
+ * Bytes of a value as JSON without escapes. It stops at the limit, because a value that refers to one part many times
+ * may be far larger as JSON than in memory.
+ * @throws FlowError output_invalid above the limits of bytes or depth
+ */
+export function measureOutput(value: JsonValue): number {
+  let bytes = 0;
+  function add(count: number): void {
+    bytes += count;
+    if (bytes > flowLimits.outputBytes) {
+      throw new FlowError('output_invalid', { message: `more than ${flowLimits.outputBytes} bytes` });
+    }
+  }
+  function visit(part: JsonValue, depth: number): void {
+    if (typeof part === 'string') {
+      add(Buffer.byteLength(part) + 2);
+      return;
+    }
+    if (part === null || typeof part !== 'object') {
+      add(String(part).length);
+      return;
+    }
+    if (depth > flowLimits.outputDepth) {
+      throw new FlowError('output_invalid', { message: `nested deeper than ${flowLimits.outputDepth} levels` });
+    }
+    const members = Array.isArray(part) ? part : Object.values(part);
+    add(2 + Math.max(0, members.length - 1));
+    if (!Array.isArray(part)) for (const name of Object.keys(part)) add(Buffer.byteLength(name) + 3);
+    for (const member of members) visit(member, depth + 1);
+  }
+  visit(value, 1);
+  return bytes;
+}

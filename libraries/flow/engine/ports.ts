@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { JsonValue } from '#kit/json/json-value';
+import { valueSchema } from '../definition/node-parts.ts';
+
+/**
+ * What every call of a port gets. A port ends its work when the signal is aborted, passes the trace on, takes the
+ * identity of the caller out of `context` and nowhere else, and throws PortError.
+ */
+export type PortCall = {
+  readonly signal: AbortSignal;
+  readonly runId: string;
+  readonly traceId: string;
+  /** The node, or `NODE.TOOL` for a tool that a model chose. */
+  readonly caller: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** What the platform knows about the request, never a value of the request itself. */
+  readonly context: Readonly<Record<string, JsonValue>>;
+};
+
+const usage = z.object({ promptTokens: z.int().min(0), completionTokens: z.int().min(0) });
+const text = z.string();
+const record = z.record(z.string(), valueSchema);
+
+/** The shapes of the answers of all ports, by port and method. An answer of another shape is `answer_invalid`. */
+export const answerSchemas = {
+  model: z.object({
+    text,
+    toolCalls: z.array(z.object({ id: text, name: text, arguments: valueSchema })).default([]),
+    finishReason: text.default('stop'),
+    usage,
+  }),
+  retrieval: z.object({ items: z.array(record), text: text.optional() }),
+  memorySearch: z.object({ items: z.array(record) }),
+  memoryAdd: z.object({ eventId: text }),
+  sessionGet: z.object({ state: record }),
+  sessionPut: z.object({}),
+  guardrail: z.object({ decision: z.enum(['pass', 'mask', 'deny']), text: text.optional() }),
+  http: z.object({ status: z.int().min(100).max(599), body: valueSchema }),
+  mcp: z.object({ text, data: valueSchema.optional() }),
+  agent: z.object({ text: text.optional(), data: valueSchema.optional() }),
+  file: z.object({ text: text.optional(), providerFileId: text.optional(), mediaType: text }),
+} as const;
+
+export type PortName = keyof typeof answerSchemas;
+/** An answer as a port gives it, before defaults. */
+type PortAnswer<Name extends PortName> = z.input<(typeof answerSchemas)[Name]>;
+/** An answer after it was read. */
+export type ReadAnswer<Name extends PortName> = z.output<(typeof answerSchemas)[Name]>;
+
+export type ModelMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: JsonValue }[];
+    }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+
+export type PortRequests = {
+  readonly model: {
+    readonly model: string;
+    readonly messages: readonly ModelMessage[];
+    readonly parameters: {
+      readonly temperature?: number | undefined;
+      readonly topP?: number | undefined;
+      readonly maxTokens: number;
+      readonly seed?: number | undefined;
+    };
+    readonly responseSchema?: JsonValue;
+    readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: JsonValue }[];
+    /** Takes the text piece by piece, for prompts that stream; the answer has the whole text, too. */
+    readonly onText?: (text: string) => void;
+  };
+  readonly retrieval: {
+    readonly collection: string;
+    readonly query: string;
+    readonly topK: number;
+    readonly rerank: boolean;
+    readonly mode?: 'hybrid' | 'vector' | 'bm25';
+    readonly filters?: JsonValue;
+    /** With it the answer has a text, too. */
+    readonly tokenBudget?: number;
+  };
+  readonly memorySearch: { readonly query: string; readonly topK: number };
+  readonly memoryAdd: { readonly text: string; readonly infer: boolean };
+  readonly sessionGet: Readonly<Record<never, never>>;
+  readonly sessionPut: { readonly state: JsonValue };
+  /** `pass` and `mask` give the text that goes on; `deny` ends the node. */
+  readonly guardrail: { readonly policy: string; readonly stage: 'request' | 'response'; readonly text: string };
+  readonly http: {
+    readonly connection: string;
+    readonly method: string;
+    /** Encoded: no value of it is a separator. */
+    readonly path: string;
+    readonly query: Readonly<Record<string, string>>;
+    readonly body?: JsonValue;
+  };
+  readonly mcp: { readonly server: string; readonly tool: string; readonly arguments: JsonValue };
+  readonly agent: {
+    readonly agentId: string;
+    readonly version?: string;
+    readonly text?: string;
+    readonly data?: JsonValue;
+  };
+  readonly file: { readonly fileId: string; readonly use: 'text' | 'provider' };
+};
+
+/** Everything that a flow calls, one function for each outside system and operation. */
+export type FlowPorts = {
+  readonly [Name in PortName]: (request: PortRequests[Name], call: PortCall) => Promise<PortAnswer<Name>>;
+};

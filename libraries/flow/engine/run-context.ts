@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Semaphore } from '#kit/concurrency/semaphore';
+import type { JsonValue } from '#kit/json/json-value';
+import type { Clock } from '#kit/time/clock';
+import type { Scope } from '../expressions/reference.ts';
+import type { LoadedFlow } from '../loader/loaded-flow.ts';
+import type { BudgetMeter } from './budget.ts';
+import type { FlowPorts } from './ports.ts';
+import type { EventQueue } from './run-events.ts';
+
+/** Nodes after which the event loop gets its turn. */
+const paceEvery = 64;
+
+export function createPace(): RunContext['pace'] {
+  let count = 0;
+  return () => {
+    count += 1;
+    return count % paceEvery === 0 ? setImmediate() : undefined;
+  };
+}
+
+/** What one run shares, its subflows included. */
+export type RunContext = {
+  readonly ports: FlowPorts;
+  readonly runId: string;
+  readonly traceId: string;
+  readonly context: Readonly<Record<string, JsonValue>>;
+  readonly budget: BudgetMeter;
+  /** Slots for calls of ports that are under way at the same time. */
+  readonly slots: Semaphore;
+  readonly events: EventQueue;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Waits between two attempts; ends early when the signal is aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Lets timers, aborts and other runs have their turn from time to time; called before each node. */
+  readonly pace: () => Promise<void> | undefined;
+};
+
+/** One execution of one flow: the run itself, or a subflow of it. */
+export type FlowExecution = {
+  readonly run: RunContext;
+  readonly flow: LoadedFlow;
+  readonly input: JsonValue;
+  /** Replaced as a whole at the end of a turn of a loop. */
+  state: { readonly [name: string]: JsonValue } | undefined;
+};
+
+/** Outputs of one walk through a region, and the walk around it. */
+export type Frame = {
+  readonly execution: FlowExecution;
+  readonly around: Frame | undefined;
+  readonly outputs: Map<string, JsonValue>;
+  readonly item: JsonValue | undefined;
+  /** Where the walk is, as a prefix of the paths of its nodes. */
+  readonly prefix: string;
+};
+
+/** A walk inside of another one; without an item of its own it keeps that around it. */
+export function innerFrame(around: Frame, step: string, item: JsonValue | undefined = around.item): Frame {
+  const { execution } = around;
+  return { execution, around, outputs: new Map(), item, prefix: `${around.prefix}${step}/` };
+}
+
+/** What expressions see from a frame. */
+export function scopeOf(frame: Frame): Scope {
+  const { execution } = frame;
+  return {
+    input: execution.input,
+    context: execution.run.context,
+    state: () => execution.state,
+    item: () => frame.item,
+    output: (node) => {
+      for (let at: Frame | undefined = frame; at !== undefined; at = at.around) {
+        const output = at.outputs.get(node);
+        if (output !== undefined) return output;
+      }
+      return undefined;
+    },
+  };
+}

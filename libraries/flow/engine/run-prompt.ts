@@ -1,0 +1,154 @@
+import { flowLimits } from '#contracts/flow-limits';
+import type { JsonValue } from '#kit/json/json-value';
+import { JsonError, parseStrict } from '#kit/json/parse-strict';
+import type { PromptTool } from '../definition/node-schemas.ts';
+import { renderTemplate } from '../expressions/template.ts';
+import { namesOf } from '../loader/compile-node.ts';
+import type { LoadedNodeOf } from '../loader/loaded-flow.ts';
+import { callPort } from './call-port.ts';
+import { encodePath, queryTexts } from './encode-path.ts';
+import { asFlowError, endsRun, FlowError } from './flow-error.ts';
+import type { NodeRun, ObjectValue } from './node-run.ts';
+import type { ModelMessage, PortName, PortRequests, ReadAnswer } from './ports.ts';
+import { runEach } from './run-each.ts';
+
+type PromptRun = NodeRun<LoadedNodeOf<'prompt'>>;
+type ToolCall = ReadAnswer<'model'>['toolCalls'][number];
+type Answer = ReadAnswer<'model'> & { readonly data?: JsonValue };
+
+/** Calls the model until it answers without tools. @throws FlowError, ExpressionFault */
+export async function runPrompt(run: PromptRun): Promise<JsonValue> {
+  const { config } = run.node.source;
+  const tools = config.tools ?? [];
+  const maxTurns = config.maxTurns ?? (tools.length === 0 ? 1 : flowLimits.turns.default);
+  const messages: ModelMessage[] = config.messages.map(({ role }, index) => ({
+    role,
+    content: renderTemplate(run.node.texts[index] ?? [], run.scope),
+  }));
+  const usage = { promptTokens: 0, completionTokens: 0 };
+  for (let turn = 1; turn <= maxTurns; turn += 1) {
+    const answer = await askModel(run, messages);
+    usage.promptTokens += answer.usage.promptTokens;
+    usage.completionTokens += answer.usage.completionTokens;
+    if (answer.toolCalls.length === 0) {
+      const { text, finishReason, data } = answer;
+      return { text, finishReason, usage, turns: turn, ...(data === undefined ? {} : { data }) };
+    }
+    if (turn === maxTurns) break;
+    messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.toolCalls });
+    const results = await runEach(answer.toolCalls, flowLimits.width.max, run.signal, (call, _, signal) =>
+      useTool(run, call, signal),
+    );
+    messages.push(...results);
+  }
+  throw new FlowError('turns_exceeded');
+}
+
+async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Promise<Answer> {
+  const { source, tools } = run.node;
+  const { run: context } = run.frame.execution;
+  const { model, parameters, responseSchema, stream, tools: declared = [] } = source.config;
+  const left = context.budget.left('modelTokens');
+  if (left < 1) throw new FlowError('budget_exceeded', { message: 'model tokens' });
+  let streamedBytes = 0;
+  const place = { node: source.id, path: `${run.frame.prefix}${source.id}` };
+  const onText = (text: string): void => {
+    // A late piece of a call that ended has no place in the order of events any more.
+    streamedBytes += Buffer.byteLength(text);
+    if (run.signal.aborted || text === '' || streamedBytes > flowLimits.outputBytes) return;
+    context.events.add({ type: 'text', ...place, text });
+  };
+  return await callPort({
+    run: context,
+    node: source,
+    caller: source.id,
+    port: 'model',
+    request: {
+      model,
+      messages,
+      parameters: { ...parameters, maxTokens: Math.min(parameters.maxTokens ?? left, left) },
+      tools: declared.map(({ name, description }) => ({
+        name,
+        description,
+        parameters: tools.get(name)?.parameters ?? {},
+      })),
+      ...(responseSchema === undefined ? {} : { responseSchema }),
+      ...(stream ? { onText } : {}),
+    },
+    signal: run.signal,
+    attempts: run.attempts,
+    isFinal: () => streamedBytes > 0,
+    read: (answer) => {
+      // Tokens are spent whether or not the answer can be used.
+      context.budget.spend('modelTokens', answer.usage.promptTokens + answer.usage.completionTokens);
+      if (answer.toolCalls.length > flowLimits.tools) throw new FlowError('answer_invalid');
+      return answer.toolCalls.length > 0 || responseSchema === undefined
+        ? answer
+        : { ...answer, data: dataOf(run, answer.text) };
+    },
+  });
+}
+
+/** @throws FlowError answer_invalid for a text that is no JSON of the schema */
+function dataOf({ node }: PromptRun, text: string): JsonValue {
+  try {
+    const data = parseStrict(Buffer.from(text), { maxDepth: flowLimits.outputDepth });
+    if ((node.checkResponse?.(data) ?? []).length === 0) return data;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new FlowError('answer_invalid');
+}
+
+/** What a model is told about a call of a tool. An error is told by its code, so that the model can choose again. */
+async function useTool(run: PromptRun, call: ToolCall, signal: AbortSignal): Promise<ModelMessage> {
+  const tool = run.node.source.config.tools?.find(({ name }) => name === call.name);
+  const check = run.node.tools.get(call.name)?.check;
+  const told = (value: JsonValue): ModelMessage => ({
+    role: 'tool',
+    toolCallId: call.id,
+    content: JSON.stringify(value),
+  });
+  if (tool === undefined || check === undefined) return told({ error: 'tool_unknown' });
+  if (check(call.arguments).length > 0) return told({ error: 'arguments_invalid' });
+  run.frame.execution.run.budget.spend('nodes', 1);
+  try {
+    return told(await callTool(run, tool, call.arguments as ObjectValue, signal));
+  } catch (thrown) {
+    const error = signal.aborted ? asFlowError(signal.reason) : asFlowError(thrown);
+    if (signal.aborted || endsRun(error)) throw error;
+    return told({ error: error.code });
+  }
+}
+
+async function callTool(run: PromptRun, tool: PromptTool, given: ObjectValue, signal: AbortSignal): Promise<JsonValue> {
+  const ask = <Name extends PortName>(
+    port: Name,
+    request: PortRequests[Name],
+    read: (answer: ReadAnswer<Name>) => JsonValue,
+  ) =>
+    callPort({
+      run: run.frame.execution.run,
+      node: run.node.source,
+      caller: `${run.node.source.id}.${tool.name}`,
+      port,
+      request,
+      signal,
+      attempts: run.attempts,
+      read,
+    });
+  const found = ({ text, data }: { readonly text?: string | undefined; readonly data?: JsonValue | undefined }) =>
+    data ?? text ?? null;
+  if ('mcp' in tool) return await ask('mcp', { ...tool.mcp, arguments: given }, found);
+  if ('agent' in tool) return await ask('agent', { ...tool.agent, text: String(given['message']) }, found);
+  if ('retrieval' in tool) {
+    const request = { ...tool.retrieval, rerank: false, query: String(given['query']) };
+    return await ask('retrieval', request, ({ items }) => items);
+  }
+  const { connection, method, path } = tool.http;
+  const names = namesOf(path);
+  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
+  const hasBody = method !== 'GET' && method !== 'DELETE';
+  const request = { connection, method, path: encodePath(path, given), query: hasBody ? {} : queryTexts(rest) };
+  return await ask('http', hasBody ? { ...request, body: rest } : request, ({ status, body }) => ({ status, body }));
+}

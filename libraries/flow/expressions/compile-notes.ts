@@ -1,0 +1,16 @@
+import type { PlacedProblem, SourcePath } from '../source/problem.ts';
+import type { FlowReference } from './reference.ts';
+
+/** A reference of a node with its place. `tolerant`: an absent value is allowed there. */
+export type PlacedReference = {
+  readonly reference: FlowReference;
+  readonly at: SourcePath;
+  readonly tolerant: boolean;
+};
+
+/** What compiling the expressions of a source found. */
+export type CompileNotes = { readonly references: PlacedReference[]; readonly problems: PlacedProblem[] };
+
+export function createNotes(): CompileNotes {
+  return { references: [], problems: [] };
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { chainText } from '../testing/flow-text.ts';
+import { loadFlow } from './load-flow.ts';
+import { loadManifest } from './load-manifest.ts';
+
+const prompt = { id: 'ask', kind: 'prompt', config: { model: 'gpt', messages: [{ role: 'user', content: 'Hello' }] } };
+const load = loadFlow(chainText([prompt]));
+if (!load.ok) throw new Error(JSON.stringify(load.problems));
+const { flow } = load;
+
+const manifest = {
+  apiVersion: 'platform.low-code.publish-manifest/v2',
+  agent: { name: 'greeting', title: 'Greeting', description: 'Greets.' },
+  flow: { sha256: flow.sha256, entrypoint: 'main' },
+  executionModes: ['a2a_agent', 'mcp_tool'],
+  contract: {
+    inputSchema: flow.source.input.schema,
+    outputSchema: flow.source.output.schema,
+    inputMediaModes: ['text/plain'],
+    outputMediaModes: ['application/json'],
+  },
+  a2a: { skills: [{ id: 'greet', name: 'Greet', description: 'Greets.', tags: ['hello'] }] },
+  mcp: { toolName: 'greet', title: 'Greet', description: 'Greets.' },
+  guardrails: { input: { policy: 'guarded-chat', revision: 1 }, output: 'None' },
+  requires: [{ kind: 'model', name: 'gpt' }],
+};
+const read = (change: object) => loadManifest(JSON.stringify({ ...manifest, ...change }), flow);
+
+test('a manifest of its flow is accepted, with its own digest and its defaults', () => {
+  const accepted = read({});
+  expect(accepted).toMatchObject({ ok: true, manifest: { files: { enabled: false }, limits: { concurrency: 8 } } });
+  expect(accepted.ok ? accepted.sha256 : '').toMatch(/^[0-9a-f]{64}$/);
+});
+
+test.each([
+  ['another apiVersion', { apiVersion: 'platform.low-code.publish-manifest/v1' }, 'shape', 'apiVersion'],
+  ['an identity, which the platform issues', { agent: { ...manifest.agent, agentId: 'x' } }, 'shape', 'agent.agentId'],
+  ['the digest of another flow', { flow: { ...manifest.flow, sha256: 'a'.repeat(64) } }, 'digest', 'flow.sha256'],
+  ['an unknown entry point', { flow: { ...manifest.flow, entrypoint: 'other' } }, 'target', 'flow.entrypoint'],
+  [
+    'another input schema',
+    { contract: { ...manifest.contract, inputSchema: { type: 'object' } } },
+    'schema',
+    'contract.inputSchema',
+  ],
+  [
+    'another output schema',
+    { contract: { ...manifest.contract, outputSchema: { type: 'object', title: 'x' } } },
+    'schema',
+    'contract.outputSchema',
+  ],
+  ['no skills for a2a_agent', { a2a: undefined }, 'shape', 'a2a'],
+  ['no tool for mcp_tool', { mcp: undefined }, 'shape', 'mcp'],
+  ['no execution mode', { executionModes: [] }, 'shape', 'executionModes'],
+  ['one mode twice', { executionModes: ['mcp_tool', 'mcp_tool'] }, 'shape', 'executionModes'],
+  ['a tool name with a dot', { mcp: { ...manifest.mcp, toolName: 'a.b' } }, 'shape', 'mcp.toolName'],
+  ['no guardrails', { guardrails: undefined }, 'shape', 'guardrails'],
+  ['a model that the flow uses and it does not require', { requires: [] }, 'target', 'requires'],
+])('a manifest with %s is refused with its place', (_, change, code, path) => {
+  expect(read(change)).toMatchObject({ ok: false, problems: [{ code, path, line: 1 }] });
+});
+
+test('a manifest without skills is accepted for mcp_tool alone', () => {
+  expect(read({ a2a: undefined, executionModes: ['mcp_tool'] })).toMatchObject({ ok: true });
+});
+
+test.each([
+  ['requestBytes', 1_024, 16_777_216],
+  ['timeoutMs', 1, 900_000],
+  ['concurrency', 1, 256],
+])('the limit %s of a manifest is from %i to %i', (name, min, max) => {
+  for (const value of [min, max]) expect(read({ limits: { [name]: value } })).toMatchObject({ ok: true });
+  for (const value of [min - 1, max + 1]) {
+    expect(read({ limits: { [name]: value } })).toMatchObject({ problems: [{ path: `limits.${name}` }] });
+  }
+});
+
+verifies(['agents:version:publish-manifest'], 'a manifest with another schema value is not accepted', () => {
+  expect(read({})).toMatchObject({ ok: true });
+  for (const name of ['publish-manifest/v1', 'publish-manifest/v3', 'publish-manifest', 'flow/v2']) {
+    expect(read({ apiVersion: `platform.low-code.${name}` })).toMatchObject({ ok: false });
+  }
+});

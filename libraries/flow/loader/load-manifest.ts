@@ -1,0 +1,55 @@
+import { digestOf } from '#contracts/canonical';
+import { manifestSchema, type PublishManifest } from '../definition/manifest-schema.ts';
+import { createNotes } from '../expressions/compile-notes.ts';
+import { equalValues } from '../expressions/equal-values.ts';
+import type { PlacedProblem, SourcePath, SourceProblem } from '../source/problem.ts';
+import { readStrictYaml } from '../source/read-strict-yaml.ts';
+import { schemaAt } from './compile-node.ts';
+import type { LoadedFlow } from './loaded-flow.ts';
+import { requiredThings } from './required-things.ts';
+
+type ManifestLoad =
+  | { readonly ok: true; readonly manifest: PublishManifest; readonly sha256: string }
+  | { readonly ok: false; readonly problems: readonly SourceProblem[] };
+
+/** Reads a publish manifest and compares it with the flow that it publishes. */
+export function loadManifest(text: string, flow: LoadedFlow): ManifestLoad {
+  const read = readStrictYaml(text, manifestSchema);
+  if (!read.ok) return read;
+  const { value: manifest, written, locate } = read.source;
+  const problems = manifestProblems(manifest, flow);
+  if (problems.length > 0) return { ok: false, problems: problems.map(locate) };
+  return { ok: true, manifest, sha256: digestOf(written) };
+}
+
+function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly PlacedProblem[] {
+  const { contract, executionModes, requires } = manifest;
+  const notes = createNotes();
+  const { problems } = notes;
+  const report = (code: PlacedProblem['code'], at: SourcePath, message: string) =>
+    void problems.push({ code, at, message });
+  if (manifest.flow.sha256 !== flow.sha256)
+    report('digest', ['flow', 'sha256'], `is not the digest of the flow, ${flow.sha256}`);
+  if (!Object.hasOwn(flow.source.entrypoints, manifest.flow.entrypoint)) {
+    report('target', ['flow', 'entrypoint'], 'is no entry point of the flow');
+  }
+  for (const [name, own] of [
+    ['inputSchema', flow.source.input.schema],
+    ['outputSchema', flow.source.output.schema],
+  ] as const) {
+    schemaAt(contract[name], ['contract', name], notes);
+    if (!equalValues(contract[name], own))
+      report('schema', ['contract', name], 'is not the schema of the flow: copy it from there');
+  }
+  if (executionModes.includes('a2a_agent') && manifest.a2a === undefined) {
+    report('shape', ['a2a'], 'is required for the mode a2a_agent');
+  }
+  if (executionModes.includes('mcp_tool') && manifest.mcp === undefined) {
+    report('shape', ['mcp'], 'is required for the mode mcp_tool');
+  }
+  for (const { kind, name } of requiredThings(flow)) {
+    if (requires.some((one) => one.kind === kind && one.name === name)) continue;
+    report('target', ['requires'], `must name the ${kind} ${name}, which the flow uses`);
+  }
+  return problems;
+}

@@ -1,0 +1,47 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { JsonValue } from '#kit/json/json-value';
+import { compileFlowPattern } from '../expressions/pattern.ts';
+
+/** The JSON Pointers of what does not match, at most one; empty if the value matches. */
+export type SchemaCheck = (value: JsonValue) => readonly string[];
+
+/** The engine takes patterns from here, so that no pattern of an author runs in an engine that backtracks. */
+const regExp = Object.assign(
+  (source: string) => {
+    const pattern = compileFlowPattern(source);
+    return typeof pattern === 'string' ? { test: () => false } : pattern;
+  },
+  { code: 'RE2' },
+);
+
+/** Checks schemas against their own schema. It is compiled once, because that takes longer than any schema of a flow. */
+const dialect = new Ajv2020({ strict: false, logger: false });
+
+/**
+ * Compiles a schema that `checkSchema` accepted; a sentence if the engine refuses it, such as for a negative minLength.
+ * `format` is an annotation.
+ */
+export function compileSchema(schema: JsonValue): SchemaCheck | string {
+  const refused = 'is not a valid JSON Schema of 2020-12';
+  const ajv = new Ajv2020({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    validateFormats: false,
+    inlineRefs: false,
+    logger: false,
+    code: { regExp: regExp as never },
+  });
+  try {
+    if (dialect.validateSchema(schema as object | boolean) !== true) return refused;
+    // Without its own schemas the engine does not know the name of the dialect, which `checkSchema` compared.
+    const { $schema: _, ...rest } = typeof schema === 'object' && !Array.isArray(schema) ? { ...schema } : {};
+    const check = ajv.compile(typeof schema === 'boolean' ? schema : rest);
+    return (value) => {
+      if (check(value)) return [];
+      return (check.errors ?? []).slice(0, 1).map(({ instancePath }) => instancePath);
+    };
+  } catch {
+    return refused;
+  }
+}
