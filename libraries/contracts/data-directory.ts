@@ -25,6 +25,8 @@ export function dataDirectory(root: string) {
     /** For the admin addresses of gateways, which show decisions and test providers. */
     adminToken: join(tokens, 'admin.token'),
     runtimeToken: join(tokens, 'runtime.token'),
+    /** For the internal address of the retrieval service, by which the operator manages collections of resources. */
+    retrievalToken: join(tokens, 'retrieval.token'),
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
     signingKeys: join(tokens, 'signing.keys'),

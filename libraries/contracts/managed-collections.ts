@@ -15,7 +15,7 @@ const { collection_id: _id, parent_id: _parent, ...members } = createCollectionS
 
 /**
  * Body of PUT on the internal address: the collection as its resource declares it. The same request again changes nothing.
- * `adopt`: a collection that exists without a manager may be taken over, if it has this owner.
+ * `adopt`: the collection exists and is taken over, if it has this owner and no manager; it is never created.
  */
 export const ensureCollectionSchema = z
   .strictObject({
@@ -32,10 +32,16 @@ export const managedCollectionSchema = z.strictObject({ collection: collectionSc
 /** Answer of DELETE on the internal address: the collection is deleted now, or was before, or never was. */
 export const deletedCollectionSchema = z.strictObject({ deleted: z.literal(true) }).describe('A deleted collection.');
 
+/** Answer of DELETE of the manager: no resource manages the collection any more, or this one never did. */
+export const releasedCollectionSchema = z
+  .strictObject({ released: z.literal(true) })
+  .describe('A released collection.');
+
 /** The member that a conflict of the internal address names. */
 export const managedConflicts = {
   name: 'another collection of the tenant has this name',
   collection_id: 'the id belonged to a collection of another tenant, or to a deleted one',
+  adopt: 'the tenant has no collection with this id that can be taken over',
   manager: 'the collection exists and this resource does not manage it',
   owner: 'the collection has another owner',
   children: 'the collection has others below it',

@@ -33,10 +33,17 @@ const text = (max: number) => storableString.min(1).max(max);
 export const retrievalModeSchema = z.enum(['hybrid', 'vector', 'bm25']);
 const mode = retrievalModeSchema;
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
-/** The year 0 is a date of ISO 8601, and none of PostgreSQL. */
-const instant = z.iso.datetime({ offset: true }).refine((text) => !text.startsWith('0000'), {
-  error: 'must be a date of the year 1 or later',
-});
+const firstInstant = Date.parse('0001-01-01T00:00:00Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+/** Years of four digits, written and in UTC: the year 0 is a date of ISO 8601, and none of PostgreSQL. */
+const instant = z.iso
+  .datetime({ offset: true })
+  .refine(
+    (text) => !text.startsWith('0000') && !(Date.parse(text) < firstInstant) && !(Date.parse(text) > lastInstant),
+    {
+      error: 'must be a time in the years 1 to 9999 of UTC',
+    },
+  );
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const id = z
   .string()

@@ -194,4 +194,28 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     ],
     selectableFields: ['.spec.gateway', '.spec.ready'],
   },
+  collection: {
+    description:
+      'Collection is a collection of documents that are searched together. The operator creates it in the retrieval ' +
+      'service, changes what may change, and begins a reindex for another embedding profile.',
+    spec: 'spec is the desired state.',
+    status: 'status is the state that the operator observed.',
+    columns: [
+      ready,
+      reason,
+      column('Tenant', '.spec.tenant', 'Tenant of the collection.'),
+      column('Collection', '.spec.name', 'Name of the collection in its tenant.'),
+      column('Documents', '.status.documents', 'Number of documents.', 'integer'),
+      column('Profile', '.status.embeddingProfile', 'Embedding profile of the active version.'),
+      age,
+      wide('Version', '.status.activeVersion', 'Version that answers queries.', 'integer'),
+      wide('Chunks', '.status.chunks', 'Number of chunks.', 'integer'),
+      wide('Reindex', '.status.reindex.state', 'State of the version that is built beside the active one.'),
+      wide('Done', '.status.reindex.documentsDone', 'Documents that are in the new version.', 'integer'),
+      wide('Deletion', '.spec.deletionPolicy', 'What a deletion does to the collection.'),
+      wide('Collection id', '.status.collectionId', 'Id of the collection over HTTP.'),
+      message,
+    ],
+    selectableFields: ['.spec.tenant', '.spec.name', '.spec.embeddingProfile', '.spec.deletionPolicy'],
+  },
 };

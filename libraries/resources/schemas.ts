@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { collectionResourceSchema } from './collection.ts';
 import { gatewayReportSchema } from './gateway-report.ts';
 import { gatewayRouteSchema } from './gateway-route.ts';
 import { guardrailPolicySchema } from './guardrail-policy.ts';
@@ -15,6 +16,7 @@ export const resourceSchemas = {
   runtimeWorkload: runtimeWorkloadSchema,
   gatewayRoute: gatewayRouteSchema,
   gatewayReport: gatewayReportSchema,
+  collection: collectionResourceSchema,
 } as const satisfies Record<keyof typeof kinds, z.ZodType>;
 
 const byKind: ReadonlyMap<string, { readonly kind: Kind; readonly schema: z.ZodType }> = new Map(

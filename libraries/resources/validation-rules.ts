@@ -70,6 +70,24 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
   runtimeWorkload: ['spec.digest', 'spec.build', 'spec.manifest'].map((at) => frozen(kinds.runtimeWorkload, at)),
   gatewayRoute: [],
   gatewayReport: [],
+  collection: [
+    ...['spec.tenant', 'spec.owner', 'spec.source', 'spec.type', 'spec.aclModel', 'spec.chunking'].map((at) =>
+      frozen(kinds.collection, at),
+    ),
+    {
+      at: 'spec.chunking',
+      rule: 'self.overlap * 2 <= self.size',
+      message: 'overlap is at most half of size',
+      reason: 'FieldValueInvalid',
+      fieldPath: '.overlap',
+    },
+    {
+      at: 'spec.name',
+      rule: "!self.matches('^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$')",
+      message: 'the name of a Collection does not have the form of a UUID',
+      reason: 'FieldValueInvalid',
+    },
+  ],
 };
 
 /**
@@ -83,4 +101,5 @@ export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[
   runtimeWorkload: [],
   gatewayRoute: ['spec'],
   gatewayReport: ['spec'],
+  collection: ['spec.owner', 'spec.source', 'spec.chunking'],
 };

@@ -38,7 +38,7 @@ export type CandidateQuery = {
   readonly labels: readonly string[] | 'every';
   readonly condition?: AttributeCondition;
   readonly legs: readonly Leg[];
-  /** Most candidates of each leg, at least 1. */
+  /** Most candidates of each leg, from 1 to the `mostCandidates` of the index. */
   readonly window: number;
 };
 
@@ -50,6 +50,8 @@ export type Candidate = { readonly id: string; readonly score: number };
  * answer: a caller never takes that for an empty result.
  */
 export type SearchIndex = AsyncDisposable & {
+  /** The largest window of a query. */
+  readonly mostCandidates: number;
   /**
    * Makes changes findable, in their order; call it with puts before the commit that makes them count, and with the
    * removal of what they replace after it. An engine that follows committed changes by itself returns at once.

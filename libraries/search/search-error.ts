@@ -6,13 +6,17 @@ type SearchFault =
   /** The partition did not reflect the asked change in time. */
   | 'behind'
   /** The partition is larger than the configured bound. */
-  | 'too_large';
+  | 'too_large'
+  /** The engine cannot name as many candidates as the query needs. */
+  | 'too_deep';
 
 const sentences: Readonly<Record<SearchFault, string>> = {
   unreachable: 'the search engine does not answer',
   absent: 'the search engine has no such partition: it is rebuilt or was removed',
   behind: 'the search engine does not reflect the newest changes yet: repeat the query',
   too_large: 'the partition is larger than the memory of the search engine: raise the bound or divide the collection',
+  too_deep:
+    'the best candidates of the search engine are not visible at present: remove documents that are no longer valid',
 };
 
 /** A search has no answer; it is never an empty one. */

@@ -18,6 +18,7 @@ const queryOf = (partition: string, reflects: bigint): CandidateQuery => ({
   legs,
   window: 10_000,
 });
+const neverAborted = new AbortController().signal;
 const putOf = (id: string): IndexChange => ({ kind: 'put', entry: entryOf(id) });
 const putMany = (count: number, from = 0): readonly IndexChange[] =>
   Array.from({ length: count }, (_, at) => putOf(`e${String(from + at).padStart(5, '0')}`));
@@ -171,6 +172,70 @@ describe('the embedded search index', () => {
     expect(world.index.bytes()).toBeLessThanOrEqual(size * 2);
     expect((await found(world, 'b', 1n))[1]).toHaveLength(100);
     expect(world.source.loads).toBe(4);
+  });
+
+  test('a partition that is loaded ahead follows changes, and its first query loads nothing', async () => {
+    await using world = openMemoryWorld();
+    await world.commit('p', putMany(10));
+    expect(await world.index.preload('p', neverAborted)).toBe(true);
+    expect(await world.index.preload('p', neverAborted)).toBe(true);
+    const reflects = await world.commit('p', putMany(1, 10));
+    expect((await found(world, 'p', reflects))[0]).toHaveLength(11);
+    expect(world.source.loads).toBe(1);
+    expect(await fault(world.index.preload('unknown', neverAborted))).toBe('absent');
+  });
+
+  test('a query waits for a load ahead of it, and loads itself where that is given up', async () => {
+    await using world = openMemoryWorld();
+    const reflects = await world.commit('p', putMany(10));
+    const stop = new AbortController();
+    for (const isGivenUp of [false, true]) {
+      let query: ReturnType<typeof found> | undefined;
+      world.source.beforePage = async () => {
+        query ??= found(world, 'p', reflects);
+        if (isGivenUp) stop.abort();
+      };
+      expect(await world.index.preload('p', stop.signal)).toBe(!isGivenUp);
+      expect((await query)?.[0]).toHaveLength(10);
+      await world.index.drop('p');
+    }
+    expect(world.source.loads).toBe(3);
+  });
+
+  test('a load ahead evicts nothing, fits up to the bound, and gives way to every query', async () => {
+    const sizeOf = async (count: number) => {
+      await using world = openMemoryWorld();
+      await found(world, 'p', await world.commit('p', putMany(count)));
+      return world.index.bytes();
+    };
+    const size = await sizeOf(100);
+    for (const [mostBytes, isLoaded] of [
+      [size * 2, true],
+      [size * 2 - 1, false],
+    ] as const) {
+      await using world = openMemoryWorld({ mostBytes });
+      for (const name of ['a', 'b', 'c']) await world.commit(name, putMany(100));
+      await found(world, 'a', 1n);
+      expect(await world.index.preload('b', neverAborted)).toBe(isLoaded);
+      const loaded = () => ['a', 'b', 'c'].filter((name) => world.index.appliedThrough(name) !== undefined);
+      expect(loaded()).toEqual(isLoaded ? ['a', 'b'] : ['a']);
+      // What was loaded ahead is evicted before what a query used.
+      await found(world, 'c', 1n);
+      expect(loaded()).toEqual(isLoaded ? ['a', 'c'] : ['c']);
+    }
+    await using world = openMemoryWorld({ mostBytes: size * 2 });
+    for (const name of ['a', 'b', 'c']) await world.commit(name, putMany(100));
+    await found(world, 'a', 1n);
+    let query: Promise<unknown> | undefined;
+    let pages = 0;
+    world.source.beforePage = async () => {
+      pages += 1;
+      if (pages === 20) query = found(world, 'c', 1n);
+      if (pages > 20 && pages % 2 === 0) await new Promise(setImmediate);
+    };
+    expect(await world.index.preload('b', neverAborted)).toBe(false);
+    await query;
+    expect(['a', 'b', 'c'].map((name) => world.index.appliedThrough(name))).toEqual([1n, undefined, 1n]);
   });
 
   test('a partition as large as the bound is served, and a larger one is refused, loaded or grown', async () => {

@@ -1,5 +1,6 @@
 import { wait } from '#kit/time/wait';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
 import type { LivePartition } from './live-partition.ts';
 import { LoadedPartitions } from './loaded-partitions.ts';
@@ -28,6 +29,12 @@ type EmbeddedOptions = {
 };
 
 type EmbeddedIndex = SearchIndex & {
+  /**
+   * Loads a partition ahead of its first query, if it fits beside those in memory. Nothing is evicted for it.
+   * @returns whether it is in memory, or is being loaded
+   * @throws SearchUnavailableError
+   */
+  preload(partition: string, signal: AbortSignal): Promise<boolean>;
   /** Applies what was committed to a loaded partition, so that the next query need not; never rejects. */
   refresh(partition: string): Promise<void>;
   /** The number of the newest applied change; undefined if the partition is not in memory. */
@@ -101,12 +108,20 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
   }
 
   return {
+    mostCandidates: Number.POSITIVE_INFINITY,
     candidates,
     async write() {
       // The source is what this engine answers from.
     },
     async drop(name) {
       partitions.remove(name);
+    },
+    async preload(name, signal) {
+      try {
+        return await partitions.preload(name, signal);
+      } catch (error) {
+        throw error instanceof SearchUnavailableError ? error : new SearchUnavailableError('unreachable', error);
+      }
     },
     async refresh(name) {
       const partition = partitions.peek(name);

@@ -12,6 +12,11 @@ type LoadedOptions = {
   readonly mostBytes: number;
 };
 
+type Preload = { readonly stop: AbortController; bytes: number; readonly ended: Promise<void> };
+
+/** A load ahead of the first query was given up for lack of room, or because it is not wanted any more. */
+class PreloadGivenUp extends Error {}
+
 /** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
 export class LoadedPartitions {
   readonly #options: LoadedOptions;
@@ -19,6 +24,8 @@ export class LoadedPartitions {
   readonly #loaded = new Map<string, LivePartition>();
   readonly #loading = new Map<string, Promise<LivePartition>>();
   readonly #loadingBytes = new Map<string, number>();
+  /** Loads ahead of the first query, which give way to every other one. */
+  readonly #preloads = new Map<string, Preload>();
 
   constructor(options: LoadedOptions) {
     this.#options = options;
@@ -45,6 +52,8 @@ export class LoadedPartitions {
   load(name: string): Promise<LivePartition> {
     const running = this.#loading.get(name);
     if (running !== undefined) return running;
+    const preload = this.#preloads.get(name);
+    if (preload !== undefined) return preload.ended.then(() => this.peek(name) ?? this.load(name));
     const check = (bytes: number): void => {
       this.#loadingBytes.set(name, bytes);
       this.#makeRoom(name, bytes);
@@ -63,6 +72,44 @@ export class LoadedPartitions {
     return loading;
   }
 
+  /**
+   * Reads a partition ahead of its first query if it fits beside all others; it is the first one that is evicted. It is
+   * given up when `signal` aborts or another partition needs the room.
+   * @returns whether the partition is in memory
+   * @throws SearchUnavailableError if it does not exist; whatever the source throws
+   */
+  async preload(name: string, signal: AbortSignal): Promise<boolean> {
+    if (this.peek(name) !== undefined || this.#loading.has(name) || this.#preloads.has(name)) return true;
+    const stop = new AbortController();
+    const either = AbortSignal.any([stop.signal, signal]);
+    const ended = Promise.withResolvers<void>();
+    const preload: Preload = { stop, bytes: 0, ended: ended.promise };
+    this.#preloads.set(name, preload);
+    const check = (bytes: number): void => {
+      preload.bytes = bytes;
+      if (either.aborted || this.#used > this.#options.mostBytes) throw new PreloadGivenUp();
+    };
+    try {
+      const partition = await LivePartition.load(name, this.#options, check);
+      try {
+        check(partition.rows.bytes);
+      } catch (error) {
+        partition.retire();
+        throw error;
+      }
+      const others = [...this.#loaded];
+      this.#loaded.clear();
+      for (const [other, loaded] of [[name, partition] as const, ...others]) this.#loaded.set(other, loaded);
+      return true;
+    } catch (error) {
+      if (error instanceof PreloadGivenUp) return false;
+      throw error;
+    } finally {
+      this.#preloads.delete(name);
+      ended.resolve();
+    }
+  }
+
   /** Evicts what exceeds the bound after a partition has grown. */
   settle(partition: LivePartition): void {
     try {
@@ -78,6 +125,7 @@ export class LoadedPartitions {
   }
 
   removeAll(): void {
+    for (const { stop } of this.#preloads.values()) stop.abort();
     for (const name of [...this.#loaded.keys()]) this.remove(name);
   }
 
@@ -87,12 +135,23 @@ export class LoadedPartitions {
     return bytes;
   }
 
+  /** Estimated bytes of everything that is loaded or being loaded. */
+  get #used(): number {
+    let bytes = this.bytes;
+    for (const loading of this.#loadingBytes.values()) bytes += loading;
+    for (const preload of this.#preloads.values()) bytes += preload.bytes;
+    return bytes;
+  }
+
   /** @throws SearchUnavailableError if the partition alone exceeds the bound */
   #makeRoom(name: string, needed: number): void {
     const { mostBytes } = this.#options;
     if (needed > mostBytes) throw new SearchUnavailableError('too_large');
     let others = this.bytes - (this.#loaded.get(name)?.rows.bytes ?? 0);
     for (const [other, bytes] of this.#loadingBytes) if (other !== name) others += bytes;
+    let ahead = 0;
+    for (const { bytes } of this.#preloads.values()) ahead += bytes;
+    if (others + ahead + needed > mostBytes) for (const { stop } of this.#preloads.values()) stop.abort();
     for (const [other, partition] of this.#loaded) {
       if (others + needed <= mostBytes) return;
       if (other === name) continue;

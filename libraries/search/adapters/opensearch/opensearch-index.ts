@@ -6,8 +6,8 @@ import { waitAtMost } from '../../wait-at-most.ts';
 import type { Connection } from './connect-opensearch.ts';
 import { keywordOf } from './encode-values.ts';
 import { FollowedPartition } from './followed-partition.ts';
-import { type IndexPlace, indexBehind, markOf } from './index-layout.ts';
-import { searchLegs } from './search-legs.ts';
+import { aliasOf, type IndexPlace, indexBehind, markOf, routingOf } from './index-layout.ts';
+import { queryLimits, searchLegs } from './search-legs.ts';
 import { deleteDocuments, refreshIndex, type WriteTarget } from './write-documents.ts';
 
 /** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
@@ -16,10 +16,13 @@ const openSearchLimits = {
   followMs: 1_000,
   /** For a partition that is not in the index: new, or lost. Its loading continues for later queries. */
   loadMs: 10_000,
+  /** A place is asked again after this time: a standby may have become the database, without its newest changes. */
+  placeMs: 60_000,
   /** Partitions whose state is kept in memory; of others it is read from the index at each query. */
   known: 10_000,
 } as const;
 
+const preloadMs = 60_000;
 /** Before a source that did not name the awaited change is asked again. */
 const pauseMs = 20;
 const neverAborted = new AbortController().signal;
@@ -29,11 +32,15 @@ type OpenSearchOptions = {
   readonly source: PartitionSource;
   /** Where a partition is stored; undefined if there is no such partition. Rejects if the database is away. */
   readonly placeOf: (partition: string) => Promise<IndexPlace | undefined>;
-  /** Longest waits of a query instead of 1 s and 10 s. */
-  readonly waits?: { readonly followMs: number; readonly loadMs: number };
+  /** Longest waits of a query instead of 1 s and 10 s, and the time after which a place is asked again. */
+  readonly waits?: { readonly followMs: number; readonly loadMs: number; readonly placeMs: number };
 };
 
-type OpenSearchIndex = SearchIndex & {
+export type OpenSearchIndex = SearchIndex & {
+  /** Removes what a partition has at a place that it does not use any more. */
+  removeFrom(place: IndexPlace, partition: string): Promise<void>;
+  /** Brings a partition into the index before its first query; rejects if that is not possible within a minute. */
+  preload(partition: string, signal: AbortSignal): Promise<boolean>;
   /** Applies committed changes to the index, so that the next query does not wait for them; never rejects. */
   refresh(partition: string): Promise<void>;
   /** The number of the newest change that is known to be in the index; undefined if none is known. */
@@ -50,15 +57,18 @@ export function openOpenSearchIndex({
   placeOf,
   waits = openSearchLimits,
 }: OpenSearchOptions): OpenSearchIndex {
-  const partitions = new Map<string, FollowedPartition>();
+  const partitions = new Map<string, { readonly partition: FollowedPartition; readonly askedAt: number }>();
 
   async function find(name: string): Promise<FollowedPartition> {
+    const askedAt = performance.now();
     const known = partitions.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined && askedAt - known.askedAt < waits.placeMs) return known.partition;
     const place = await placeOf(name);
     if (place === undefined) throw new SearchUnavailableError('absent');
-    const partition = partitions.get(name) ?? new FollowedPartition(name, place, { connection, source });
-    partitions.set(name, partition);
+    const present = partitions.get(name)?.partition;
+    const isThere = present?.target.alias === aliasOf(place);
+    const partition = isThere ? present : new FollowedPartition(name, place, { connection, source });
+    partitions.set(name, { partition, askedAt });
     const [oldest] = partitions.keys();
     if (partitions.size > openSearchLimits.known && oldest !== undefined) partitions.delete(oldest);
     return partition;
@@ -69,7 +79,7 @@ export function openOpenSearchIndex({
       await partition.follow();
     } catch (error) {
       // The place may have changed: it is read again.
-      if (partitions.get(name) === partition) partitions.delete(name);
+      if (partitions.get(name)?.partition === partition) partitions.delete(name);
       throw error;
     }
   }
@@ -114,8 +124,16 @@ export function openOpenSearchIndex({
   }
 
   return {
+    mostCandidates: queryLimits.window,
     candidates,
     drop,
+    removeFrom: (place, partition) =>
+      removePartition({ connection, alias: aliasOf(place), routing: routingOf(partition), partition }),
+    async preload(name, signal) {
+      const partition = await find(name);
+      await waitAtMost(follow(name, partition), { ms: preloadMs, signal });
+      return true;
+    },
     async write() {
       // The source is what this engine follows.
     },
@@ -124,7 +142,7 @@ export function openOpenSearchIndex({
         .then((partition) => follow(name, partition))
         .catch(() => undefined);
     },
-    appliedThrough: (name) => partitions.get(name)?.appliedThrough,
+    appliedThrough: (name) => partitions.get(name)?.partition.appliedThrough,
     async [Symbol.asyncDispose]() {
       partitions.clear();
     },

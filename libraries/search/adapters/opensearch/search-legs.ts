@@ -8,7 +8,7 @@ import { markOf } from './index-layout.ts';
 import type { WriteTarget } from './write-documents.ts';
 
 /** The bounds of a query, of which OpenSearch refuses larger ones. */
-const queryLimits = {
+export const queryLimits = {
   /** Candidates of a leg. */
   window: 5_000,
   /** Different terms of a bm25 leg that count; further ones, in the order of the query, do not. */
@@ -67,7 +67,9 @@ async function ask(
   signal: AbortSignal | undefined,
 ): Promise<readonly Found[]> {
   const filter = filterOf(query);
-  const head = JSON.stringify({ index: alias, routing, preference: routing, allow_partial_search_results: false });
+  // A preference that begins with an underscore is a command of OpenSearch.
+  const preference = `p${routing}`;
+  const head = JSON.stringify({ index: alias, routing, preference, allow_partial_search_results: false });
   const searches = query.legs.map((leg) => JSON.stringify(searchOf(leg, { query, filter, neighbours })));
   const { status, body } = await connection.ask({
     method: 'POST',

@@ -1,0 +1,40 @@
+import { describeFailure } from '#kit/log/describe-failure';
+import { wait } from '#kit/time/wait';
+import type { HintQueue } from './ports.ts';
+
+type SubscriptionOptions = {
+  readonly onHint: () => void;
+  /** Called with the failure of each attempt to subscribe. */
+  readonly onAway: (failure: ReturnType<typeof describeFailure>) => void;
+  /** Time between two attempts, milliseconds. */
+  readonly everyMs: number;
+};
+
+/** Subscribes as soon as the queue answers, which is a hint by itself; until then tables are looked at without hints. */
+export function keepSubscribed(
+  queue: HintQueue,
+  topic: string,
+  { onHint, onAway, everyMs }: SubscriptionOptions,
+): AsyncDisposable {
+  const stop = new AbortController();
+  async function subscribe(): Promise<AsyncDisposable | undefined> {
+    while (!stop.signal.aborted) {
+      try {
+        const subscription = await queue.subscribe(topic, onHint);
+        onHint();
+        return subscription;
+      } catch (error) {
+        onAway(describeFailure(error));
+        await wait(everyMs, stop.signal);
+      }
+    }
+    return undefined;
+  }
+  const subscribed = subscribe();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await (await subscribed)?.[Symbol.asyncDispose]();
+    },
+  };
+}
