@@ -1,3 +1,4 @@
+import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
@@ -26,13 +27,7 @@ export const settings = {
     choices: ['api', 'worker', 'both'],
     default: 'both',
   }),
-  PORTCULLIS_IDENTITY: setting.choice({
-    help: 'production: callers have a verified token; development: headers name the caller, without authentication',
-    choices: ['production', 'development'],
-  }),
-  PORTCULLIS_ISSUERS_FILE: setting.optional(
-    setting.file({ help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production' }),
-  ),
+  ...identitySettings,
   PORTCULLIS_DATABASE_URL: setting.string({
     help: 'postgres://user@host:port/database without a password: documents, jobs and relations',
   }),
@@ -94,8 +89,7 @@ export type RetrievalConfig = {
   /** Where managers ask with a service token for collections; a process that only works has no such address. */
   readonly internal: { readonly listen: Address; readonly tokenFile: string } | undefined;
   readonly role: 'api' | 'worker' | 'both';
-  /** Never both: the headers of development mode are not read in production mode. */
-  readonly identity: { readonly mode: 'production'; readonly issuersFile: string } | { readonly mode: 'development' };
+  readonly identity: IdentityMode;
   readonly databaseUrl: string;
   readonly relations: RelationsChoice;
   readonly modelGateway: URL;
@@ -147,17 +141,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
   };
   return { config, secrets };
-}
-
-function identityOf(mode: 'production' | 'development', issuersFile: string | undefined): RetrievalConfig['identity'] {
-  if (mode === 'development') {
-    if (issuersFile === undefined) return { mode };
-    throw new ConfigError([
-      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token is verified, so remove one of both',
-    ]);
-  }
-  if (issuersFile !== undefined) return { mode, issuersFile };
-  throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);
 }
 
 function internalOf(listen: Address | undefined, tokenFile: string | undefined): RetrievalConfig['internal'] {

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { followFiles } from '#environment/follow-files';
 import { readYamlFile } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
+import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { createS3Client } from '#objects/adapters/s3/s3-client';
@@ -10,7 +11,16 @@ import type { ObjectStore } from '#objects/ports';
 import { createNatsQueue } from '#queue/adapters/nats/nats-queue';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import type { HintQueue } from '#queue/ports';
+import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { connectOpenSearch } from '#search/adapters/opensearch/connect-opensearch';
+import { openOpenSearchIndex } from '#search/adapters/opensearch/opensearch-index';
+import type { SearchIndex } from '#search/ports';
 import type { Database } from '#sql/connect';
+import { chunkSource } from './index/chunk-source.ts';
+import { openSearchPlaces } from './index/opensearch-places.ts';
+import { openSearchUpkeep } from './index/opensearch-upkeep.ts';
+import { partitionName } from './index/partition-name.ts';
+import type { PreloadedIndex } from './index/start-preloading.ts';
 import { createContentFetcher } from './ingest/fetch/content-fetcher.ts';
 import { type ContentSources, contentSources } from './ingest/fetch/content-sources.ts';
 import type { ContentFetcher } from './ingest/ports.ts';
@@ -26,6 +36,62 @@ export async function openObjects({ objects, s3 }: StoresConfig): Promise<Object
   if (objects.kind === 's3') throw new Error('staging in S3 has no address of S3');
   await mkdir(objects.directory, { recursive: true, mode: 0o700 });
   return createFolderObjects(objects.directory);
+}
+
+export type OpenedIndex = {
+  readonly index: SearchIndex;
+  /** Of the adapter. */
+  readonly name: 'embedded' | 'opensearch';
+  /** Rejects unless the index can answer. */
+  readonly answers: () => Promise<unknown>;
+  /** Loads versions before their switch. */
+  readonly preloaded: PreloadedIndex;
+  /** Removes the entries of a version. */
+  readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
+  /** Removes what is left in places that are not used any more. */
+  readonly clearLeft: () => Promise<void>;
+};
+
+type IndexParts = {
+  readonly database: Database;
+  /** Of the embedded index, estimated. */
+  readonly mostBytes: number;
+  /** Of the vectors of a profile; undefined while the profile is not approved. */
+  readonly dimensionsOf: (profileId: string) => number | undefined;
+};
+
+/** @throws ConfigError if the files of OpenSearch cannot be used; its server is not asked yet */
+export async function openIndex(
+  { openSearch }: StoresConfig,
+  { database, mostBytes, dimensionsOf }: IndexParts,
+  parts: AsyncDisposableStack,
+): Promise<OpenedIndex> {
+  const source = chunkSource(database);
+  if (openSearch === undefined) {
+    const index = parts.use(openEmbeddedIndex({ source, mostBytes }));
+    return {
+      index,
+      preloaded: index,
+      name: 'embedded',
+      // It answers a query only after it read the committed changes from PostgreSQL.
+      answers: () => database.sql`select 1`,
+      dropPartition: (collectionId, version) => index.drop(partitionName({ collectionId, version })),
+      clearLeft: async () => undefined,
+    };
+  }
+  const { url, credential, caFile, prefix } = openSearch;
+  const connection = parts.use(
+    await connectOpenSearch({
+      nodes: [url],
+      ...(caFile === undefined ? {} : { caFile }),
+      ...(credential === undefined
+        ? {}
+        : { credential: { user: credential.user, passwordFile: openTokenFile(credential.passwordFile) } }),
+    }),
+  );
+  const places = openSearchPlaces(database, { prefix, dimensionsOf });
+  const index = parts.use(openOpenSearchIndex({ connection, source, placeOf: places.placeOf }));
+  return { index, preloaded: index, name: 'opensearch', ...openSearchUpkeep({ index, places, connection, prefix }) };
 }
 
 type SourcesWatch = {

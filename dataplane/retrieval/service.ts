@@ -1,8 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { type Api, createApi } from '#api/create-api';
-import { createHeaderAuthorizer, createTokenAuthorizer } from '#identity/authorize-callers';
-import { createVerifier } from '#identity/create-verifier';
-import { readIssuersFile } from '#identity/issuers-file';
+import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import type { CallerAuthorizer } from '#identity/tenant-caller';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { createAdminRoutes } from '#kit/http/admin-routes';
@@ -11,13 +9,13 @@ import { openTokenFile } from '#kit/http/token-file';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { followProfiles } from '#models/approved-profiles';
+import { countTokens } from '#models/count-tokens';
 import { createGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
 import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
-import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
 import { awaitDatabase } from '#sql/await-database';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
@@ -29,8 +27,7 @@ import { createServiceAuthorizer, internalTable } from './http/internal-table.ts
 import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
 import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
-import { chunkSource } from './index/chunk-source.ts';
-import { partitionName } from './index/partition-name.ts';
+import { preparedHints, startPreloading } from './index/start-preloading.ts';
 import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
@@ -38,8 +35,7 @@ import { failedDependency } from './monitoring/failed-dependency.ts';
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
 import { readBacklog } from './monitoring/read-backlog.ts';
-import { openFetcher, openObjects, openQueue } from './open-stores.ts';
-import { countTokens } from './tokens/count-tokens.ts';
+import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
 
 /** Replacements for tests. */
 export type RetrievalOverrides = {
@@ -91,14 +87,15 @@ export async function createRetrievalService(
   const profiles = parts.use(await openProfiles(config, { logger, metrics }));
   const objects = overrides.objects ?? parts.use(await openObjects(config.stores));
   const models = overrides.models ?? parts.use(openModels(config, secrets));
-  const index = parts.use(openEmbeddedIndex({ source: chunkSource(database), mostBytes: config.indexBytes }));
+  const dimensionsOf = (id: string): number | undefined => profiles.current().embedding.get(id)?.dimension;
+  const search = await openIndex(config.stores, { database, mostBytes: config.indexBytes, dimensionsOf }, parts);
   const queue = overrides.queue ?? parts.use(openQueue(config.stores, database));
   const retrieval: Retrieval = {
     database,
     relations,
     objects,
     models,
-    index,
+    index: search.index,
     analyse,
     countTokens,
     profiles: profiles.current,
@@ -114,18 +111,20 @@ export async function createRetrievalService(
         adapters: {
           queue: config.stores.nats === undefined ? 'postgres' : 'nats',
           objects: config.stores.objects.kind,
-          search: 'embedded',
+          search: search.name,
         },
         queueAnswers: () => queue.publish('health'),
-        // The embedded index answers a query only after it read the committed changes from PostgreSQL.
-        searchAnswers: () => database.sql`select 1`,
+        searchAnswers: search.answers,
       }),
   };
   if (config.role !== 'api') {
     const guard = await openGuard(config, parts, { logger, metrics });
     const onRefused = (isRefused: boolean): void => metrics.fileRefused('content_sources', isRefused);
     const fetcher = await openFetcher(config.stores, parts, { logger, onRefused });
-    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard, fetcher }));
+    parts.use(startWorker(retrieval, config, { logger, metrics, overrides, queue, guard, fetcher, search }));
+  }
+  if (config.role !== 'worker') {
+    parts.use(startPreloading({ database, index: search.preloaded, queue, logger, replica: uuid() }));
   }
   const readiness = { isWithdrawn: false };
   const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
@@ -147,7 +146,7 @@ export async function createRetrievalService(
   return { url, internalUrl, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 
   async function serve(): Promise<string> {
-    const authorizer = await openAuthorizer(config, { logger, metrics });
+    const authorizer = await openCallerAuthorizer(config.identity, { logger, onUnavailable: metrics.keysUnavailable });
     const api = createRetrievalApi(retrieval, { authorizer, metrics, logger });
     const onHandlerError = (): void => logger.error('handler_failed', {});
     const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
@@ -173,6 +172,7 @@ type WorkerTools = Tools & {
   readonly queue: HintQueue;
   readonly guard: DocumentGuard | 'unguarded';
   readonly fetcher: ContentFetcher;
+  readonly search: OpenedIndex;
 };
 
 function createRetrievalApi(
@@ -221,23 +221,6 @@ function createInternalApi(
   });
 }
 
-async function openAuthorizer({ identity }: RetrievalConfig, { logger, metrics }: Tools): Promise<CallerAuthorizer> {
-  if (identity.mode === 'development') {
-    logger.warn('development_identity', {});
-    return createHeaderAuthorizer();
-  }
-  const issuers = await readIssuersFile(identity.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
-  const verifier = createVerifier({
-    issuers,
-    onUnavailable: (issuer) => {
-      logger.warn('keys_unavailable', { issuer });
-      metrics.keysUnavailable(issuer);
-    },
-  });
-  return createTokenAuthorizer({ verifier, issuers });
-}
-
 async function openGuard(
   { guard }: RetrievalConfig,
   parts: AsyncDisposableStack,
@@ -250,9 +233,9 @@ async function openGuard(
 }
 
 function startWorker(
-  { database, objects, models, profiles, index, relations }: Retrieval,
+  { database, objects, models, profiles, relations }: Retrieval,
   { ingestConcurrency }: RetrievalConfig,
-  { logger, metrics, overrides, queue, guard, fetcher }: WorkerTools,
+  { logger, metrics, overrides, queue, guard, fetcher, search }: WorkerTools,
 ): AsyncDisposable {
   const ports = {
     database,
@@ -264,17 +247,21 @@ function startWorker(
     analyse,
     countTokens,
     onStep: metrics.stepCompleted,
+    hintPrepared: preparedHints(queue, logger),
     onUnavailable: metrics.dependencyFailed,
   } as const;
-  const dropPartition = (collectionId: string, version: number): Promise<void> =>
-    index.drop(partitionName({ collectionId, version }));
+  const { dropPartition, clearLeft } = search;
   return startIngest(ports, {
     logger,
     queue,
     concurrency: ingestConcurrency,
     onAttempt: metrics.attemptEnded,
     dropPartition,
-    removeContents: () => removeContents({ database, objects, relations, dropPartition }),
+    removals: [() => removeContents({ database, objects, relations, dropPartition }), clearLeft],
+    onRemovalFailed: (error) => {
+      const dependency = failedDependency(error);
+      if (dependency !== undefined) metrics.dependencyFailed(dependency);
+    },
     times: { ...ingestTimes, ...overrides.times },
   });
 }

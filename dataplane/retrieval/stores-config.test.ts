@@ -17,8 +17,19 @@ const none: Values = {
   PORTCULLIS_S3_SECRET_KEY_FILE: undefined,
   PORTCULLIS_S3_CA_FILE: undefined,
   PORTCULLIS_CONTENT_SOURCES_FILE: undefined,
+  PORTCULLIS_OPENSEARCH_URL: undefined,
+  PORTCULLIS_OPENSEARCH_USER: undefined,
+  PORTCULLIS_OPENSEARCH_PASSWORD_FILE: undefined,
+  PORTCULLIS_OPENSEARCH_CA_FILE: undefined,
+  PORTCULLIS_OPENSEARCH_PREFIX: 'portcullis',
 };
 const folder = { ...none, PORTCULLIS_OBJECTS_DIR: '/objects' };
+const plain = { PORTCULLIS_OPENSEARCH_URL: new URL('http://search:9200') };
+const search = {
+  PORTCULLIS_OPENSEARCH_URL: new URL('https://search:9200'),
+  PORTCULLIS_OPENSEARCH_USER: 'retrieval',
+  PORTCULLIS_OPENSEARCH_PASSWORD_FILE: '/password',
+};
 const s3 = {
   PORTCULLIS_S3_URL: new URL('http://s3:9000'),
   PORTCULLIS_S3_ACCESS_KEY_FILE: '/access',
@@ -38,7 +49,39 @@ test('hints go by NATS where its address is set, with TLS where its authority is
   expect(nats).toMatchObject({ servers: ['tls://nats:4222'], stream: 'hints', tls: { caFile: '/ca' } });
 });
 
+test('the search index is in OpenSearch where its address is set, and in memory otherwise', () => {
+  expect(storesOf(folder).openSearch).toBeUndefined();
+  const bare = storesOf({ ...folder, PORTCULLIS_OPENSEARCH_URL: new URL('http://search:9200') }).openSearch;
+  expect(bare).toMatchObject({ prefix: 'portcullis', credential: undefined, caFile: undefined });
+  const own = new URL('http://127.0.0.1:9200');
+  for (const url of [new URL('https://search:9200'), own]) {
+    expect(storesOf({ ...folder, ...search, PORTCULLIS_OPENSEARCH_URL: url }).openSearch).toMatchObject({
+      url,
+      credential: { user: 'retrieval', passwordFile: '/password' },
+    });
+  }
+  const longest = 'p'.repeat(40);
+  const named = { ...search, PORTCULLIS_OPENSEARCH_CA_FILE: '/ca', PORTCULLIS_OPENSEARCH_PREFIX: longest };
+  expect(storesOf({ ...folder, ...named }).openSearch).toMatchObject({ caFile: '/ca', prefix: longest });
+});
+
+test('every problem of the settings of OpenSearch is named at once', () => {
+  const wrong = { PORTCULLIS_OPENSEARCH_USER: 'retrieval', PORTCULLIS_OPENSEARCH_PREFIX: 'Documents' };
+  expect(() => storesOf({ ...folder, ...wrong })).toThrow(
+    /OPENSEARCH_URL is missing.*OPENSEARCH_PASSWORD_FILE is missing.*OPENSEARCH_PREFIX must have/s,
+  );
+});
+
 test.each<[string, Values]>([
+  ['PORTCULLIS_OPENSEARCH_URL', { ...folder, PORTCULLIS_OPENSEARCH_CA_FILE: '/ca' }],
+  ['PORTCULLIS_OPENSEARCH_URL', { ...folder, ...search, PORTCULLIS_OPENSEARCH_URL: new URL('http://search:9200') }],
+  ['PORTCULLIS_OPENSEARCH_URL', { ...folder, ...plain, PORTCULLIS_OPENSEARCH_CA_FILE: '/ca' }],
+  ['PORTCULLIS_OPENSEARCH_URL', { ...folder, PORTCULLIS_OPENSEARCH_URL: new URL('http://search:9200/?key=hunter2') }],
+  ['PORTCULLIS_OPENSEARCH_USER', { ...folder, ...search, PORTCULLIS_OPENSEARCH_USER: undefined }],
+  ['PORTCULLIS_OPENSEARCH_USER', { ...folder, ...search, PORTCULLIS_OPENSEARCH_USER: 'user:hunter2' }],
+  ['PORTCULLIS_OPENSEARCH_PASSWORD_FILE', { ...folder, ...search, PORTCULLIS_OPENSEARCH_PASSWORD_FILE: undefined }],
+  ['PORTCULLIS_OPENSEARCH_PREFIX', { ...folder, ...plain, PORTCULLIS_OPENSEARCH_PREFIX: '-documents' }],
+  ['PORTCULLIS_OPENSEARCH_PREFIX', { ...folder, ...plain, PORTCULLIS_OPENSEARCH_PREFIX: 'p'.repeat(41) }],
   ['PORTCULLIS_OBJECTS_DIR', none],
   ['PORTCULLIS_OBJECTS_DIR', { ...folder, ...s3, PORTCULLIS_S3_BUCKET: 'staged' }],
   ['PORTCULLIS_S3_URL', { ...none, PORTCULLIS_S3_BUCKET: 'staged' }],

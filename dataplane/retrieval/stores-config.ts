@@ -1,8 +1,9 @@
 import { ConfigError, setting } from '#kit/env/read-environment';
 import type { S3Options } from '#objects/adapters/s3/s3-client';
 import type { NatsOptions } from '#queue/adapters/nats/nats-queue';
+import { type OpenSearchChoice, openSearchOf, openSearchSettings } from './opensearch-config.ts';
 
-/** Where hints and staged documents are, and what content_ref may name. */
+/** Where hints, staged documents and the search index are, and what content_ref may name. */
 export const storeSettings = {
   PORTCULLIS_NATS_URL: setting.optional(
     setting.string({
@@ -39,6 +40,7 @@ export const storeSettings = {
       help: 'content-sources.yaml: what content_ref may name, followed on change; without it only public https addresses',
     }),
   ),
+  ...openSearchSettings,
 };
 
 export type StoresConfig = {
@@ -49,10 +51,12 @@ export type StoresConfig = {
   /** Also reads what content_ref names. */
   readonly s3: S3Options | undefined;
   readonly contentSourcesFile: string | undefined;
+  /** Where the search index is; in the memory of each process when absent. */
+  readonly openSearch: OpenSearchChoice | undefined;
 };
 
 /** The settings as they were read. */
-type StoreValues = {
+type StoreValues = Parameters<typeof openSearchOf>[0] & {
   readonly PORTCULLIS_NATS_URL: string | undefined;
   readonly PORTCULLIS_NATS_STREAM: string;
   readonly PORTCULLIS_NATS_CREDENTIALS_FILE: string | undefined;
@@ -75,6 +79,7 @@ export function storesOf(read: StoreValues): StoresConfig {
     objects: objectsOf(read, s3),
     s3,
     contentSourcesFile: read.PORTCULLIS_CONTENT_SOURCES_FILE,
+    openSearch: openSearchOf(read),
   };
 }
 

@@ -1,13 +1,13 @@
 // A worker of the crash tests: real but for the models, whose vectors depend on the text alone.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '#kit/log/logger';
+import { countTokens } from '#models/count-tokens';
 import { ModelsError } from '#models/models-error';
 import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { analyse } from '#search/analysis/analyse';
 import { startIngest } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { scriptedModels, testProfile } from '../../dataplane/retrieval/ingest/testing/scripted-models.ts';
-import { countTokens } from '../../dataplane/retrieval/tokens/count-tokens.ts';
 import { fetchedBytes, poison, textAt } from './crash-documents.ts';
 import { crashSettings, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
 
@@ -33,6 +33,7 @@ startIngest(
     analyse,
     countTokens,
     onStep: planFollower(settings),
+    hintPrepared: () => undefined,
     onUnavailable: () => undefined,
   },
   {
@@ -41,7 +42,8 @@ startIngest(
     concurrency: 4,
     onAttempt: () => undefined,
     dropPartition: async () => undefined,
-    removeContents: async () => 0,
+    removals: [],
+    onRemovalFailed: () => undefined,
     times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 300, graceMs: 500 },
   },
 );

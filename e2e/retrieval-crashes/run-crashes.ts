@@ -71,7 +71,7 @@ export async function killAtSteps(
   for (const step of ingestSteps) {
     // Every kind of submit is among these: upserts, fetched and refused ones, deletes.
     await submitAll(world, takeSubmits(submits, 31, 5), submits.accepted);
-    const isReindex = step === 'built' || step === 'switched';
+    const isReindex = step === 'built' || step === 'prepared' || step === 'switched';
     if (isReindex) await finish(world, submits);
     await startReindex(world.database, world.collectionId, undefined);
     const doomed = await world.startWorker({ ...plan(step), awayShare: step === 'released' ? 1 : 0 });

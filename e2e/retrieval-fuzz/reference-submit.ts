@@ -115,7 +115,7 @@ function isAddress(text: string): boolean {
 
 const instantForm = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-](\d\d):(\d\d))$/;
 
-/** RFC 3339 without leap seconds, of a year that PostgreSQL has. */
+/** RFC 3339 without leap seconds, of a year from 1 to 9999 as written and in UTC. */
 function isInstant(value: Json): boolean {
   const parts = typeof value === 'string' ? instantForm.exec(value) : null;
   if (parts === null) return false;
@@ -123,7 +123,12 @@ function isInstant(value: Json): boolean {
     .slice(1)
     .map((part) => Number(part ?? 0));
   const isDay = month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
-  return year >= 1 && isDay && hour <= 23 && minute <= 59 && second <= 59 && zoneHour <= 23 && zoneMinute <= 59;
+  const isForm = isDay && hour <= 23 && minute <= 59 && second <= 59 && zoneHour <= 23 && zoneMinute <= 59;
+  const ahead = (zoneHour * 60 + zoneMinute) * (String(value).at(-6) === '-' ? -1 : 1);
+  const minuteInUtc = hour * 60 + minute - ahead;
+  const isBefore = year === 1 && month === 1 && day === 1 && minuteInUtc < 0;
+  const isAfter = year === 9999 && month === 12 && day === 31 && minuteInUtc >= 24 * 60;
+  return year >= 1 && isForm && !isBefore && !isAfter;
 }
 
 function daysOf(year: number, month: number): number {

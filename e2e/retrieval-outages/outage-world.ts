@@ -5,6 +5,7 @@ import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { startTestServer, type TestServer } from '#sql/testing/test-server';
 import { type MinioServer, startMinio } from '../retrieval/minio-server.ts';
 import { startNats } from '../retrieval/nats-server.ts';
+import { type OpenSearchServer, startOpenSearch } from '../retrieval/opensearch-server.ts';
 import { poison } from '../retrieval-crashes/crash-documents.ts';
 import type { SpawnedServer } from '../support/server-program.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
@@ -12,10 +13,14 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { embeddingDimension, startEmbeddings } from './embedding-server.ts';
 
-export type Combination = { readonly queue: 'postgres' | 'nats'; readonly objects: 'folder' | 's3' };
+export type Combination = {
+  readonly queue: 'postgres' | 'nats';
+  readonly objects: 'folder' | 's3';
+  readonly search: 'embedded' | 'opensearch';
+};
 
 /** A part that is killed with SIGKILL and started again on its data. */
-type Part = 'api' | 'worker' | 'database' | 'nats' | 'minio';
+type Part = 'api' | 'worker' | 'database' | 'nats' | 'minio' | 'opensearch';
 
 export type OutageWorld = AsyncDisposable & {
   readonly database: Database;
@@ -30,7 +35,7 @@ export type OutageWorld = AsyncDisposable & {
 export const outageProfile = 'outages';
 
 /** One API process, one worker process, and the servers of a combination. */
-export async function openOutageWorld({ queue, objects }: Combination): Promise<OutageWorld> {
+export async function openOutageWorld({ queue, objects, search }: Combination): Promise<OutageWorld> {
   await using owned = new AsyncDisposableStack();
   const folder = owned.use(temporaryFolder()).path;
   const folderOf = (name: string): string => {
@@ -74,6 +79,11 @@ export async function openOutageWorld({ queue, objects }: Combination): Promise<
     environment['PORTCULLIS_S3_ACCESS_KEY_FILE'] = credentials.accessKeyFile;
     environment['PORTCULLIS_S3_SECRET_KEY_FILE'] = credentials.secretKeyFile;
   } else environment['PORTCULLIS_OBJECTS_DIR'] = folderOf('objects');
+  let openSearch: OpenSearchServer | undefined;
+  if (search === 'opensearch') {
+    openSearch = owned.use(await startOpenSearch());
+    environment['PORTCULLIS_OPENSEARCH_URL'] = openSearch.url.href;
+  }
   const start = (role: 'api' | 'worker'): Promise<RunningProcess> =>
     startProcess({ file: 'dataplane/retrieval/main.ts', environment: { ...environment, PORTCULLIS_ROLE: role } });
   const running = { api: await start('api'), worker: await start('worker') };
@@ -111,6 +121,10 @@ export async function openOutageWorld({ queue, objects }: Combination): Promise<
         minio = await startMinio(folderOf('minio'), minioPort);
       },
     },
+    opensearch: {
+      end: async () => openSearch?.kill(),
+      start: async () => openSearch?.start(),
+    },
   };
   const own = owned.move();
   return {
@@ -122,6 +136,7 @@ export async function openOutageWorld({ queue, objects }: Combination): Promise<
       ...(['api', 'worker', 'database'] as const),
       ...(queue === 'nats' ? (['nats'] as const) : []),
       ...(objects === 's3' ? (['minio'] as const) : []),
+      ...(search === 'opensearch' ? (['opensearch'] as const) : []),
     ],
     async crash(part, awayMs) {
       await crashes[part].end();

@@ -18,6 +18,12 @@ type Outages = SearchCounts & {
   readonly faults: readonly string[];
 };
 
+/**
+ * Between two replacements of all searched documents with a reindex, milliseconds. A search in OpenSearch waits for a
+ * refresh after each change and is refused while changes come faster than that.
+ */
+const changePauseMs = { embedded: 300, opensearch: 3_000 } as const;
+
 /** Kills the parts of a combination in turn under submits, searches and reindexes, and audits what is left. */
 export async function runOutages(combination: Combination, size: OutageSize): Promise<Outages> {
   await using world = await openOutageWorld(combination);
@@ -38,7 +44,7 @@ export async function runOutages(combination: Combination, size: OutageSize): Pr
       await submitSearched(world, state);
       const answer = await callService(world, `/v1/collections/${other['collection_id']}:reindex`, {});
       reindexes += Number(answer?.status === 202);
-      await pause(300);
+      await pause(changePauseMs[combination.search]);
     }
   })();
   const kills: Record<string, number> = {};
@@ -49,6 +55,8 @@ export async function runOutages(combination: Combination, size: OutageSize): Pr
     await world.crash(part, Math.random() * 800);
   }
   await submitting;
+  const before = counts.answers;
+  await until('a search is answered after the last kill', () => counts.answers > before);
   over.abort();
   await Promise.all([searching, changing]);
   const replays = await endAll(world);

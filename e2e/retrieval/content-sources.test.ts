@@ -74,6 +74,7 @@ describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title}
       objects: { kind: 's3', bucket },
       s3: { ...minio.options, timeoutMs: 2_000 },
       contentSourcesFile,
+      openSearch: undefined,
     } as const;
     service = stack.use(await openRetrieval({ config: { stores } }));
     await service.call(ann, '/v1/collections', { name: 'handbook', embedding_profile_id: 'test-profile' });

@@ -14,6 +14,8 @@ type WorldOptions = {
   readonly timeoutMs?: number;
   /** Waits for what a query must reflect; a slow machine does not decide unless a test shortens them. */
   readonly waitMs?: number;
+  /** Time after which the place is asked again. */
+  readonly placeMs?: number;
 };
 
 /** An index of its own in a running OpenSearch, over a source in memory. Disposing leaves it there. */
@@ -22,13 +24,14 @@ export async function openOpenSearchWorld({
   dimensions = 4,
   timeoutMs = 60_000,
   waitMs = 120_000,
+  placeMs = 3_600_000,
   ...shared
 }: WorldOptions) {
   const source = shared.source ?? new MemorySource({ pageSize: 3, groupsAtOnce: 3 });
   const generation = shared.generation ?? randomBytes(8).toString('hex');
-  const place = { prefix: 'test', dimensions, generation };
+  let place = { prefix: 'test', dimensions, generation };
   const connection = await connectOpenSearch({ nodes: [url], timeoutMs });
-  const waits = { followMs: waitMs, loadMs: waitMs };
+  const waits = { followMs: waitMs, loadMs: waitMs, placeMs };
   const index = openOpenSearchIndex({ connection, source, placeOf: async () => place, waits });
   return {
     source,
@@ -36,6 +39,10 @@ export async function openOpenSearchWorld({
     generation,
     /** The name by which the index is asked. */
     alias: `test-${dimensions}-1-${generation}`,
+    /** Begins another generation, as another life of the database does. */
+    renew() {
+      place = { ...place, generation: randomBytes(8).toString('hex') };
+    },
     async commit(partition, changes) {
       await index.write(partition, changes);
       return source.commit(partition, changes);

@@ -1,6 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CollectionResource } from '#resources/collection';
+import { kinds } from '#resources/kinds';
+import { root } from '../../hack/check/run-tool.ts';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { type Platform, startCommand, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -92,5 +95,60 @@ test.skipIf(missingPostgres !== undefined)(
     } finally {
       await watch.end();
     }
+  },
+);
+
+test.skipIf(missingPostgres !== undefined)(
+  onPostgres('on one machine, a Collection that is applied takes documents, and its deletion removes it'),
+  async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'collection.yaml');
+    const sample = readFileSync(join(root, 'crds/samples/valid/collection-new.yaml'), 'utf8');
+    writeFileSync(
+      file,
+      sample
+        .replace('https://login.example.com', 'development:acme')
+        .replace('embeddingProfile: multilingual', 'embeddingProfile: offline')
+        .replace('deletionPolicy: Retain', 'deletionPolicy: Delete')
+        .replace('name: Handbook', 'name: declared'),
+    );
+    const run = async (...args: readonly string[]) => {
+      const child = startCommand([...args, '--data', platform.data]);
+      expect(await child.exit(), child.output()).toBe(0);
+      return child.output();
+    };
+    await run('apply', '-f', file);
+    const found = await until('the collection is ready', async () => {
+      const one = await platform.client.get<CollectionResource>(kinds.collection, 'sample-collection-new');
+      const isReady = one?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+      return isReady === true ? one : undefined;
+    });
+    expect(found.status?.collectionId).toBe(found.metadata.uid);
+    const read = () => call('ann', 'staff', `/v1/collections/${found.metadata.uid}`);
+    expect(await read()).toMatchObject({ status: 200, json: { name: 'declared' } });
+    expect(await run('get', 'collections')).toMatch(/sample-collection-new +acme +declared +0 +offline +- +True/);
+    expect(await run('describe', 'collection', 'sample-collection-new')).toContain('ProfileActive');
+    expect(await run('why', 'collection/sample-collection-new')).toMatch(
+      /^Collection sample-collection-new is ready\./,
+    );
+    expect(await run('status')).toMatch(/sample-collection-new +acme +declared +ready +0/);
+    const document = { collection: 'declared', tenant_id: 'acme', doc_id: 'one', acl: { groups: ['staff'] } };
+    const content = { content: { sections: [{ text: 'An otter.' }] }, content_hash: 'one', idempotency_key: 'one' };
+    const sent = await call('ann', 'staff', '/v1/documents:submit', { documents: [{ ...document, ...content }] });
+    expect(sent.status).toBe(202);
+    await until('the document is counted', async () => {
+      const looked = [
+        { op: 'add', path: '/metadata/annotations', value: { looked: String(performance.now()) } },
+      ] as const;
+      await platform.client.patch(kinds.collection, found.metadata.name, looked);
+      const one = await platform.client.get<CollectionResource>(kinds.collection, found.metadata.name);
+      return one?.status?.documents === 1;
+    });
+    const refused = startCommand(['delete', '-f', file, '--data', platform.data]);
+    expect(await refused.exit()).not.toBe(0);
+    expect(refused.output()).toContain('is deleted with its documents (1)');
+    expect((await read()).status).toBe(200);
+    await run('delete', '-f', file, '--yes');
+    await until('the collection is deleted', async () => (await read()).status === 404);
   },
 );

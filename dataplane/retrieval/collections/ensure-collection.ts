@@ -25,20 +25,12 @@ type Ensured =
  */
 export async function ensureCollection(database: Database, relations: Relations, declared: Declared): Promise<Ensured> {
   const { tenant, collectionId, manager, collection } = declared;
-  const created = await createCollection(database, relations, {
-    tenant,
-    collectionId,
-    request: collection,
-    emptyAclPolicy: declared.emptyAclPolicy,
-    managedBy: manager,
-    object: declared.object,
-    tuples: [declared.owned],
-  });
+  const created = declared.adopt ? 'taken' : await create(database, relations, declared);
   if (created !== 'taken') return { kind: 'ensured', record: created };
   const isOwner = await relations.check(declared.owned.subject, 'owner', declared.object);
   const { sql } = database;
   const present = await findCollection(sql, tenant, { id: collectionId });
-  if (present === undefined) return conflict(await takenBy(sql, tenant, collection.name));
+  if (present === undefined) return conflict(declared.adopt ? 'adopt' : await takenBy(sql, tenant, collection.name));
   const over = conflictWith(present, { ...declared, isOwner });
   if (over !== undefined) return conflict(over);
   if (present.managedBy === null && !(await adoptFree(sql, { collectionId, manager }))) return conflict('manager');
@@ -49,6 +41,22 @@ export async function ensureCollection(database: Database, relations: Relations,
     if ((await updateCollection(database, { tenant, collectionId }, members)) === 'taken') return conflict('name');
   }
   return { kind: 'ensured', record: (await findCollection(sql, tenant, { id: collectionId })) ?? present };
+}
+
+function create(
+  database: Database,
+  relations: Relations,
+  { tenant, collectionId, manager, collection, emptyAclPolicy, object, owned }: Declared,
+): Promise<CollectionRecord | 'taken'> {
+  return createCollection(database, relations, {
+    tenant,
+    collectionId,
+    request: collection,
+    emptyAclPolicy,
+    managedBy: manager,
+    object,
+    tuples: [owned],
+  });
 }
 
 /** Of two resources that adopt one collection at the same time, one succeeds. */

@@ -1,4 +1,5 @@
 import { failure } from '#api/operation';
+import { watchClient } from '#api/watch-client';
 import { createCollectionSchema } from '#contracts/retrieval';
 import { RelationsModelError } from '#relations/relations-error';
 import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
@@ -7,7 +8,6 @@ import { collectionOf, findCollection } from '../collections/collection-record.t
 import { createCollection as create } from '../collections/create-collection.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
-import { watchClient } from './watch-client.ts';
 
 /** Creates a collection; the calling user becomes its owner. */
 export async function createCollection({

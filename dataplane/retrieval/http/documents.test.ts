@@ -72,6 +72,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     });
   });
 
+  test('instants with the largest offsets of RFC 3339 become live and are listed in UTC', async () => {
+    const dated = await create({ name: 'dated', visibility: 'public' });
+    const of = (docId: string, metadata: Record<string, string>) => documentOf('dated', docId, docId, { metadata });
+    const jobs = await service.ingest(ann, [
+      of('east', { valid_from: '2026-01-01T00:00:00+23:59', valid_until: '2999-01-01T00:00:00.25+16:00' }),
+      of('first', { valid_from: '0001-01-01T00:00:00-00:01' }),
+      of('last', { valid_until: '9999-12-31T23:59:59.9999999Z' }),
+      of('west', { valid_from: '2999-01-01T00:00:00-23:59' }),
+    ]);
+    expect(jobs.map(({ status, error }) => [status, error])).toEqual(jobs.map(() => ['DONE', null]));
+    expect((await listed(ann, dated)).map((one) => [one.doc_id, one.valid_from, one.valid_until])).toEqual([
+      ['east', '2025-12-31T00:01:00.000Z', '2998-12-31T08:00:00.250Z'],
+      ['first', '0001-01-01T00:01:00.000Z', null],
+      ['last', null, '9999-12-31T23:59:59.999Z'],
+      ['west', '2999-01-01T23:59:00.000Z', null],
+    ]);
+    expect((await listed(bob, dated)).map(({ doc_id }) => doc_id)).toEqual(['east', 'first', 'last']);
+  });
+
   test('a document is read by its id with an encoded slash, and one that the caller may not see is absent', async () => {
     const of = (docId: string) => `${path}/${encodeURIComponent(docId)}`;
     expect(await service.call(eve, of('board/plans'))).toMatchObject({ status: 200, json: { doc_id: 'board/plans' } });

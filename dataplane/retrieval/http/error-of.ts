@@ -1,3 +1,4 @@
+import { ClientGoneError } from '#api/watch-client';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import { ModelsError } from '#models/models-error';
 import { ObjectsUnavailableError } from '#objects/objects-error';
@@ -6,7 +7,6 @@ import { RelationsModelError } from '#relations/relations-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { ProfileUnavailableError } from '../query/search-collection.ts';
-import { ClientGoneError } from './watch-client.ts';
 
 /** The code of an error that an operation throws; undefined for an error of the program. */
 export function errorOf(error: unknown): RetrievalErrorCode | undefined {

@@ -70,6 +70,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
             objects: { kind: 'folder', directory: staging },
             s3: undefined,
             contentSourcesFile: undefined,
+            openSearch: undefined,
           },
         },
       }),

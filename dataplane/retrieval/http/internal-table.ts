@@ -6,6 +6,7 @@ import {
   managedCollectionSchema,
   managedConflicts,
   managerSchema,
+  releasedCollectionSchema,
 } from '#contracts/managed-collections';
 import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
@@ -16,6 +17,7 @@ import { collectionObject } from '#relations/tenant-object';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
 import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
+import { releaseCollection } from '../collections/release-collection.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { Retrieval, RetrievalResponse } from './retrieval.ts';
@@ -24,7 +26,7 @@ import { retrievalTable } from './retrieval-table.ts';
 
 /** The holder of the service token, which acts for resources and not for a user. */
 type ServiceCaller = { readonly kind: 'service' };
-type InternalOperation = 'ensureCollection' | 'deleteCollection';
+type InternalOperation = 'ensureCollection' | 'deleteCollection' | 'releaseCollection';
 type InternalTable = ApiTable<Retrieval, ServiceCaller, RetrievalErrorCode, InternalOperation>;
 type InternalRequest = Parameters<InternalTable['operations'][number]['run']>[0];
 
@@ -102,6 +104,20 @@ export const internalTable: InternalTable = {
       obligations: [],
       run: remove,
     },
+    {
+      name: 'releaseCollection',
+      method: 'DELETE',
+      path: `${path}/manager`,
+      tag: 'Internal',
+      summary: 'Release a collection',
+      description: 'Keeps the collection of a resource, which manages it no longer.',
+      gates: ['identity', 'query', 'path'],
+      parameters: [tenant, collectionId, manager],
+      success: { status: 200, description: 'It is released.', schema: 'ReleasedCollection', headers: [] },
+      errors: ['unavailable'],
+      obligations: [],
+      run: release,
+    },
   ],
   errors: retrievalErrors,
   faults: retrievalFaults,
@@ -149,11 +165,22 @@ function conflict(over: ManagedConflict): RetrievalResponse {
   return failure('conflict', [{ path: `/${over}`, message: managedConflicts[over] }]);
 }
 
+const noManager = failure('invalid_document', [{ path: '/manager', message: 'is missing' }]);
+const released = success(releasedCollectionSchema.parse({ released: true }));
+
+/** The same answer for one that another resource manages now: it is not this one that does. */
+async function release({ service, path: at, query }: InternalRequest): Promise<RetrievalResponse> {
+  const { manager: by } = query;
+  if (by === undefined) return noManager;
+  await releaseCollection(service.database, { tenant: at('tenant'), collectionId: at('collection_id'), manager: by });
+  return released;
+}
+
 const deleted = success(deletedCollectionSchema.parse({ deleted: true }));
 
 async function remove({ service, path: at, query }: InternalRequest): Promise<RetrievalResponse> {
   const { manager: by } = query;
-  if (by === undefined) return failure('invalid_document', [{ path: '/manager', message: 'is missing' }]);
+  if (by === undefined) return noManager;
   const [ofTenant, id] = [at('tenant'), at('collection_id')];
   const found = await findCollection(service.database.sql, ofTenant, { id });
   if (found === undefined) return deleted;

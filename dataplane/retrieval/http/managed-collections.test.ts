@@ -128,6 +128,33 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', id, declared(id))).status).toBe(409);
   });
 
+  test('a released collection keeps its documents, can be changed over HTTP, and another resource takes it over', async () => {
+    const id = randomUUID();
+    await send('PUT', id, declared(id));
+    const [job] = await service.ingest(ann, [documentOf(id, 'handbook', 'holidays are thirty days')]);
+    expect(job?.status).toBe('DONE');
+    const change = { description: 'of nobody' };
+    expect((await service.send(ann, 'PATCH', `/v1/collections/${id}`, change)).status).toBe(409);
+    const release = (manager: string) => send('DELETE', `${id}/manager`, manager);
+    expect(await release(randomUUID())).toMatchObject({ status: 200, json: { released: true } });
+    expect((await service.send(ann, 'PATCH', `/v1/collections/${id}`, change)).status).toBe(409);
+    for (const _again of [1, 2]) expect(await release(id)).toMatchObject({ status: 200, json: { released: true } });
+    expect((await service.send(ann, 'PATCH', `/v1/collections/${id}`, change)).status).toBe(200);
+    const found = await service.call(ann, '/v1/query', { collection: id, text: 'holidays' });
+    expect(found.json['items']).toHaveLength(1);
+    const adopted = declared(id, change, { manager: randomUUID(), adopt: true });
+    expect((await send('PUT', id, adopted)).status).toBe(200);
+    expect((await send('PUT', id, declared(id, change))).status).toBe(409);
+    expect((await send('DELETE', `${id}/manager`, id, 'another')).status).toBe(401);
+  });
+
+  test('a collection that is to be taken over is never created', async () => {
+    const id = randomUUID();
+    const absent = await send('PUT', id, declared(id, {}, { adopt: true }));
+    expect([absent.status, absent.json['message']]).toEqual([409, expect.stringContaining('/adopt')]);
+    expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(404);
+  });
+
   test('a request without the service token is refused, and the public address does not know the path', async () => {
     const id = randomUUID();
     expect((await send('PUT', id, declared(id), 'another')).status).toBe(401);

@@ -1,3 +1,4 @@
+import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import { openTrace } from '#kit/http/trace-context';
 import { fuseRankings } from '#search/fuse-rankings';
@@ -11,7 +12,6 @@ import type { Visibility } from '../query/visible-chunks.ts';
 import { findReadable } from './find-readable.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
-import { watchClient } from './watch-client.ts';
 
 type Searched = {
   readonly kind: 'searched';

@@ -24,7 +24,7 @@ type ChunkRow = {
 
 /**
  * The live chunks of an active or retired version, from which the embedded index is built and which it follows. A version
- * that is being built is no partition yet: its chunks are complete only with the commit that makes it active.
+ * that is being built is a partition from the commit on that proves it complete.
  */
 export function chunkSource({ sql }: Database): PartitionSource {
   const columns = sql`
@@ -34,12 +34,14 @@ export function chunkSource({ sql }: Database): PartitionSource {
     {
       async numbers(partition) {
         const { collectionId, version } = readPartitionName(partition);
-        const [row] = await sql<{ change_no: string }[]>`
-          select c.change_no from retrieval.collections c
+        const [row] = await sql<{ change_no: string; complete_since: string }[]>`
+          select c.change_no, coalesce(v.complete_since, 0) as complete_since from retrieval.collections c
           join retrieval.index_versions v on v.collection_id = c.collection_id and v.number = ${version}
           where c.collection_id = ${collectionId} and c.status <> 'deleted'
-            and (v.state = 'active' or v.state = 'retired' and not v.cleared)`;
-        return row && { newest: BigInt(row.change_no), forgottenThrough: 0n };
+            and (v.state = 'active' or v.state = 'retired' and not v.cleared
+              or v.state = 'building' and v.complete_since is not null)`;
+        // What a reindex wrote before has no change numbers.
+        return row && { newest: BigInt(row.change_no), forgottenThrough: BigInt(row.complete_since) };
       },
       async page(partition, after, size) {
         const { collectionId, version } = readPartitionName(partition);

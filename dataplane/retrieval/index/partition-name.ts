@@ -1,5 +1,5 @@
 /** The version of a collection whose chunks are searched together. */
-type IndexPartition = { readonly collectionId: string; readonly version: number };
+export type IndexPartition = { readonly collectionId: string; readonly version: number };
 
 /** The name of a partition of the search index. */
 export function partitionName({ collectionId, version }: IndexPartition): string {

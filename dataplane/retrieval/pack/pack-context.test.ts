@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countTokens } from '#models/count-tokens';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { countTokens } from '../tokens/count-tokens.ts';
 import { type PackCandidate, packContext } from './pack-context.ts';
 
 /** Budgets of the property; a figure of the service. */

@@ -8,9 +8,7 @@ export type DocumentSelection = {
   readonly isWriter: boolean;
 };
 
-type DocumentRow = Omit<StoredDocument, 'valid_from' | 'valid_until' | 'available_at'> & {
-  readonly valid_from: Date | null;
-  readonly valid_until: Date | null;
+type DocumentRow = Omit<StoredDocument, 'available_at'> & {
   readonly available_at: Date;
 };
 
@@ -44,7 +42,8 @@ function selected(sql: Sql, { visibility, isWriter }: DocumentSelection) {
         and d.collection_id = k.collection_id and not d.deleted`
     : visibleDocument(sql, visibility);
   return sql`
-    select d.doc_id, d.title, d.source_url, d.metadata, j.content_hash, d.valid_from, d.valid_until, d.available_at,
+    select d.doc_id, d.title, d.source_url, d.metadata, j.content_hash,
+      ${inUtc(sql, sql`d.valid_from`)} as valid_from, ${inUtc(sql, sql`d.valid_until`)} as valid_until, d.available_at,
       coalesce(i.chunk_count, 0) as chunk_count
     from retrieval.collections k
     join retrieval.documents d on d.collection_id = k.collection_id
@@ -53,11 +52,14 @@ function selected(sql: Sql, { visibility, isWriter }: DocumentSelection) {
     where ${condition}`;
 }
 
+/** The driver reads years before 100 as others, and offsets with seconds not at all. */
+function inUtc(sql: Sql, instant: ReturnType<Sql>) {
+  return sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
 function documentOf(row: DocumentRow): StoredDocument {
   return {
     ...row,
-    valid_from: row.valid_from?.toISOString() ?? null,
-    valid_until: row.valid_until?.toISOString() ?? null,
     available_at: row.available_at.toISOString(),
   };
 }

@@ -3,6 +3,7 @@ import type { EmbeddingProfile, Models } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
 import { fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, Leg, SearchIndex } from '#search/ports';
+import { SearchUnavailableError } from '#search/search-error';
 import type { Database } from '#sql/connect';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import { partitionName } from '../index/partition-name.ts';
@@ -64,7 +65,8 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
   const { collection, topK } = search;
   const legs = await legsOf(ports, search);
   const whole = Math.max(1, collection.chunkCount);
-  for (let window = Math.min(firstWindow(topK), whole); ; window = Math.min(window * widening, whole)) {
+  const most = Math.min(whole, ports.index.mostCandidates);
+  for (let window = Math.min(firstWindow(topK), most); ; window = Math.min(window * widening, most)) {
     const rankings = await ports.index.candidates(
       {
         partition: partitionName({ collectionId: collection.collectionId, version: collection.activeVersion }),
@@ -81,6 +83,7 @@ export async function searchCollection(ports: SearchPorts, search: CollectionSea
     if (await isOvertaken(ports, search, fused.length - found.length)) return { ranked: [], isOvertaken: true };
     const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
     if (found.length >= topK || isExhausted) return { ranked: found.slice(0, topK), isOvertaken: false };
+    if (window === most) throw new SearchUnavailableError('too_deep');
   }
 }
 

@@ -69,6 +69,7 @@ export async function startRetrieval(
           objects: { kind: 'folder', directory: join(folder.path, 'objects') },
           s3: undefined,
           contentSourcesFile: undefined,
+          openSearch: undefined,
         },
         indexBytes: 64 * 1_048_576,
         ingestConcurrency: 2,

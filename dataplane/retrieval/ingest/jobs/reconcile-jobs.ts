@@ -13,8 +13,9 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
-  /** Removes what deleted collections left. */
-  readonly removeContents: () => Promise<number>;
+  /** Each removes what something deleted left, such as a collection. */
+  readonly removals: readonly (() => Promise<unknown>)[];
+  readonly onRemovalFailed: (error: unknown) => void;
   readonly now: () => Date;
   readonly everyMs: number;
 };
@@ -31,11 +32,17 @@ export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
   const stop = new AbortController();
   let collectedAt = Number.NEGATIVE_INFINITY;
 
+  /** A store that is away keeps what is to be removed from it, and nothing else. */
+  function failed(error: unknown): void {
+    ports.onRemovalFailed(error);
+    ports.logger.warn('ingest_removal_failed', { failure: describeFailure(error) });
+  }
+
   async function round(): Promise<void> {
     const buried = await buryJobs(ports.database.sql);
     if (buried > 0) ports.logger.warn('ingest_jobs_dead_lettered', { count: buried });
     if (await isWorkDue(ports.database)) ports.hint();
-    await ports.removeContents();
+    for (const remove of ports.removals) await remove().catch(failed);
     await settleJobs({ ...ports, onStep: () => undefined });
     const now = ports.now();
     if (now.getTime() - collectedAt < collectMs) return;

@@ -7,6 +7,7 @@ import type { JsonObject } from '../text/document-content.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { checkAgain } from './check-again.ts';
 import type { ClaimedVersion } from './claim-version.ts';
+import { awaitPreloads, prepareVersion } from './prepare-version.ts';
 import { switchVersion } from './switch-version.ts';
 
 type BuildOutcome = 'switched' | 'claim_over';
@@ -38,11 +39,26 @@ export async function buildIndex(
       if (end === 'built') built += 1;
     }
     if (lacking.length === batch && built > 0) continue;
-    const outcome = await switchVersion(ports.database, claim);
-    if (outcome === 'switched') await ports.onStep('switched');
+    const outcome = await prepareAndSwitch(ports, claim, signal);
     if (outcome !== 'incomplete') return outcome;
     await pause(waitMs, undefined, { signal });
   }
+}
+
+/** Lets replicas load the complete version, then switches to it. */
+async function prepareAndSwitch(
+  ports: IngestPorts,
+  claim: ClaimedVersion,
+  signal: AbortSignal,
+): Promise<BuildOutcome | 'incomplete'> {
+  const prepared = await prepareVersion(ports.database, claim);
+  if (prepared !== 'prepared') return prepared;
+  await ports.onStep('prepared');
+  ports.hintPrepared();
+  await awaitPreloads(ports.database, claim, signal);
+  const outcome = await switchVersion(ports.database, claim);
+  if (outcome === 'switched') await ports.onStep('switched');
+  return outcome;
 }
 
 /** Keys of live documents that the version lacks, without their texts. */
@@ -86,7 +102,7 @@ async function buildDocument(
   if (checked === 'resubmitted') return 'left_to_job';
   const profile = ports.profileOf(claim.profileId);
   if (profile === undefined) throw new DependencyUnavailableError('models');
-  const condition = ownedBy(claim, doc, stored.seq);
+  const condition = lackingAndOwned(claim, doc, stored.seq);
   const chunks = await indexChunks(ports, {
     target: { ...claim, doc, docId: stored.docId, seq: stored.seq },
     canonical,
@@ -119,11 +135,18 @@ async function recordBuilt(
   });
 }
 
-/** The document stays as it is, and the claim lasts, until the write has committed. */
-function ownedBy({ collectionId, version, attempt }: ClaimedVersion, doc: string, seq: string): WriteCondition {
+/**
+ * The document stays as it is, and the claim lasts, until the write has committed. What its own job has completed
+ * meanwhile is not written again: a worker that was killed in between would leave it without chunks.
+ */
+function lackingAndOwned({ collectionId, version, attempt }: ClaimedVersion, doc: string, seq: string): WriteCondition {
   return async (sql) => {
     const documents = await sql`
-      select 1 from retrieval.documents where doc = ${doc} and live_seq = ${seq} and not deleted for share`;
+      select 1 from retrieval.documents d
+      where d.doc = ${doc} and d.live_seq = ${seq} and not d.deleted and not exists (
+        select 1 from retrieval.indexed_documents i
+        where i.doc = d.doc and i.version = ${version} and i.seq = ${seq})
+      for share of d`;
     if (documents.length === 0) return false;
     const versions = await sql`
       select 1 from retrieval.index_versions

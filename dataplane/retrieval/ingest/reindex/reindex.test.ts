@@ -160,6 +160,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     ]);
   });
 
+  test('a document that its own job has completed in the new version meanwhile is not written again', async () => {
+    await ingest.submit({ docId: 'a', text: text('one') }, { docId: 'b', text: text('two') });
+    await ingest.drain();
+    await start();
+    const steps: string[] = [];
+    const onStep = async (step: string): Promise<void> => {
+      steps.push(step);
+      if (steps.filter((one) => one === 'built').length > 1 || step !== 'built') return;
+      await ingest.submit({ docId: 'b', text: text('newer') });
+      await ingest.drain();
+      steps.push('b is complete');
+    };
+    expect(await buildNext({ ...ingest.ports, onStep }, { logger: unwrittenLogger, leaseMs: 30_000 }, never)).toBe(
+      'switched',
+    );
+    expect(steps.slice(steps.indexOf('b is complete'))).not.toContain('cleared');
+    expect(await visible(2)).toEqual(await visible(1));
+  });
+
   test('a reindex whose worker died is resumed, and the writes of the earlier worker are refused', async () => {
     await ingest.submit(...['a', 'b', 'c'].map((docId) => ({ docId, text: docId })));
     await ingest.drain();

@@ -1,11 +1,11 @@
+import { keepLease } from '#kit/concurrency/keep-lease';
+import { createNap } from '#kit/concurrency/nap';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
 import { DocumentFault } from '../faults.ts';
 import { dependencyOf } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
-import { keepLease } from '../worker/keep-lease.ts';
-import { createNap } from '../worker/nap.ts';
 import type { Worker } from '../worker/run-worker.ts';
 import { buildIndex } from './build-index.ts';
 import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
@@ -14,6 +14,8 @@ import { type ClearPorts, clearVersions } from './clear-versions.ts';
 type ReindexerOptions = Omit<ClearPorts, 'database'> & {
   readonly logger: Logger;
   readonly leaseMs: number;
+  /** An old version could not be removed; it is tried again. */
+  readonly onRemovalFailed: (error: unknown) => void;
   /** How often the table is looked at, milliseconds. */
   readonly pollMs: number;
 };
@@ -29,9 +31,15 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Wor
   const stop = new AbortController();
   const nap = createNap();
 
+  /** An index that is away keeps its old versions, and no new one waits for that. */
+  function failed(error: unknown): void {
+    options.onRemovalFailed(error);
+    options.logger.warn('reindexer_removal_failed', { failure: describeFailure(error) });
+  }
+
   async function round(): Promise<boolean> {
     try {
-      await clearVersions({ ...options, database: ports.database });
+      await clearVersions({ ...options, database: ports.database }).catch(failed);
       return (await buildNext(ports, options, stop.signal)) !== undefined;
     } catch (error) {
       options.logger.warn('reindexer_failed', { failure: describeFailure(error) });

@@ -1,5 +1,6 @@
 import type { Database } from '#sql/connect';
 import type { ClaimedVersion } from './claim-version.ts';
+import { lockBuilding } from './prepare-version.ts';
 
 type SwitchOutcome = 'switched' | 'incomplete' | 'claim_over';
 
@@ -8,24 +9,11 @@ type SwitchOutcome = 'switched' | 'incomplete' | 'claim_over';
  * documents from becoming live meanwhile, so that the proof holds at the commit: every live document has all of its chunks
  * in the new version.
  */
-export async function switchVersion(
-  database: Database,
-  { collectionId, version, attempt }: ClaimedVersion,
-): Promise<SwitchOutcome> {
+export async function switchVersion(database: Database, claim: ClaimedVersion): Promise<SwitchOutcome> {
+  const { collectionId, version } = claim;
   return database.sql.begin(async (sql): Promise<SwitchOutcome> => {
-    await sql`select 1 from retrieval.collections where collection_id = ${collectionId} for no key update`;
-    const [claim] = await sql`
-      select 1 from retrieval.index_versions
-      where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'
-      for update`;
-    if (claim === undefined) return 'claim_over';
-    const [lacking] = await sql`
-      select 1 from retrieval.documents d
-      where d.collection_id = ${collectionId} and not d.deleted and not exists (
-        select 1 from retrieval.indexed_documents i
-        where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
-      limit 1`;
-    if (lacking !== undefined) return 'incomplete';
+    const end = await lockBuilding(sql, claim);
+    if (end !== 'complete') return end;
     await sql`
       update retrieval.index_versions set state = 'retired', ended_at = clock_timestamp()
       where collection_id = ${collectionId} and state = 'active'`;
@@ -41,6 +29,7 @@ export async function switchVersion(
           where d.collection_id = c.collection_id and i.version = v.number and not d.deleted)
       from retrieval.index_versions v
       where c.collection_id = ${collectionId} and v.collection_id = c.collection_id and v.number = ${version}`;
+    await sql`delete from retrieval.preloads where collection_id = ${collectionId} and version = ${version}`;
     return 'switched';
   });
 }

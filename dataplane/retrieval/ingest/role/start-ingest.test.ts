@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HintQueue } from '#queue/ports';
+import { SearchUnavailableError } from '#search/search-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { until } from '../../../../e2e/support/until.ts';
 import { verifies } from '../../../../e2e/support/verifies.ts';
@@ -71,7 +72,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       concurrency: 2,
       onAttempt: () => undefined,
       dropPartition: async () => undefined,
-      removeContents: async () => 0,
+      removals: [],
+      onRemovalFailed: () => undefined,
       times: { ...ingestTimes, pollMs: 3_600_000, reconcileMs: 3_600_000, ...times },
     });
 
@@ -98,12 +100,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       await ingest.submit({ docId: 'a', text: 'words' });
       {
         const hint = jobHints(queue, unwrittenLogger);
-        const removeContents = () => Promise.resolve(0);
         const loop = {
           ...ingest.ports,
           logger: unwrittenLogger,
           hint,
-          removeContents,
+          removals: [],
+          onRemovalFailed: () => undefined,
           now: () => new Date(),
           everyMs: 20,
         };
@@ -116,6 +118,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       expect(seen).toEqual(['RUNNING']);
     },
   );
+
+  test('a removal that is not possible is counted, repeated, and stops neither the next one nor the hints', async () => {
+    const { queue, state } = scriptedQueue();
+    const away = new SearchUnavailableError('unreachable');
+    const seen = { failures: new Set<unknown>(), removed: 0 };
+    await ingest.submit({ docId: 'a', text: 'words' });
+    await using _reconciling = startReconciling({
+      ...ingest.ports,
+      logger: unwrittenLogger,
+      hint: jobHints(queue, unwrittenLogger),
+      removals: [() => Promise.reject(away), async () => (seen.removed += 1)],
+      onRemovalFailed: (error) => seen.failures.add(error),
+      now: () => new Date(),
+      everyMs: 20,
+    });
+    await until('three rounds have ended', () => seen.removed > 2 && state.published > 2);
+    expect([...seen.failures]).toEqual([away]);
+  });
 
   verifies(['retrieval:job-state:done-final'], 'a second delivery of a job that is DONE changes nothing', async () => {
     const { queue } = scriptedQueue();

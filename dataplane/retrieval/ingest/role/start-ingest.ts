@@ -1,6 +1,6 @@
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { wait } from '#kit/time/wait';
+import { keepSubscribed } from '#queue/keep-subscribed';
 import type { HintQueue } from '#queue/ports';
 import { startReconciling } from '../jobs/reconcile-jobs.ts';
 import { runReindexer } from '../reindex/run-reindexer.ts';
@@ -19,8 +19,10 @@ type IngestOptions = {
   readonly onAttempt: (end: AttemptEnd) => void;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Removes what deleted collections left; returns how many. */
-  readonly removeContents: () => Promise<number>;
+  /** Each removes what something deleted left, such as a collection. */
+  readonly removals: readonly (() => Promise<unknown>)[];
+  /** A removal, of an old version too, was not possible; it is repeated. */
+  readonly onRemovalFailed: (error: unknown) => void;
   readonly times: IngestTimes;
 };
 
@@ -58,7 +60,8 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
       ...ports,
       logger,
       hint: jobHints(queue, logger),
-      removeContents: options.removeContents,
+      removals: options.removals,
+      onRemovalFailed: options.onRemovalFailed,
       now: () => new Date(),
       everyMs: times.reconcileMs,
     }),
@@ -67,35 +70,12 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
     worker.wake();
     reindexer.wake();
   };
-  parts.use(listen(queue, wake, { logger, everyMs: times.reconcileMs }));
+  parts.use(
+    keepSubscribed(queue, jobsTopic, {
+      onHint: wake,
+      onAway: (failure) => logger.warn('ingest_queue_away', { failure }),
+      everyMs: times.reconcileMs,
+    }),
+  );
   return parts;
-}
-
-/** Subscribes as soon as the queue answers; until then the tables are looked at without hints. */
-function listen(
-  queue: HintQueue,
-  onHint: () => void,
-  { logger, everyMs }: { readonly logger: Logger; readonly everyMs: number },
-): AsyncDisposable {
-  const stop = new AbortController();
-  async function subscribe(): Promise<AsyncDisposable | undefined> {
-    while (!stop.signal.aborted) {
-      try {
-        const subscription = await queue.subscribe(jobsTopic, onHint);
-        onHint();
-        return subscription;
-      } catch (error) {
-        logger.warn('ingest_queue_away', { failure: describeFailure(error) });
-        await wait(everyMs, stop.signal);
-      }
-    }
-    return undefined;
-  }
-  const subscribed = subscribe();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await (await subscribed)?.[Symbol.asyncDispose]();
-    },
-  };
 }

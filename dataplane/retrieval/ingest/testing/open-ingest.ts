@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { countTokens } from '#models/count-tokens';
 import { analyse } from '#search/analysis/analyse';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
-import { countTokens } from '../../tokens/count-tokens.ts';
 import { DocumentFault } from '../faults.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import { stagedBytes } from '../submit/staged-document.ts';
@@ -49,6 +49,7 @@ export async function openIngest(database: Database, replaced: Partial<IngestPor
     analyse,
     countTokens,
     onStep: () => undefined,
+    hintPrepared: () => undefined,
     onUnavailable: () => undefined,
     ...replaced,
   };

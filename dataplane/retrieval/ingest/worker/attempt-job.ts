@@ -1,3 +1,4 @@
+import { keepLease } from '#kit/concurrency/keep-lease';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { DocumentFault } from '../faults.ts';
@@ -6,7 +7,6 @@ import { abandonJob, failJob, releaseJob, returnJob } from '../jobs/end-attempt.
 import { settleJobs } from '../jobs/settle-jobs.ts';
 import { dependencyOf } from './dependency-of.ts';
 import type { IngestPorts } from './ingest-ports.ts';
-import { keepLease } from './keep-lease.ts';
 import { processJob } from './process-job.ts';
 
 type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };

@@ -21,6 +21,7 @@ export const ingestSteps = [
   'failed',
   'released',
   'built',
+  'prepared',
   'switched',
 ] as const;
 
@@ -40,6 +41,8 @@ export type IngestPorts = {
   readonly countTokens: (text: string) => number;
   /** Called after each step; the attempt goes on when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;
+  /** Tells replicas that a building version can be loaded; never throws. */
+  readonly hintPrepared: () => void;
   /** Called when an attempt ends because a dependency is away. */
   readonly onUnavailable: (dependency: Dependency) => void;
 };

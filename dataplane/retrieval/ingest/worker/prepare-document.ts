@@ -8,6 +8,7 @@ import { type JudgedDocument, mapStrings, textsOf, withTexts } from '../text/gua
 import { storableText } from '../text/storable-text.ts';
 import { textBlocks } from '../text/text-blocks.ts';
 import type { IngestPorts } from './ingest-ports.ts';
+import { instantInUtc } from './instant-in-utc.ts';
 import { readDocument } from './read-document.ts';
 
 /** A document as it may be stored, before it is cut into chunks. */
@@ -35,8 +36,8 @@ export async function prepareDocument(
     sourceUrl: textOf(document.metadata['url']),
     metadata: document.metadata,
     // Dates were checked at the submit; a masked one would be no date, so they are read before.
-    validFrom: textOf(metadata['valid_from']),
-    validUntil: textOf(metadata['valid_until']),
+    validFrom: instantOf(metadata['valid_from']),
+    validUntil: instantOf(metadata['valid_until']),
     text: canonical.text,
     ranges: canonical.ranges,
     policyRevision,
@@ -62,4 +63,8 @@ export async function judgeDocument(
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+function instantOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? instantInUtc(value) : undefined;
 }

@@ -1,10 +1,10 @@
+import { createNap } from '#kit/concurrency/nap';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { wait } from '#kit/time/wait';
 import { claimJob } from '../jobs/claim-job.ts';
 import { type AttemptEnd, attemptJob } from './attempt-job.ts';
 import type { IngestPorts } from './ingest-ports.ts';
-import { createNap } from './nap.ts';
 
 type WorkerOptions = {
   readonly logger: Logger;

@@ -1,0 +1,12 @@
+import type { Database } from '#sql/connect';
+
+/** Ends the management by a resource: afterwards the collection is one that was made over HTTP. */
+export async function releaseCollection(
+  { sql }: Database,
+  released: { readonly tenant: string; readonly collectionId: string; readonly manager: string },
+): Promise<void> {
+  const { tenant, collectionId, manager } = released;
+  await sql`
+    update retrieval.collections set managed_by = null, updated_at = clock_timestamp()
+    where tenant = ${tenant} and collection_id = ${collectionId} and managed_by = ${manager} and status <> 'deleted'`;
+}

@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database, TransactionSql } from '#sql/connect';
+import type { ClaimedVersion } from './claim-version.ts';
+
+/** Waits for replicas that load a version before the switch, milliseconds. */
+const preloadWaits = {
+  /** For the first one to begin. */
+  noticeMs: 500,
+  /** Between two looks. */
+  everyMs: 200,
+  /** For all of them; the switch then happens anyway, and their first queries wait. */
+  mostMs: 60_000,
+} as const;
+
+/**
+ * Records that a building version has every live document, so that replicas can load it before the switch. From then on
+ * each document that becomes live is written to it by its own job, with a change number that followers read.
+ */
+export async function prepareVersion(
+  database: Database,
+  claim: ClaimedVersion,
+): Promise<'prepared' | 'incomplete' | 'claim_over'> {
+  const { collectionId, version } = claim;
+  return database.sql.begin(async (sql) => {
+    const end = await lockBuilding(sql, claim);
+    if (end !== 'complete') return end;
+    await sql`
+      update retrieval.index_versions v set complete_since = c.change_no from retrieval.collections c
+      where v.collection_id = ${collectionId} and v.number = ${version} and v.complete_since is null
+        and c.collection_id = v.collection_id`;
+    return 'prepared';
+  });
+}
+
+/**
+ * Locks the collection and its building version, and proves that every live document has all of its chunks in it. The
+ * lock of the collection's row keeps documents from becoming live until the transaction ends.
+ */
+export async function lockBuilding(
+  sql: TransactionSql,
+  { collectionId, version, attempt }: ClaimedVersion,
+): Promise<'complete' | 'incomplete' | 'claim_over'> {
+  await sql`select 1 from retrieval.collections where collection_id = ${collectionId} for no key update`;
+  const [claim] = await sql`
+    select 1 from retrieval.index_versions
+    where collection_id = ${collectionId} and number = ${version} and attempt = ${attempt} and state = 'building'
+    for no key update`;
+  if (claim === undefined) return 'claim_over';
+  const [lacking] = await sql`
+    select 1 from retrieval.documents d
+    where d.collection_id = ${collectionId} and not d.deleted and not exists (
+      select 1 from retrieval.indexed_documents i
+      where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
+    limit 1`;
+  if (lacking === undefined) return 'complete';
+  // The number is raised, so that nothing that was loaded until now is taken for complete later.
+  await sql`
+    with incomplete as (
+      update retrieval.index_versions set complete_since = null
+      where collection_id = ${collectionId} and number = ${version} and complete_since is not null
+      returning collection_id
+    )
+    update retrieval.collections c set change_no = change_no + 1 from incomplete i
+    where c.collection_id = i.collection_id`;
+  return 'incomplete';
+}
+
+/** Resolves when no replica loads the version any more, or after the longest wait. */
+export async function awaitPreloads(
+  { sql }: Pick<Database, 'sql'>,
+  { collectionId, version }: Pick<ClaimedVersion, 'collectionId' | 'version'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const end = performance.now() + preloadWaits.mostMs;
+  await pause(preloadWaits.noticeMs, undefined, { signal });
+  while (performance.now() < end) {
+    const [loading] = await sql`
+      select 1 from retrieval.preloads
+      where collection_id = ${collectionId} and version = ${version} and expires_at > clock_timestamp() limit 1`;
+    if (loading === undefined) return;
+    await pause(preloadWaits.everyMs, undefined, { signal });
+  }
+}
