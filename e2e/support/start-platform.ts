@@ -21,6 +21,7 @@ type PlatformStatus = {
     readonly management?: string;
     readonly issuer?: string;
     readonly retrieval?: string;
+    readonly memory?: string;
   };
   readonly managementOff?: string;
   readonly administrators?: readonly string[];
@@ -53,6 +54,8 @@ type PlatformOptions = {
   readonly management?: boolean;
   /** Whether the retrieval service is started. */
   readonly retrieval?: boolean;
+  /** Whether the memory service is started. */
+  readonly memory?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
@@ -127,6 +130,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.address !== undefined) words.push('--address', options.address);
   if (options.management !== true) words.push('--no-management');
   if (options.retrieval === true) words.push('--retrieval');
+  if (options.memory === true) words.push('--memory');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));
   const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig, settings } from './config.ts';
+
+const password = new URL('./config.ts', import.meta.url).pathname;
+const env = {
+  PORTCULLIS_IDENTITY: 'development',
+  PORTCULLIS_DATABASE_URL: 'postgres://me@localhost:5432/portcullis',
+  PORTCULLIS_DATABASE_PASSWORD_FILE: password,
+  PORTCULLIS_MODEL_GATEWAY_URL: 'http://gateway:8080',
+  PORTCULLIS_MODELS_FILE: '/etc/portcullis/models.yaml',
+};
+
+describe('settings of the memory service', () => {
+  test('one process has both roles, and memories are found by their words, if nothing else is set', () => {
+    const { config } = readConfig(env);
+    expect(config).toMatchObject({ role: 'both', identity: { mode: 'development' }, embeddingProfile: undefined });
+    expect(config.indexBytes).toBe(256 * 1_048_576);
+  });
+
+  test('production needs the issuers, and development takes none', () => {
+    expect(() => readConfig({ ...env, PORTCULLIS_IDENTITY: 'production' })).toThrow('PORTCULLIS_ISSUERS_FILE');
+    expect(() => readConfig({ ...env, PORTCULLIS_ISSUERS_FILE: password })).toThrow('PORTCULLIS_ISSUERS_FILE');
+  });
+
+  test('every problem is reported at once', () => {
+    expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_MODELS_FILE/);
+    expect(() => readConfig({ ...env, PORTCULLIS_INDEX_MIB: '15' })).toThrow('PORTCULLIS_INDEX_MIB');
+    expect(Object.keys(settings)).toContain('PORTCULLIS_EXTRACTION_MODEL');
+  });
+});

@@ -1,0 +1,101 @@
+import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
+import { readEnvironment, setting } from '#kit/env/read-environment';
+import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+
+export const settings = {
+  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
+  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
+    help: 'address of /livez, /readyz and /metrics',
+    default: '127.0.0.1:0',
+  }),
+  PORTCULLIS_ROLE: setting.choice({
+    help: 'api serves requests, worker processes events, both does both in one process',
+    choices: ['api', 'worker', 'both'],
+    default: 'both',
+  }),
+  ...identitySettings,
+  PORTCULLIS_DATABASE_URL: setting.string({
+    help: 'postgres://user@host:port/database without a password: memories, events and states of sessions',
+  }),
+  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
+    help: 'password of the database user, read again for every connection',
+  }),
+  PORTCULLIS_MODEL_GATEWAY_URL: setting.url({ help: 'address of the model gateway; /v1 is added to it' }),
+  PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
+  ),
+  PORTCULLIS_MODELS_FILE: setting.path({ help: 'models.yaml: the approved profiles of models' }),
+  PORTCULLIS_EMBEDDING_PROFILE: setting.optional(
+    setting.string({
+      help: 'id of the embedding profile of all memories; without it memories are found by their words only',
+    }),
+  ),
+  PORTCULLIS_EXTRACTION_MODEL: setting.optional(
+    setting.string({
+      help: 'alias of the model that extracts facts; without it plain statements of the user about themselves are read',
+    }),
+  ),
+  PORTCULLIS_INDEX_MIB: setting.integer({
+    help: 'memory of the embedded index, MiB; those of whom nothing was asked for longest are evicted',
+    min: 16,
+    max: 65_536,
+    default: 256,
+  }),
+  PORTCULLIS_EVENT_CONCURRENCY: setting.integer({
+    help: 'events that one worker processes at a time',
+    min: 1,
+    max: 64,
+    default: 4,
+  }),
+  PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
+};
+
+type Address = { readonly host: string; readonly port: number };
+
+export type MemoryConfig = {
+  readonly listen: Address;
+  readonly adminListen: Address;
+  readonly role: 'api' | 'worker' | 'both';
+  readonly identity: IdentityMode;
+  readonly databaseUrl: string;
+  readonly modelGateway: URL;
+  readonly modelsFile: string;
+  readonly embeddingProfile: string | undefined;
+  readonly extractionModel: string | undefined;
+  readonly indexBytes: number;
+  readonly eventConcurrency: number;
+  readonly logLevel: LogLevel;
+};
+
+/** Paths of secrets; each part reads its own. */
+export type MemorySecrets = {
+  readonly databasePasswordFile: string;
+  readonly modelGatewayTokenFile: string | undefined;
+};
+
+/** @throws ConfigError with every problem */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: MemoryConfig;
+  readonly secrets: MemorySecrets;
+} {
+  const read = readEnvironment(settings, env);
+  const config: MemoryConfig = {
+    listen: read.PORTCULLIS_LISTEN,
+    adminListen: read.PORTCULLIS_ADMIN_LISTEN,
+    role: read.PORTCULLIS_ROLE,
+    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    databaseUrl: read.PORTCULLIS_DATABASE_URL,
+    modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+    modelsFile: read.PORTCULLIS_MODELS_FILE,
+    embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
+    extractionModel: read.PORTCULLIS_EXTRACTION_MODEL,
+    indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
+    eventConcurrency: read.PORTCULLIS_EVENT_CONCURRENCY,
+    logLevel: read.PORTCULLIS_LOG_LEVEL,
+  };
+  const secrets = {
+    databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
+    modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
+  };
+  return { config, secrets };
+}

@@ -1,0 +1,116 @@
+import type { MemoryMessage } from '#contracts/memory';
+import type { Sql } from '#sql/connect';
+import type { StoredDecision } from './event-row.ts';
+
+/** An event that this worker may carry on while no other claim follows. */
+export type ClaimedEvent = {
+  readonly eventId: string;
+  /** Number of the claim. Every write names it and is refused after a later claim. */
+  readonly attempt: number;
+  /** Claims, with this one, that ended without a record or with an answer of a model that cannot be read. */
+  readonly deliveries: number;
+  readonly person: string;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly infer: boolean;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly categories: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly messages: readonly MemoryMessage[];
+  readonly createdAt: Date;
+};
+
+/** Claims that ended without a record, after which an event fails instead of being claimed again. */
+export const mostClaims = 5;
+/** How long a dependency may be away before an event fails, and the pause between two attempts meanwhile. */
+const patience = '24 hours';
+const pause = '5 seconds';
+
+/**
+ * Claims the event that is due first among the oldest open events of every person, so that the adds of a person take effect
+ * in their order. Leases are measured by the clock of the database.
+ */
+export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
+  const [row] = await sql<ClaimedEvent[]>`
+    update memory.events set status = 'RUNNING', attempt = attempt + 1, deliveries = deliveries + 1,
+      due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
+    where event_id = (
+      select e.event_id from memory.events e
+      where e.status in ('PENDING', 'RUNNING') and e.due_at <= clock_timestamp() and e.deliveries < ${mostClaims}
+        and not exists (
+          select 1 from memory.events earlier
+          where earlier.person = e.person and earlier.seq < e.seq and earlier.status in ('PENDING', 'RUNNING'))
+      order by e.due_at, e.seq for update skip locked limit 1)
+    returning event_id as "eventId", attempt, deliveries, person, agent_id as "agentId", run_id as "runId", infer, metadata, categories,
+      expires_at as "expiresAt", messages, created_at as "createdAt"`;
+  return row;
+}
+
+type Claim = Pick<ClaimedEvent, 'eventId' | 'attempt'>;
+
+/** Extends the lease of a claim; false if the claim is over. */
+export async function renewEventLease(sql: Sql, { eventId, attempt }: Claim, leaseMs: number): Promise<boolean> {
+  const rows = await sql`
+    update memory.events set due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING' returning event_id`;
+  return rows.length > 0;
+}
+
+/** Ends an event as FAILED; its messages are removed. */
+export async function failEvent(
+  sql: Sql,
+  { eventId, attempt }: Claim,
+  error: string,
+  decisions: readonly StoredDecision[] = [],
+): Promise<void> {
+  await sql`
+    update memory.events set status = 'FAILED', error = ${error}, messages = null, updated_at = clock_timestamp(),
+      decisions = ${JSON.stringify(decisions)}::text::jsonb
+    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
+}
+
+/**
+ * Returns an event of which a dependency was away; it fails after 24 hours.
+ * @param isCounted whether the claim counts among those after which an event fails
+ */
+export async function releaseEvent(
+  sql: Sql,
+  { eventId, attempt }: Claim,
+  dependency: string,
+  isCounted: boolean,
+): Promise<void> {
+  await sql`
+    update memory.events set
+      status = case when coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval
+        then 'FAILED' else 'RUNNING' end,
+      messages = case when coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval
+        then null else messages end,
+      error = ${`${dependency} was not available`}, unavailable_since = coalesce(unavailable_since, clock_timestamp()),
+      deliveries = greatest(deliveries - ${isCounted ? 0 : 1}::int, 0), due_at = clock_timestamp() + ${pause}::interval,
+      updated_at = clock_timestamp()
+    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
+}
+
+/** Returns an event at once, because its worker shuts down. */
+export async function returnEvent(sql: Sql, { eventId, attempt }: Claim): Promise<void> {
+  await sql`
+    update memory.events set deliveries = greatest(deliveries - 1, 0), due_at = clock_timestamp()
+    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
+}
+
+/** Lets an event that failed for an unknown reason be tried again soon; the delivery counts. */
+export async function abandonEvent(sql: Sql, { eventId, attempt }: Claim): Promise<void> {
+  await sql`
+    update memory.events set due_at = clock_timestamp() + ${pause}::interval, updated_at = clock_timestamp()
+    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
+}
+
+/** Ends events whose workers died as often as allowed. Returns how many. */
+export async function failUndelivered(sql: Sql): Promise<number> {
+  const rows = await sql`
+    update memory.events set status = 'FAILED', messages = null, updated_at = clock_timestamp(),
+      error = ${`the worker ended ${mostClaims} times without a result`}
+    where status in ('PENDING', 'RUNNING') and deliveries >= ${mostClaims} and due_at <= clock_timestamp()
+    returning event_id`;
+  return rows.length;
+}

@@ -1,0 +1,140 @@
+import { memoryLimits } from '#contracts/memory';
+import type { Database, TransactionSql } from '#sql/connect';
+import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
+import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
+import type { MemoryText } from '../facts/write-memory.ts';
+import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
+import { beginChange } from '../people/person.ts';
+import type { ClaimedEvent } from './claim-event.ts';
+import type { StoredDecision } from './event-row.ts';
+
+/** A fact with everything that its memory stores. */
+export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
+
+type Commit =
+  /** The event took effect. */
+  | 'succeeded'
+  /** Another worker claimed the event, or it was cancelled or erased. */
+  | 'claim_over'
+  | 'too_many_memories';
+
+type CommitOptions = {
+  readonly newId: () => string;
+  /** Memories that the decision refers to by their ids. */
+  readonly referred?: readonly string[];
+  /** Decides about the facts against the memories of the scope; `settleFacts` by default. */
+  readonly decide?: (facts: readonly UserFact[], known: readonly KnownMemory[]) => readonly FactDecision[];
+};
+
+/**
+ * Decides and writes in one transaction that holds the lock of the person, so that no other add, change, deletion or
+ * erasure of that person comes between (memory:event:becomes-succeeded).
+ */
+export async function commitEvent(
+  { sql: database }: Database,
+  event: ClaimedEvent,
+  prepared: readonly PreparedFact[],
+  { newId, referred = [], decide = settleFacts }: CommitOptions,
+): Promise<Commit> {
+  return database.begin(async (sql): Promise<Commit> => {
+    const changeNo = await beginChange(sql, event.person);
+    if (changeNo === undefined) return 'claim_over';
+    const [held] = await sql`
+      select 1 from memory.events
+      where event_id = ${event.eventId} and attempt = ${event.attempt} and status = 'RUNNING' for update`;
+    if (held === undefined) return 'claim_over';
+    const known = await knownMemories(sql, event, prepared, referred);
+    const decisions = decide(
+      prepared.map(({ fact }) => fact),
+      known,
+    );
+    const added = decisions.filter(({ kind }) => kind === 'ADD').length;
+    if (added > 0 && (await countMemories(sql, event.person)) + added > memoryLimits.memories)
+      return 'too_many_memories';
+    const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
+    const stored: StoredDecision[] = [];
+    for (const [at, decision] of decisions.entries()) {
+      // A change of something unknown decides nothing.
+      if (decision.reason === 'changes nothing known') continue;
+      stored.push(await apply(change, event, decision, prepared[at] as PreparedFact));
+    }
+    const changed = stored.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
+    await sql`
+      update memory.events set status = 'SUCCEEDED', messages = null, error = null, updated_at = clock_timestamp(),
+        memory_ids = ${sql.array([...new Set(changed.map(({ memory_id }) => memory_id as string))])}::uuid[],
+        decisions = ${JSON.stringify(stored)}::text::jsonb
+      where event_id = ${event.eventId}`;
+    return 'succeeded';
+  });
+}
+
+/** The live memories of the scope that say the same as a fact, are about the same, or are referred to. */
+async function knownMemories(
+  sql: TransactionSql,
+  { person, agentId, runId }: ClaimedEvent,
+  prepared: readonly PreparedFact[],
+  referred: readonly string[],
+): Promise<readonly KnownMemory[]> {
+  if (prepared.length === 0) return [];
+  const saysChange = prepared.some(({ fact }) => fact.changes !== undefined);
+  const topics = prepared.flatMap(({ stored }) => (stored.topic === null ? [] : [stored.topic]));
+  return sql<KnownMemory[]>`
+    select memory_id as "memoryId", text, sameness, topic, version from memory.memories
+    where person = ${person} and deleted_at is null and (expires_at is null or expires_at > clock_timestamp())
+      and agent_id is not distinct from ${agentId} and run_id is not distinct from ${runId}
+      and (sameness = any(${sql.array(prepared.map(({ fact }) => fact.sameness))}::text[])
+        or topic = any(${sql.array(topics)}::text[]) or (${saysChange} and topic is not null)
+        or memory_id = any(${sql.array([...referred])}::uuid[]))
+    order by memory_id desc`;
+}
+
+async function countMemories(sql: TransactionSql, person: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from memory.memories where person = ${person} and deleted_at is null`;
+  return row?.count ?? 0;
+}
+
+async function apply(
+  change: PersonChange,
+  event: ClaimedEvent,
+  decision: FactDecision,
+  { fact, stored }: PreparedFact,
+): Promise<StoredDecision> {
+  const shown = { decision: decision.kind, reason: decision.reason, message: fact.source.message };
+  switch (decision.kind) {
+    case 'NONE':
+      return { ...shown, memory_id: decision.memoryId };
+    case 'DELETE':
+      await removeMemory(change, decision.memoryId);
+      return { ...shown, memory_id: decision.memoryId };
+    case 'UPDATE': {
+      const source = sourceOf(event, fact.source);
+      const { topic } = decision;
+      await replaceMemory(change, decision.memoryId, {
+        ...stored,
+        topic,
+        source,
+        metadata: undefined,
+        categories: undefined,
+      });
+      return { ...shown, memory_id: decision.memoryId };
+    }
+    case 'ADD': {
+      const memoryId = change.newId();
+      const { agentId, runId, categories, metadata, expiresAt } = event;
+      const scope = { agentId, runId, categories, metadata, expiresAt };
+      await insertMemory(change, {
+        ...stored,
+        ...scope,
+        memoryId,
+        role: fact.role,
+        source: sourceOf(event, fact.source),
+      });
+      return { ...shown, memory_id: memoryId };
+    }
+  }
+}
+
+function sourceOf({ eventId }: ClaimedEvent, { message, start, end, saidAt }: FactSource): object {
+  return { event_id: eventId, message, start, end, said_at: saidAt.toISOString() };
+}

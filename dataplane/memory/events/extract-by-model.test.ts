@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { hashedWords } from '../testing/hashed-words.ts';
+import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
+
+type Prompt = {
+  readonly messages: readonly { readonly message: number; readonly text: string }[];
+  readonly known: readonly { readonly memory: number; readonly text: string }[];
+};
+type Answer = (prompt: Prompt) => unknown;
+
+let users = 0;
+const someone = () => {
+  users += 1;
+  return { user: `told-${users}` };
+};
+const fact = (text: string, more: object = {}) => ({
+  decision: 'ADD',
+  text,
+  quote: text,
+  message: 0,
+  memory: null,
+  ...more,
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model extracts'), () => {
+  let memory: OpenedMemory;
+  let answer: Answer = () => ({ facts: [] });
+  let prompts: Prompt[] = [];
+  const halves: string[] = [];
+  const answers = (next: Answer) => {
+    answer = next;
+    prompts = [];
+  };
+
+  beforeAll(async () => {
+    const models = {
+      ...hashedWords((texts) => {
+        halves.push(...texts.filter((text) => !text.isWellFormed()));
+      }),
+      complete: async (_alias: string, { user }: { readonly user: string }) => {
+        const prompt = JSON.parse(user) as Prompt;
+        prompts.push(prompt);
+        const given = answer(prompt);
+        return typeof given === 'string' ? given : JSON.stringify(given);
+      },
+    };
+    memory = await openMemory({
+      overrides: { models, times: { pollMs: 20, maintainMs: 100 } },
+      config: { extractionModel: 'reader' },
+    });
+  });
+  afterAll(() => memory[Symbol.asyncDispose]());
+
+  /** Lets the event be claimed at once again, in place of the pause between two attempts. */
+  const impatient = async <T>(run: Promise<T>): Promise<T> => {
+    const hurry = setInterval(() => {
+      void memory.database.database.sql`update memory.events set due_at = clock_timestamp() where status = 'RUNNING'
+          and due_at < clock_timestamp() + interval '10 seconds'`.catch(() => undefined);
+    }, 50);
+    try {
+      return await run;
+    } finally {
+      clearInterval(hurry);
+    }
+  };
+
+  test('only a fact whose quote stands in a message of the user becomes a memory', async () => {
+    const user = someone();
+    answers(() => ({
+      facts: [
+        fact('I live in Rome'),
+        fact('I own a yacht', { quote: 'I own a yacht' }),
+        fact('I am the system', { message: 1 }),
+        fact('I live nowhere', { message: 7 }),
+        fact('I live nowhere at all', { message: 2 ** 53 - 1 }),
+      ],
+    }));
+    const event = await memory.add(user, {
+      agent_id: 'a',
+      messages: [
+        { role: 'user', content: 'Hi, I live in Rome.' },
+        { role: 'system', content: 'I am the system' },
+      ],
+    });
+    expect(event).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await memory.all(user)).toEqual(['I live in Rome']);
+    expect(prompts[0]?.messages).toEqual([expect.objectContaining({ message: 0, text: 'Hi, I live in Rome.' })]);
+  });
+
+  test('a fact that the answer states twice is one memory', async () => {
+    const user = someone();
+    answers(() => ({
+      facts: [
+        fact('I like tea'),
+        fact('I like tea!', { quote: 'tea' }),
+        fact('I like TEA', { quote: 'tea', decision: 'UPDATE', memory: 3 }),
+      ],
+    }));
+    const event = await memory.say(user, 'I like tea');
+    expect(event).toMatchObject({ decisions: [{ decision: 'ADD' }, { decision: 'NONE' }, { decision: 'NONE' }] });
+    expect(await memory.all(user)).toEqual(['I like tea']);
+  });
+
+  test('known memories are shown under small numbers, and an UPDATE and a DELETE change the one that is meant', async () => {
+    const user = someone();
+    answers(() => ({ facts: [fact('I live in Rome')] }));
+    await memory.say(user, 'I live in Rome');
+    answers(({ known }) => ({
+      facts: [
+        fact('I live in Oslo', { decision: 'UPDATE', memory: known.find(({ text }) => text.includes('Rome'))?.memory }),
+      ],
+    }));
+    await memory.say(user, 'I live in Oslo');
+    expect(prompts[0]?.known).toEqual([{ memory: 0, text: 'I live in Rome' }]);
+    expect(await memory.all(user)).toEqual(['I live in Oslo']);
+    answers(() => ({ facts: [fact('Forget where I live', { decision: 'DELETE', memory: 0 })] }));
+    expect(await memory.say(user, 'Forget where I live')).toMatchObject({ decisions: [{ decision: 'DELETE' }] });
+    expect(await memory.all(user)).toEqual([]);
+  });
+
+  test('a memory of another agent is neither shown nor changed', async () => {
+    const user = someone();
+    answers(() => ({ facts: [fact('I live in Rome')] }));
+    await memory.say(user, 'I live in Rome');
+    answers(() => ({ facts: [fact('erase everything', { decision: 'DELETE', memory: 0 })] }));
+    const messages = [{ role: 'user', content: 'erase everything' }];
+    await memory.add(user, { agent_id: 'coach', messages });
+    expect(prompts[0]?.known).toEqual([]);
+    expect(await memory.all(user)).toEqual(['I live in Rome']);
+  });
+
+  test.each([
+    ['no JSON', 'I cannot help with that.'],
+    ['half of an object', '{"facts": ['],
+    ['no facts', {}],
+    ['an unknown member', { facts: [{ ...fact('I like tea'), note: 1 }] }],
+    ['U+0000', { facts: [fact('I like\u0000 tea', { quote: 'tea' })] }],
+    [
+      'half a character',
+      '{"facts": [{"decision": "ADD", "text": "\\ud800", "quote": "tea", "message": 0, "memory": null}]}',
+    ],
+    ['a blank text', { facts: [fact('  ', { quote: 'tea' })] }],
+    ['an empty quote', { facts: [fact('I like tea', { quote: '' })] }],
+    ['a text that is too long', { facts: [fact('x'.repeat(8_193), { quote: 'tea' })] }],
+    ['more facts than allowed', { facts: new Array(51).fill(fact('I like tea')) }],
+    ['deep nesting', `{"facts": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['a huge text', `{"facts": "${'x'.repeat(5_000_000)}"}`],
+    ['a number that is no place', { facts: [fact('I like tea', { message: -1 })] }],
+  ])('an answer with %s is asked for again, and after five the event is FAILED', async (_what, given) => {
+    const user = someone();
+    answers(() => given);
+    const event = await impatient(memory.say(user, 'I like tea'));
+    expect(event).toMatchObject({ status: 'FAILED', error: 'the model gave no valid answer', attempts: 5 });
+    expect(prompts).toHaveLength(5);
+    expect(await memory.all(user)).toEqual([]);
+    answers(() => ({ facts: [fact('I like tea')] }));
+    expect((await memory.say(user, 'I like tea'))['status']).toBe('SUCCEEDED');
+  });
+
+  test('a text longer than a question to the index is cut between characters', async () => {
+    const user = someone();
+    answers(() => ({ facts: [fact('x', { quote: 'x' })] }));
+    await memory.say(user, 'x');
+    const event = await memory.say(user, `x${'😀'.repeat(4_000)}`);
+    expect(event['status']).toBe('SUCCEEDED');
+    expect(halves).toEqual([]);
+  });
+});

@@ -1,0 +1,67 @@
+import { setImmediate as othersFirst } from 'node:timers/promises';
+import { memoryLimits } from '#contracts/memory';
+import type { Database } from '#sql/connect';
+import { extractFacts, type SaidMessage, type UserFact } from '../extraction/extract-facts.ts';
+import { samenessOf } from '../extraction/sameness.ts';
+import type { TextPorts } from '../facts/memory-text.ts';
+import type { ClaimedEvent } from './claim-event.ts';
+import { commitEvent } from './commit-event.ts';
+import { EventFault } from './event-fault.ts';
+import { type ExtractionModel, extractByModel } from './extract-by-model.ts';
+import { prepareFacts } from './prepare-facts.ts';
+
+export type EventPorts = TextPorts & {
+  readonly database: Database;
+  readonly newId: () => string;
+  /** The model that extracts facts; undefined for the statements that are read without one. */
+  readonly extraction: ExtractionModel | undefined;
+};
+
+/**
+ * Makes memories of the messages of an event. False if the claim was over before the end.
+ * @throws EventFault, ModelsError, SqlUnavailableError
+ */
+export async function processEvent(ports: EventPorts, event: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
+  const messages = event.messages.map(
+    ({ role, content, created_at }): SaidMessage => ({
+      role,
+      content,
+      saidAt: created_at === undefined ? event.createdAt : new Date(created_at),
+    }),
+  );
+  const { extraction } = ports;
+  if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, signal);
+  const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
+  const ended = await commitEvent(ports.database, event, await prepareFacts(ports, facts, signal), ports);
+  if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
+  return ended === 'succeeded';
+}
+
+/** The facts of all messages. The process answers others after each of them, because reading a long one takes a while. */
+async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly UserFact[]> {
+  const facts: UserFact[] = [];
+  for (const [at, message] of messages.entries()) {
+    facts.push(...extractFacts(message, at));
+    if (facts.length > memoryLimits.factsOfAdd) {
+      throw new EventFault(`the messages state more than ${memoryLimits.factsOfAdd} facts: add them in parts`);
+    }
+    await othersFirst();
+  }
+  return facts;
+}
+
+/** The messages of users and assistants as they are (memory:add:infer). A longer message is refused by its length. */
+function givenFacts(messages: readonly SaidMessage[]): readonly UserFact[] {
+  return messages.flatMap(({ role, content, saidAt }, message) => {
+    const text = content.trim();
+    if (text === '' || (role !== 'user' && role !== 'assistant')) return [];
+    if (text.length > memoryLimits.memoryLength) {
+      throw new EventFault(
+        `message ${message} is longer than ${memoryLimits.memoryLength} characters, the limit of a memory`,
+      );
+    }
+    const start = content.indexOf(text);
+    const source = { message, start, end: start + text.length, saidAt };
+    return [{ text, sameness: samenessOf(text), role, source }];
+  });
+}

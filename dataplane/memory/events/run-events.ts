@@ -1,0 +1,126 @@
+import { keepLease } from '#kit/concurrency/keep-lease';
+import { createNap } from '#kit/concurrency/nap';
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { wait } from '#kit/time/wait';
+import { ModelsError } from '#models/models-error';
+import { SearchUnavailableError } from '#search/search-error';
+import { SqlUnavailableError } from '#sql/connect';
+import {
+  abandonEvent,
+  type ClaimedEvent,
+  claimEvent,
+  failEvent,
+  mostClaims,
+  releaseEvent,
+  renewEventLease,
+  returnEvent,
+} from './claim-event.ts';
+import { EventFault } from './event-fault.ts';
+import { type EventPorts, processEvent } from './process-event.ts';
+
+export type EventEnd = 'succeeded' | 'failed' | 'claim_over' | 'released' | 'returned' | 'abandoned';
+
+type RunOptions = {
+  readonly logger: Logger;
+  /** Events at a time; those of one person come one after the other. */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** How often the table is looked at without a hint, milliseconds. */
+  readonly pollMs: number;
+  readonly onEnded: (end: EventEnd) => void;
+};
+
+/** Processes events until it is disposed: on a hint, after an event, and at an interval, so that a lost hint loses none. */
+export function runEvents(ports: EventPorts, options: RunOptions): AsyncDisposable & { wake(): void } {
+  const stop = new AbortController();
+  const nap = createNap();
+
+  async function next(): Promise<boolean> {
+    try {
+      const event = await claimEvent(ports.database.sql, options.leaseMs);
+      if (event === undefined) return false;
+      const end = await attempt(ports, event, { ...options, signal: stop.signal });
+      options.onEnded(end);
+      // A dependency that is away for one event is away for the next one.
+      return end !== 'released' && end !== 'abandoned';
+    } catch (error) {
+      options.logger.warn('memory_worker_failed', { failure: describeFailure(error) });
+      return false;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      const { signal } = nap;
+      if (!(await next()) && !stop.signal.aborted) await wait(options.pollMs, signal);
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: options.concurrency }, run));
+  return {
+    wake: nap.end,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      nap.end();
+      await running;
+    },
+  };
+}
+
+async function attempt(
+  ports: EventPorts,
+  event: ClaimedEvent,
+  { logger, leaseMs, signal }: RunOptions & { readonly signal: AbortSignal },
+): Promise<EventEnd> {
+  const { sql } = ports.database;
+  using lease = keepLease(() => renewEventLease(sql, event, leaseMs), leaseMs, signal);
+  try {
+    return (await processEvent(ports, event, lease.signal)) ? 'succeeded' : 'claim_over';
+  } catch (error) {
+    const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, event, error, signal);
+    const failure = describeFailure(error);
+    logger.info('memory_event_ended', { event: event.eventId, attempt: event.attempt, end, failure });
+    return end;
+  }
+}
+
+async function recordEnd(
+  ports: EventPorts,
+  event: ClaimedEvent,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<EventEnd> {
+  const { sql } = ports.database;
+  if (signal.aborted) {
+    await returnEvent(sql, event);
+    return 'returned';
+  }
+  const fault = faultOf(error, event.deliveries);
+  if (fault !== undefined) {
+    await failEvent(sql, event, fault);
+    return 'failed';
+  }
+  const dependency = dependencyOfEvent(error);
+  if (dependency === undefined) {
+    await abandonEvent(sql, event);
+    return 'abandoned';
+  }
+  await releaseEvent(sql, event, dependency, error instanceof ModelsError && error.code === 'invalid');
+  return 'released';
+}
+
+/** Why an event fails at once; undefined where a later attempt may succeed. */
+function faultOf(error: unknown, deliveries: number): string | undefined {
+  if (error instanceof EventFault) return error.message;
+  if (!(error instanceof ModelsError)) return undefined;
+  if (error.code === 'denied') return 'the guardrail of the model gateway denied the text';
+  if (error.code === 'refused') return 'the model gateway or the model does not accept the text';
+  return error.code === 'invalid' && deliveries >= mostClaims ? 'the model gave no valid answer' : undefined;
+}
+
+function dependencyOfEvent(error: unknown): string | undefined {
+  if (error instanceof ModelsError) return 'the model gateway';
+  if (error instanceof SearchUnavailableError) return 'the search index';
+  return error instanceof SqlUnavailableError ? 'the database' : undefined;
+}

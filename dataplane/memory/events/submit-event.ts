@@ -1,0 +1,48 @@
+import { type AddMemories, memoryLimits } from '#contracts/memory';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { Database } from '#sql/connect';
+import { lockPersonOf } from '../people/person.ts';
+
+type EventSubmission = {
+  readonly eventId: string;
+  readonly caller: TenantCaller;
+  readonly body: AddMemories;
+  /** Undefined where the client sent no Idempotency-Key. */
+  readonly key: string | undefined;
+  readonly digest: string;
+  readonly traceId: string;
+};
+
+type Submitted =
+  | { readonly kind: 'accepted'; readonly eventId: string }
+  /** The key was used for another body. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'too_many_events' };
+
+/**
+ * Registers an add in the order of its person. The same key with the same body returns the event of the first request.
+ */
+export async function submitEvent({ sql: database }: Database, submission: EventSubmission): Promise<Submitted> {
+  const { eventId, caller, body, key, digest, traceId } = submission;
+  return database.begin(async (sql): Promise<Submitted> => {
+    const person = await lockPersonOf(sql, caller);
+    if (key !== undefined) {
+      const [known] = await sql<{ event_id: string; digest: string }[]>`
+        select event_id, digest from memory.events where person = ${person} and idempotency_key = ${key}`;
+      if (known !== undefined) {
+        return known.digest === digest ? { kind: 'accepted', eventId: known.event_id } : { kind: 'conflict' };
+      }
+    }
+    const [open] = await sql<{ count: number }[]>`
+      select count(*)::int as count from memory.events where person = ${person} and status in ('PENDING', 'RUNNING')`;
+    if ((open?.count ?? 0) >= memoryLimits.openEvents) return { kind: 'too_many_events' };
+    await sql`
+      insert into memory.events (event_id, person, agent_id, run_id, infer, metadata, categories, expires_at, messages,
+        idempotency_key, digest, trace_id)
+      values (${eventId}, ${person}, ${body.agent_id ?? null}, ${body.run_id ?? null}, ${body.infer},
+        ${JSON.stringify(body.metadata ?? {})}::text::jsonb, ${sql.array([...(body.categories ?? [])])}::text[],
+        ${body.expires_at === undefined ? null : new Date(body.expires_at)}::timestamptz, ${JSON.stringify(body.messages)}::text::jsonb, ${key ?? null}, ${digest},
+        ${traceId})`;
+    return { kind: 'accepted', eventId };
+  });
+}

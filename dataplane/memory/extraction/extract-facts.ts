@@ -1,0 +1,69 @@
+import { readChanges, readForgotten, readStatement } from './read-statement.ts';
+import { resolveDates } from './resolve-dates.ts';
+import { samenessOf } from './sameness.ts';
+import { splitClauses } from './split-clauses.ts';
+import type { Statement } from './statement.ts';
+
+/** A message of an event, with the time at which it was said. */
+export type SaidMessage = { readonly role: string; readonly content: string; readonly saidAt: Date };
+
+/** Where a fact was said: message of the event, and UTF-16 offsets in it. */
+export type FactSource = {
+  readonly message: number;
+  readonly start: number;
+  readonly end: number;
+  readonly saidAt: Date;
+};
+
+/** Something that a person said and that may be remembered. */
+export type UserFact = {
+  readonly text: string;
+  readonly sameness: string;
+  readonly role: string;
+  readonly source: FactSource;
+  /** Undefined where the text is kept as given. */
+  readonly statement?: Statement;
+  /** The topics of which the sentence says that they are not any more what they were. */
+  readonly changes?: readonly RegExp[];
+  /** The person asks to forget the statement. */
+  readonly isForgotten?: true;
+};
+
+const longestFact = 1_000;
+
+/**
+ * The statements of the user about themselves in a message, in their order (memory:add:fact-extracted). Messages of the
+ * assistant, of tools and of the system are never read: they hold what was recalled, not what the person said.
+ * @param message its position in the add
+ */
+export function extractFacts({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
+  if (role !== 'user') return [];
+  const clauses = splitClauses(content);
+  const stated = clauses.flatMap(({ text, start, end, isQuestion }) => {
+    if (isQuestion || text.length > longestFact) return [];
+    const forgotten = readForgotten(text);
+    const statement = forgotten ?? readStatement(text);
+    if (statement === undefined) return [];
+    const resolved = resolveDates(text, saidAt);
+    const source = { message, start, end, saidAt };
+    const fact = { text: resolved, sameness: samenessOf(text), role, source, statement };
+    return [forgotten === undefined ? fact : { ...fact, isForgotten: true as const }];
+  });
+  return [...stated, ...changesOf({ role, content, saidAt }, message)];
+}
+
+/** The sentences that say a change, as a whole: "I switched my major, it's chemistry now". */
+function changesOf({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
+  const sentences = new Map(
+    splitClauses(content).flatMap((clause) => (clause.isQuestion ? [] : [[clause.sentence.start, clause.sentence]])),
+  );
+  return [...sentences.values()].flatMap((range) => {
+    const raw = content.slice(range.start, range.end);
+    const text = raw.trim();
+    const changes = readChanges(text);
+    if (changes.length === 0) return [];
+    const start = range.start + raw.indexOf(text);
+    const source = { message, start, end: start + text.length, saidAt };
+    return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, changes }];
+  });
+}

@@ -1,0 +1,116 @@
+import { analyse } from '#search/analysis/analyse';
+import { english } from './english-statements.ts';
+import { russian } from './russian-statements.ts';
+import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
+
+/** Longest clause that is read: a longer one is a text about something else. */
+const longestClause = 300;
+/** Most terms of a value. */
+const mostValueTerms = 40;
+
+/** Dates that `resolveDates` added. */
+const addedDates = / \((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g;
+const quoted = /["«“][^"»”]{40,}["»”]/;
+
+/**
+ * The statement that a clause makes about its speaker; undefined for small talk, questions, wishes, conditions, reports of
+ * what others said and everything else that this reader has no form for.
+ */
+export function readStatement(clause: string): Statement | undefined {
+  const text = clause.replace(addedDates, '').trim();
+  if (text.length > longestClause || text.endsWith('?') || quoted.test(text)) return undefined;
+  const language = languageOf(text);
+  const plain = plainText(language, text);
+  // What follows a comma often is a remark: "I am a nurse, nothing fancy".
+  return (
+    readIn(language, plain) ?? (isStated(language, plain) ? readIn(language, plain.replace(remark, '')) : undefined)
+  );
+}
+
+/** Whether a whole clause is stated: "I live in Rome, said the hero" is not, although its beginning looks so. */
+function isStated({ fillers, notStated }: StatementLanguage, plain: string): boolean {
+  return !notStated.test(plain.replace(fillers, ''));
+}
+
+/** From the first comma or the first word that joins a remark, which is the same for both languages. */
+const remark = /(?:,| -| –| —|\s(?:so|because|which|since|так что|потому что|поэтому)\s).*$/iu;
+
+/** A clause without words at its end that say nothing, with its short forms written out. */
+function plainText({ plain }: StatementLanguage, text: string): string {
+  return plain
+    .reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text.replaceAll('’', "'"))
+    .trim();
+}
+
+/** The topics that a sentence says to have changed; empty where it says no change, and for questions and wishes. */
+export function readChanges(sentence: string): readonly RegExp[] {
+  if (sentence.length > longestClause || sentence.endsWith('?') || quoted.test(sentence)) return [];
+  const language = languageOf(sentence);
+  const plain = plainText(language, sentence);
+  const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
+  // These phrases look like reports of others and are none.
+  return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b/i, '')) ? topics : [];
+}
+
+/** The statement that a clause asks to forget: "Forget that I live in Berlin". */
+export function readForgotten(clause: string): Statement | undefined {
+  const language = languageOf(clause);
+  const text = plainText(language, clause).replace(language.fillers, '');
+  const request = language.forget.exec(text)?.[0];
+  return request === undefined ? undefined : readStatement(text.slice(request.length));
+}
+
+function languageOf(text: string): StatementLanguage {
+  return /\p{Script=Cyrillic}/u.test(text) ? russian : english;
+}
+
+function readIn(language: StatementLanguage, clause: string): Statement | undefined {
+  const text = clause.replace(language.fillers, '').trim();
+  if (language.notStated.test(text)) return undefined;
+  const direct = match(language.forms, text);
+  const negated = negatedIn(language, text);
+  if (negated === undefined) return direct;
+  const base = match(language.forms, negated.replace(/\s+/g, ' ').trim());
+  if (base === undefined) return direct;
+  return { ...base, holds: !base.holds };
+}
+
+/** The clause without its first negation; undefined where it has none. */
+function negatedIn({ negations }: StatementLanguage, text: string): string | undefined {
+  let found: string | undefined;
+  for (const [negation, replacement] of negations) {
+    const current = found ?? text;
+    const without = current.replace(negation, replacement);
+    // "do not … any more" is one negation.
+    if (without !== current) found = without;
+  }
+  return found;
+}
+
+function match(forms: readonly StatementForm[], text: string): Statement | undefined {
+  for (const form of forms) {
+    const groups = form.pattern.exec(text)?.groups;
+    if (groups === undefined) continue;
+    const about = (groups['about'] ?? '').trim();
+    const value = (groups['value'] ?? '').trim();
+    if (form.except?.test(value === '' ? about : value) === true) continue;
+    return statementOf(form, about, value);
+  }
+  return undefined;
+}
+
+function statementOf(form: StatementForm, about: string, value: string): Statement {
+  const terms = termsOf(value);
+  const subject = form.isOpen === true ? terms : termsOf(about);
+  const topic = subject === '' ? form.topic : `${form.topic}: ${subject}`;
+  return { topic: topic.slice(0, 500), value: terms, holds: form.isNegative !== true };
+}
+
+function termsOf(text: string): string {
+  return analyse(text)
+    .filter((term) => !fillerTerms.has(term))
+    .slice(0, mostValueTerms)
+    .join(' ');
+}
+
+const fillerTerms = new Set([...['a', 'an', 'the', 'now', 'my', 'теперь', 'тепер', 'сейчас', 'это', 'is', 'are']]);

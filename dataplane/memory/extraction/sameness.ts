@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+
+/** A digest that is equal for texts which differ in case, blanks, punctuation and added dates only. */
+export function samenessOf(text: string): string {
+  const plain = text
+    .replace(/ \((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+  // A text of signs only is its own digest: all of them would be equal otherwise.
+  return createHash('sha256')
+    .update(plain === '' ? text : plain)
+    .digest('hex');
+}
+
+/** The digest of exactly this text, as records show it. */
+export function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,123 @@
+import type { UserFact } from './extract-facts.ts';
+import { readStatement } from './read-statement.ts';
+
+/** A memory that the decision knows. */
+export type KnownMemory = {
+  readonly memoryId: string;
+  readonly text: string;
+  readonly sameness: string;
+  readonly topic: string | null;
+  /** Raised by each change of the text. */
+  readonly version: number;
+};
+
+/** What happens with a fact, and why. */
+export type FactDecision =
+  | { readonly kind: 'ADD'; readonly fact: UserFact; readonly reason: 'new' }
+  | {
+      readonly kind: 'UPDATE';
+      readonly fact: UserFact;
+      readonly memoryId: string;
+      /** What the memory is about afterwards. */
+      readonly topic: string | null;
+      readonly reason: 'replaces';
+    }
+  | { readonly kind: 'DELETE'; readonly fact: UserFact; readonly memoryId: string; readonly reason: 'asked to forget' }
+  | {
+      readonly kind: 'NONE';
+      readonly fact: UserFact;
+      readonly memoryId: string | null;
+      readonly reason:
+        | 'known'
+        | 'said again in this add'
+        | 'nothing to forget'
+        | 'no longer so, and not known'
+        | 'changes nothing known'
+        | 'not said by the user';
+    };
+
+/**
+ * Decides about the facts of one add in their order, against the memories of its scope. A repetition adds nothing, a
+ * contradiction replaces what it contradicts, and a request to forget deletes it. At most one decision changes a memory:
+ * of several facts about one topic in one add the last one counts.
+ */
+export function settleFacts(facts: readonly UserFact[], known: readonly KnownMemory[]): readonly FactDecision[] {
+  const last = new Map(facts.map((fact, at) => [fact.statement?.topic ?? fact.sameness, at]));
+  const decisions = facts.map((fact, at): FactDecision => {
+    if (fact.changes !== undefined) return none(fact, 'changes nothing known');
+    if (last.get(fact.statement?.topic ?? fact.sameness) !== at) return none(fact, 'said again in this add');
+    return settleFact(fact, known);
+  });
+  for (const [at, { changes }] of facts.entries()) {
+    if (changes !== undefined) settleChange(decisions, at, changes, known);
+  }
+  return decisions;
+}
+
+function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['reason']): FactDecision {
+  return { kind: 'NONE', fact, memoryId: null, reason };
+}
+
+/**
+ * Settles a sentence that says a change. It replaces what was known about its topic: by the statement that the sentence also
+ * makes, or as a whole.
+ */
+function settleChange(
+  decisions: FactDecision[],
+  at: number,
+  changes: readonly RegExp[],
+  known: readonly KnownMemory[],
+): void {
+  const fact = (decisions[at] as FactDecision).fact;
+  if (known.some(({ sameness }) => sameness === fact.sameness)) return;
+  const isChanged = (topic: string): boolean => changes.some((about) => about.test(topic));
+  const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
+  const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
+  // A statement of the sentence has settled it.
+  if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return;
+  const touched = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
+  const target = known.find(({ memoryId, topic }) => topic !== null && isChanged(topic) && !touched.has(memoryId));
+  const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? at;
+  const stated = (decisions[place] as FactDecision).fact;
+  if (target !== undefined) {
+    const topic = stated.statement?.topic ?? target.topic;
+    decisions[place] = { kind: 'UPDATE', fact: stated, memoryId: target.memoryId, topic, reason: 'replaces' };
+    return;
+  }
+  const earlier = decisions.findIndex((one) => one.kind === 'ADD' && isBefore(one.fact, fact) && isAbout(one.fact));
+  if (earlier < 0) return;
+  decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'said again in this add');
+  decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
+}
+
+function isBefore({ source: one }: UserFact, { source: other }: UserFact): boolean {
+  return one.message < other.message || (one.message === other.message && one.end <= other.start);
+}
+
+function isWithin({ source }: UserFact, { source: sentence }: UserFact): boolean {
+  return source.message === sentence.message && source.start >= sentence.start && source.end <= sentence.end;
+}
+
+function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision {
+  const about = fact.statement === undefined ? undefined : known.find(({ topic }) => topic === fact.statement?.topic);
+  if (fact.isForgotten === true) {
+    if (about === undefined) return { kind: 'NONE', fact, memoryId: null, reason: 'nothing to forget' };
+    return { kind: 'DELETE', fact, memoryId: about.memoryId, reason: 'asked to forget' };
+  }
+  const same = known.find(({ sameness }) => sameness === fact.sameness);
+  if (same !== undefined) return { kind: 'NONE', fact, memoryId: same.memoryId, reason: 'known' };
+  if (about === undefined || fact.statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
+  const before = readStatement(about.text);
+  const saysTheSame = before?.value === fact.statement.value && before.holds === fact.statement.holds;
+  if (saysTheSame) return { kind: 'NONE', fact, memoryId: about.memoryId, reason: 'known' };
+  if (!fact.statement.holds && before?.holds === true && !isPartOf(fact.statement.value, before.value)) {
+    return { kind: 'NONE', fact, memoryId: about.memoryId, reason: 'no longer so, and not known' };
+  }
+  return { kind: 'UPDATE', fact, memoryId: about.memoryId, topic: about.topic, reason: 'replaces' };
+}
+
+/** Whether every term of a value is in another: "I no longer live in Berlin" is about "I live in Berlin with my wife". */
+function isPartOf(value: string, whole: string): boolean {
+  const terms = new Set(whole.split(' '));
+  return value.split(' ').every((term) => terms.has(term));
+}

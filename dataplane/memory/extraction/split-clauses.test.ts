@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { splitClauses } from './split-clauses.ts';
+
+/** Longer than any message: a pattern that takes quadratic time does not end within the time of a test. */
+const length = 400_000;
+
+test.each([
+  ['blanks', ' ', 'x'],
+  ['wide blanks', '\u2028', 'x'],
+  ['tabs before a joint', '\t', ' and I like tea'],
+  ['dots', '.', 'x'],
+  ['dots and quotation marks', '.”', 'x'],
+  ['commas', ',', 'x'],
+  ['quotation marks', '"', 'x'],
+  ['commas and blanks', ', ', 'x'],
+  ['joints', ' and', 'x'],
+  ['blanks behind a joint', 'and ', '  I'],
+])('a message of nothing but %s is split in time', (_what, unit, tail) => {
+  const text = `I like tea. a and${' '.repeat(length)}${unit.repeat(length / unit.length)}${tail}`;
+  const clauses = splitClauses(text);
+  expect(clauses[0]).toMatchObject({ text: 'I like tea', start: 0, end: 10, isQuestion: false });
+  expect(clauses.length).toBeGreaterThan(1);
+});
+
+test('marks end a sentence before blanks only, and a joint begins a statement with or without a comma', () => {
+  const textsOf = (text: string) => splitClauses(text).map((clause) => clause.text);
+  expect(textsOf('I paid 3.50... really?! "Yes." I did')).toEqual(['I paid 3.50', 'really', 'Yes', 'I did']);
+  expect(textsOf('I like tea , and I like bread,  I run and  my cat sleeps:,')).toEqual([
+    'I like tea',
+    'I like bread',
+    'I run',
+    'my cat sleeps',
+  ]);
+});

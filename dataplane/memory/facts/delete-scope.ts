@@ -1,0 +1,36 @@
+import type { Database } from '#sql/connect';
+import { beginChange } from '../people/person.ts';
+import { inScope } from './scope-condition.ts';
+
+type Scope = Parameters<typeof inScope>[1];
+type Deleted = { readonly deleted: number; readonly cancelled: number };
+
+/**
+ * Removes the memories of a scope with their history for good, and cancels the adds of that scope that have not ended
+ * (memory:delete-by-filter:irreversible). The record of the deletion holds no text.
+ */
+export async function deleteScope(
+  { sql: database }: Database,
+  person: string,
+  scope: Scope,
+  confirmationId: string,
+): Promise<Deleted> {
+  return database.begin(async (sql): Promise<Deleted> => {
+    const changeNo = await beginChange(sql, person);
+    if (changeNo === undefined) return { deleted: 0, cancelled: 0 };
+    const cancelled = await sql`
+      update memory.events set status = 'FAILED', error = 'the memories of this scope were deleted', messages = null,
+        attempt = attempt + 1, updated_at = clock_timestamp()
+      where person = ${person} and status in ('PENDING', 'RUNNING') and ${inScope(sql, scope)} returning event_id`;
+    const live = await sql`
+      select 1 from memory.memories where person = ${person} and deleted_at is null and ${inScope(sql, scope)}`;
+    await sql`delete from memory.memories where person = ${person} and ${inScope(sql, scope)}`;
+    // Followers cannot read what is gone: they load the memories of this person again.
+    await sql`update memory.people set forgotten_through = ${changeNo} where person = ${person}`;
+    const counts = { deleted: live.length, cancelled: cancelled.length };
+    await sql`
+      insert into memory.deletions (confirmation_id, person, deleted_count, cancelled_events)
+      values (${confirmationId}, ${person}, ${counts.deleted}, ${counts.cancelled})`;
+    return counts;
+  });
+}

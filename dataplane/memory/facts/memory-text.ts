@@ -1,0 +1,44 @@
+import type { EmbeddingProfile, ModelCall, Models } from '#models/ports';
+import type { MemoryText } from './write-memory.ts';
+
+export type TextPorts = {
+  readonly models: Models;
+  /** The embedding profile of this installation; undefined where none is approved, and memories are found by words only. */
+  readonly profile: () => EmbeddingProfile | undefined;
+  readonly analyse: (text: string) => readonly string[];
+  readonly countTokens: (text: string) => number;
+};
+
+/**
+ * Texts with their terms, tokens and vectors, in their order.
+ * @throws ModelsError: `denied` where the guardrail of the gateway refuses a text
+ */
+export async function embedTexts(
+  { models, profile: profileOf, analyse, countTokens }: TextPorts,
+  texts: readonly { readonly text: string; readonly topic: string | null }[],
+  call?: ModelCall,
+): Promise<readonly MemoryText[]> {
+  const profile = profileOf();
+  const vectors =
+    profile === undefined || texts.length === 0
+      ? []
+      : await models.embed(
+          profile,
+          'passage',
+          texts.map(({ text }) => text),
+          call,
+        );
+  return texts.map(({ text, topic }, at) => ({
+    text,
+    topic,
+    tokens: countTokens(text),
+    terms: analyse(text),
+    vector: vectors[at],
+    profileId: profile?.id,
+  }));
+}
+
+/** The same without a vector, for a text that is stored while no embedder answers. */
+export function unembedded({ analyse, countTokens }: TextPorts, text: string, topic: string | null): MemoryText {
+  return { text, topic, tokens: countTokens(text), terms: analyse(text), vector: undefined, profileId: undefined };
+}

@@ -1,0 +1,10 @@
+import type { Sql, TransactionSql } from '#sql/connect';
+
+/** Members that are null take every value. */
+export function inScope(
+  sql: Sql | TransactionSql,
+  { agentId, runId }: { readonly agentId: string | null; readonly runId: string | null },
+) {
+  return sql`
+    (${agentId}::text is null or agent_id = ${agentId}) and (${runId}::text is null or run_id = ${runId})`;
+}

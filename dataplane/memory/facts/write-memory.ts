@@ -1,0 +1,108 @@
+import type { TransactionSql } from '#sql/connect';
+import { hashOf, samenessOf } from '../extraction/sameness.ts';
+
+/** The text of a memory with what is derived from it. */
+export type MemoryText = {
+  readonly text: string;
+  readonly topic: string | null;
+  readonly tokens: number;
+  readonly terms: readonly string[];
+  /** Undefined while no embedder answered. */
+  readonly vector: Float32Array | undefined;
+  /** The profile of the vector. */
+  readonly profileId: string | undefined;
+};
+
+type NewMemory = MemoryText & {
+  readonly memoryId: string;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+  readonly role: string;
+  readonly categories: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly source: object | null;
+  readonly expiresAt: Date | null;
+};
+
+/** The change that a statement belongs to; every statement of it runs in one transaction that holds the lock of the person. */
+export type PersonChange = {
+  readonly sql: TransactionSql;
+  readonly person: string;
+  readonly changeNo: string;
+  /** The add that causes it; null for a change by a person. */
+  readonly eventId: string | null;
+  readonly newId: () => string;
+};
+
+export async function insertMemory(
+  { sql, person, changeNo, eventId, newId }: PersonChange,
+  memory: NewMemory,
+): Promise<void> {
+  const { memoryId, text } = memory;
+  await sql`
+    insert into memory.memories (memory_id, person, agent_id, run_id, text, hash, sameness, topic, role, categories, metadata,
+      source, tokens, terms, vector, profile_id, change_no, expires_at)
+    values (${memoryId}, ${person}, ${memory.agentId}, ${memory.runId}, ${text}, ${hashOf(text)}, ${samenessOf(text)},
+      ${memory.topic}, ${memory.role}, ${sql.array([...memory.categories])}::text[],
+      ${JSON.stringify(memory.metadata)}::text::jsonb,
+      ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb, ${memory.tokens},
+      ${memory.terms.join(' ')}, decode(${base64Of(memory.vector)}, 'base64'), ${memory.profileId ?? null}, ${changeNo},
+      ${memory.expiresAt})`;
+  await sql`
+    insert into memory.history (entry_id, memory_id, person, event, new_text, event_id)
+    values (${newId()}, ${memoryId}, ${person}, 'ADD', ${text}, ${eventId})`;
+}
+
+type Replacement = MemoryText & {
+  readonly source: object | null;
+  /** Unchanged where undefined. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly categories: readonly string[] | undefined;
+};
+
+/** Gives a live memory another text; false if there is none with this id. */
+export async function replaceMemory(
+  { sql, person, changeNo, eventId, newId }: PersonChange,
+  memoryId: string,
+  memory: Replacement,
+): Promise<boolean> {
+  const { text, metadata, categories } = memory;
+  const [before] = await sql<{ text: string }[]>`
+    select m.text from memory.memories m
+    where m.person = ${person} and m.memory_id = ${memoryId} and m.deleted_at is null
+      and (m.expires_at is null or m.expires_at > clock_timestamp())`;
+  if (before === undefined) return false;
+  await sql`
+    update memory.memories set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
+      tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
+      profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo},
+      source = ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb,
+      metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
+      categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
+      updated_at = clock_timestamp()
+    where memory_id = ${memoryId}`;
+  await sql`
+    insert into memory.history (entry_id, memory_id, person, event, old_text, new_text, event_id)
+    values (${newId()}, ${memoryId}, ${person}, 'UPDATE', ${before.text}, ${text}, ${eventId})`;
+  return true;
+}
+
+/** Deletes a memory softly: its row and its history stay. False if there is no live one with this id. */
+export async function removeMemory(
+  { sql, person, changeNo, eventId, newId }: PersonChange,
+  memoryId: string,
+): Promise<boolean> {
+  const [row] = await sql<{ text: string }[]>`
+    update memory.memories set deleted_at = clock_timestamp(), updated_at = clock_timestamp(), change_no = ${changeNo}
+    where person = ${person} and memory_id = ${memoryId} and deleted_at is null returning text`;
+  if (row === undefined) return false;
+  await sql`
+    insert into memory.history (entry_id, memory_id, person, event, old_text, event_id)
+    values (${newId()}, ${memoryId}, ${person}, 'DELETE', ${row.text}, ${eventId})`;
+  return true;
+}
+
+function base64Of(vector: Float32Array | undefined): string | null {
+  if (vector === undefined) return null;
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { failure } from '#api/operation';
+import { readBodyAs } from '#api/read-body';
+import { memoryLimits, searchMemoriesSchema } from '#contracts/memory';
+import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#mcp/answer-message';
+import { headerFault } from '#mcp/check-headers';
+import { clientMessageSchema } from '#mcp/message';
+import { addMemories } from './add-memories.ts';
+import { deleteMemory } from './delete-memory.ts';
+import { memoryErrorMessage } from './error-body.ts';
+import { memoryErrorOf } from './error-of.ts';
+import type { MemoryRequest, MemoryResponse } from './memory.ts';
+import { searchMemories } from './search-memories.ts';
+
+/** Answers one message of an MCP client with the identity and limits of every other operation. */
+export async function answerMemoryMcp(request: MemoryRequest): Promise<MemoryResponse> {
+  const fault = headerFault(request.incoming.headers);
+  if (fault === 'foreign_origin') return failure('forbidden');
+  if (fault !== undefined) {
+    return failure('invalid_request', [{ path: 'MCP-Protocol-Version', message: 'is not a supported version' }]);
+  }
+  const read = readBodyAs(clientMessageSchema, request.body, 'invalid_request');
+  if (read.kind === 'error') return read;
+  const answer = await answerMessage(server, read.value, request);
+  return { kind: 'success', status: answer === undefined ? 202 : 200, body: answer };
+}
+
+const rememberSchema = z.strictObject({
+  fact: z.string().min(1).max(memoryLimits.memoryLength).describe('One sentence that is understandable alone.'),
+  agent_id: z.string().min(1).max(memoryLimits.scopeId).describe('Name of the agent that remembers.'),
+});
+const forgetSchema = z.strictObject({ memory_id: z.uuid().describe('The id of a memory that a search returned.') });
+
+const tools: readonly McpTool<MemoryRequest>[] = [
+  {
+    name: 'remember',
+    title: 'Remember a fact',
+    description:
+      'Keeps a fact about the user as it is given. Use it for what the user said, not for what a search returned.',
+    inputSchema: z.toJSONSchema(rememberSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
+    isReadOnly: false,
+    async run(request, args) {
+      const read = rememberSchema.safeParse(args);
+      if (!read.success) return refused('fact and agent_id are required, and nothing else');
+      const { fact, agent_id } = read.data;
+      return run(request, addMemories, { messages: [{ role: 'user', content: fact }], agent_id, infer: false });
+    },
+  },
+  {
+    name: 'search_memories',
+    title: 'Search memories',
+    description: 'What is known about the user and belongs to a question, best first.',
+    inputSchema: z.toJSONSchema(searchMemoriesSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
+    isReadOnly: true,
+    run: (request, args) => run(request, searchMemories, args),
+  },
+  {
+    name: 'forget',
+    title: 'Forget a memory',
+    description: 'Deletes one memory of the user, by the id that a search returned.',
+    inputSchema: z.toJSONSchema(forgetSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
+    isReadOnly: false,
+    async run(request, args) {
+      const read = forgetSchema.safeParse(args);
+      if (!read.success) return refused('memory_id must be the id of a memory');
+      const path = (): string => read.data.memory_id;
+      return run(request, deleteMemory, undefined, path);
+    },
+  },
+];
+
+const server: McpServer<MemoryRequest> = {
+  name: 'portcullis-memory',
+  title: 'Memory',
+  version: '1.0.0',
+  instructions: 'Remembers facts about the user. Only memories of the calling user are read, changed and deleted.',
+  tools,
+};
+
+function refused(message: string): ToolOutcome {
+  return { kind: 'refused', code: 'invalid_request', message };
+}
+
+/** Runs an operation of the API as a tool. The model is told what it can change; a dependency that is away is a 503. */
+async function run(
+  request: MemoryRequest,
+  operation: (request: MemoryRequest) => Promise<MemoryResponse>,
+  args: Readonly<Record<string, unknown>> | undefined,
+  path: MemoryRequest['path'] = () => '',
+): Promise<ToolOutcome> {
+  try {
+    const response = await operation({
+      service: request.service,
+      caller: request.caller,
+      incoming: request.incoming,
+      traceId: request.traceId,
+      path,
+      query: {},
+      body: { ...request.body, json: args },
+    } as MemoryRequest);
+    if (response.kind === 'success')
+      return { kind: 'result', value: response.body as Readonly<Record<string, unknown>> };
+    return { kind: 'refused', code: response.code, message: memoryErrorMessage(response.code, response.details) };
+  } catch (error) {
+    const code = memoryErrorOf(error);
+    if (code !== 'invalid_request') throw error;
+    return { kind: 'refused', code, message: memoryErrorMessage(code) };
+  }
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryLimits } from '#contracts/memory';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
+
+const ann = { user: 'ann' };
+const said = (content: string, more: object = {}) => ({
+  messages: [{ role: 'user', content }],
+  agent_id: 'tutor',
+  ...more,
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at the edges of its inputs'), () => {
+  let memory: OpenedMemory;
+  beforeAll(async () => {
+    memory = await openMemory();
+  });
+  afterAll(() => memory[Symbol.asyncDispose]());
+
+  const given = async (user: { user: string }, more: object) => {
+    const event = await memory.add(user, said('kept', { infer: false, ...more }));
+    const [id] = event['memory_ids'] as readonly string[];
+    return (await memory.call(user, 'GET', `/v1/memories/${id}`)).json;
+  };
+
+  test.each([
+    ['2040-01-01T00:00:00+23:59', '2039-12-31T00:01:00.000Z'],
+    ['2040-01-01T00:00:00-23:59', '2040-01-01T23:59:00.000Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
+    ['2040-02-29T00:00:00.123456789Z', '2040-02-29T00:00:00.123Z'],
+  ])('an expiry of %s is kept in UTC', async (expires_at, shown) => {
+    expect((await given({ user: `until ${expires_at}` }, { expires_at }))['expires_at']).toBe(shown);
+  });
+
+  test.each([
+    '9999-12-31T23:59:59-00:01',
+    '0001-01-01T00:00:00+00:01',
+    '0000-06-01T00:00:00Z',
+    '2016-12-31T23:59:60Z',
+    '2026-02-29T00:00:00Z',
+  ])('a date of %s is refused', async (date) => {
+    expect((await memory.call(ann, 'POST', '/v1/memories', said('x', { expires_at: date }))).status).toBe(400);
+    const messages = [{ role: 'user', content: 'x', created_at: date }];
+    expect((await memory.call(ann, 'POST', '/v1/memories', { messages, agent_id: 'a' })).status).toBe(400);
+  });
+
+  test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
+    'words for dates that no four digits name stay as they are in a message of %s',
+    async (created_at) => {
+      const user = { user: `said at ${created_at}` };
+      const content = 'I moved to Porto last year. I plan to visit Rome next year. I sold my car yesterday.';
+      const event = await memory.add(user, { messages: [{ role: 'user', content, created_at }], agent_id: 'a' });
+      expect(event).toMatchObject({ status: 'SUCCEEDED' });
+      const texts = await memory.all(user);
+      expect(texts).toHaveLength(3);
+      expect(texts.join()).not.toMatch(/\((?!\d{4}(?:-\d{2}-\d{2})?\))|19\d\d/);
+    },
+  );
+
+  test('metadata keeps letters that look like an escape, and every name and number of JSON', async () => {
+    const metadata = {
+      path: 'C:\\u0000\\x',
+      constructor: 1,
+      toString: { valueOf: [1e308, -5e-324, 0.1, 9007199254740991] },
+      '': '',
+      'a.b': [[[]]],
+    };
+    expect((await given({ user: 'meta' }, { metadata }))['metadata']).toEqual(metadata);
+    for (const name of ['\u0000', '\\\u0000']) {
+      const body = said('x', { metadata: { [name]: 1 } });
+      expect((await memory.call(ann, 'POST', '/v1/memories', body)).status).toBe(400);
+    }
+  });
+
+  test('a member __proto__ is refused or kept, and never lost', async () => {
+    const post = (path: string, body: string) =>
+      fetch(`${memory.url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-tenant-id': 'acme', 'x-user-id': 'proto' },
+        body,
+      });
+    const messages = '"messages": [{"role": "user", "content": "x"}], "agent_id": "a"';
+    const refused = await post('/v1/memories', `{${messages}, "metadata": {"__proto__": {"a": 1}}}`);
+    expect(refused.status).toBe(400);
+    expect((await post('/v1/memories', `{${messages}, "metadata": {"a": {"__proto__": 1}}}`)).status).toBe(202);
+    const state = await post('/v1/sessions/s/state', '{"state": {"__proto__": {"a": 1}}, "ttl_seconds": 60}');
+    expect(state.status).toBe(400);
+    const filters = await post('/v1/memories/search', '{"query": "x", "filters": {"__proto__": {"eq": 1}}}');
+    expect(filters.status).toBe(400);
+  });
+
+  test.each([
+    ['AND of many empty conditions', { AND: new Array(128).fill({}) }],
+    ['many members of metadata', { metadata: Object.fromEntries(Array.from({ length: 128 }, (_, at) => [at, 1])) }],
+    [
+      'many members of nested metadata',
+      { metadata: { a: Object.fromEntries([...Array(127)].map((_, at) => [at, 1])) } },
+    ],
+  ])('filters with %s are refused, and with fewer accepted', async (_what, filters) => {
+    const find = (own: unknown) => memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters: own });
+    expect(await find(filters)).toMatchObject({ status: 400, json: { message: expect.stringContaining('128') } });
+    const fewer = JSON.parse(JSON.stringify(filters), (key, value) => (key === '126' ? undefined : value));
+    const list = { AND: new Array(127).fill({}) };
+    expect((await find('AND' in filters ? list : fewer)).status).toBe(200);
+  });
+
+  const faultyFilters: readonly unknown[] = [
+    null,
+    [],
+    'agent_id',
+    1,
+    { agent_id: null },
+    { agent_id: {} },
+    { agent_id: [] },
+    { agent_id: { constructor: 1 } },
+    { toString: 1 },
+    { AND: {} },
+    { AND: [null] },
+    { OR: [] },
+    { NOT: 1 },
+    { NOT: { NOT: { NOT: { NOT: { NOT: { NOT: { NOT: { NOT: { role: 'user' } } } } } } } } },
+    { created_at: 1e308 },
+    { created_at: '2026-02-30' },
+    { created_at: '2026-01-01T24:00:00Z' },
+    { created_at: { contains: '' } },
+    { 'metadata.a': { gt: true } },
+    { 'metadata.a': { in: [[]] } },
+    { [`metadata.${'a'.repeat(256)}`]: 1 },
+    { user_id: ['ann'] },
+  ];
+  test.each(faultyFilters.map((filters) => [filters] as const))('filters of %j are refused', async (filters) => {
+    const { status, json } = await memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters });
+    expect([status, json['code']]).toEqual([400, 'invalid_request']);
+  });
+
+  test('filters compare numbers of every size and never match another type', async () => {
+    const user = { user: 'numbers' };
+    await given(user, { metadata: { n: 1e308, s: '1', z: -0, b: false } });
+    const count = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
+    expect(await count({ 'metadata.n': { gt: 1e307 } })).toBe(1);
+    expect(await count({ 'metadata.n': { lt: 1e308 } })).toBe(0);
+    expect(await count({ 'metadata.s': 1 })).toBe(0);
+    expect(await count({ 'metadata.z': 0 })).toBe(1);
+    expect(await count({ 'metadata.b': { ne: true } })).toBe(1);
+    expect(await count({ 'metadata.__proto__': '*' })).toBe(0);
+    expect(await count({ metadata: { constructor: '*' } })).toBe(0);
+  });
+
+  test.each(['..%2F..', '%E2%98%83', '%20', 'a%2Fb', '%25', "'%22%3B--", '%F0%9F%98%80', 'x'.repeat(255)])(
+    'the session id %s names one session',
+    async (id) => {
+      const path = `/v1/sessions/${id}/state`;
+      const set = await memory.call(ann, 'POST', path, { state: { id }, ttl_seconds: 60 });
+      expect(set).toMatchObject({ status: 200, json: { session_id: decodeURIComponent(id), state: { id } } });
+      expect((await memory.call(ann, 'GET', path)).json['state']).toEqual({ id });
+    },
+  );
+
+  test.each(['%00', 'x'.repeat(256), ''])('the session id %j is refused', async (id) => {
+    const { status } = await memory.call(ann, 'GET', `/v1/sessions/${id}/state`);
+    expect([400, 404]).toContain(status);
+    const set = await memory.call(ann, 'POST', `/v1/sessions/${id}/state`, { state: {}, ttl_seconds: 60 });
+    expect([400, 404]).toContain(set.status);
+  });
+
+  test('U+0000 and half a character are refused in every text of a body', async () => {
+    const id = (await given({ user: 'ann' }, {}))['id'];
+    for (const bad of ['a\u0000b', 'a\ud800b']) {
+      const bodies: readonly (readonly [string, string, object])[] = [
+        ['POST', '/v1/memories', said(bad)],
+        ['POST', '/v1/memories', said('x', { agent_id: bad })],
+        ['POST', '/v1/memories', said('x', { run_id: bad })],
+        ['POST', '/v1/memories', said('x', { user_id: bad })],
+        ['POST', '/v1/memories', said('x', { categories: [bad] })],
+        ['POST', '/v1/memories', said('x', { metadata: { a: [bad] } })],
+        ['POST', '/v1/memories', said('x', { metadata: { [bad]: 1 } })],
+        ['POST', '/v1/memories/search', { query: bad }],
+        ['PUT', `/v1/memories/${id}`, { text: bad }],
+        ['PUT', `/v1/memories/${id}`, { text: 'x', categories: [bad] }],
+        ['PUT', `/v1/memories/${id}`, { text: 'x', metadata: { a: bad } }],
+        ['POST', '/v1/sessions/s/state', { state: { a: bad }, ttl_seconds: 60 }],
+        ['POST', '/v1/erasures', { user_id: bad }],
+      ];
+      for (const [method, path, body] of bodies) {
+        expect([path, (await memory.call(ann, method, path, body)).status]).toEqual([path, 400]);
+      }
+    }
+    const filters = { 'metadata.a': 'a\u0000b', agent_id: { contains: '\u0000' } };
+    expect(await memory.find(ann, 'kept', { filters })).toEqual([]);
+  });
+
+  test('an add that states more facts than allowed is FAILED, and with as many it is SUCCEEDED', async () => {
+    const user = { user: 'talker' };
+    const facts = (count: number) => Array.from({ length: count }, (_, at) => `I like food${at}.`);
+    const of = (count: number) => said(facts(count).join(' '));
+    expect(await memory.add(user, of(memoryLimits.factsOfAdd + 1))).toMatchObject({
+      status: 'FAILED',
+      memory_ids: [],
+      error: expect.stringContaining('1000'),
+    });
+    const event = await memory.add(user, of(memoryLimits.factsOfAdd));
+    expect(event['status']).toBe('SUCCEEDED');
+    expect(event['memory_ids']).toHaveLength(1_000);
+  });
+});

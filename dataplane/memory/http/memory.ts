@@ -1,0 +1,18 @@
+import type { z } from 'zod';
+import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
+import type { memoryHealthSchema } from '#contracts/memory';
+import type { MemoryErrorCode } from '#contracts/memory-errors';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { MemorySearchPorts } from '../search/search-memories.ts';
+
+/** The dependencies that all operations of a memory process share. */
+export type Memory = MemorySearchPorts & {
+  readonly newId: () => string;
+  /** Tells workers that there may be work. */
+  readonly hint: () => void;
+  readonly health: () => Promise<z.output<typeof memoryHealthSchema>>;
+};
+
+export type MemoryRequest = ApiRequest<Memory, TenantCaller>;
+export type MemoryResponse = ApiResponse<MemoryErrorCode>;
+export type MemoryError = ApiError<MemoryErrorCode>;

@@ -1,0 +1,28 @@
+import { openApiDocument, openApiPaths } from '#api/openapi';
+import { memorySchemas } from './memory-schemas.ts';
+import { memoryTable } from './memory-table.ts';
+
+export const memoryOpenApiPath = '/openapi.json';
+
+/** The OpenAPI document of the memory service. */
+export function memoryDocument(): unknown {
+  return openApiDocument({
+    title: 'Memory',
+    version: '1.0.0',
+    summary: 'Facts about users, found again within a token budget, and states of sessions.',
+    description:
+      'The memories of a user are read, changed and deleted by that user only. Models are reached through the model gateway ' +
+      'only.',
+    server: 'The memory service.',
+    tags: [
+      { name: 'Health', description: 'The state of the dependencies.' },
+      { name: 'Memories', description: 'Facts about the calling user, and the events that make them.' },
+      { name: 'Sessions', description: 'States that end by themselves.' },
+      { name: 'Users', description: 'Export and erasure.' },
+    ],
+    paths: openApiPaths(memoryTable),
+    token: 'A token of a trusted issuer with an act chain (RFC 8693). Not read in development mode.',
+    headers: { 'X-Trace-Id': { description: 'The trace id of the request.', schema: { type: 'string' } } },
+    schemas: memorySchemas(),
+  });
+}

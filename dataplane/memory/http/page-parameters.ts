@@ -1,0 +1,48 @@
+import type { Parameter } from '#api/operation';
+import { createCursors, readLimit } from '#api/pages';
+import { memoryLimits } from '#contracts/memory';
+import type { MemoryErrorCode } from '#contracts/memory-errors';
+
+export const memoryCursors = createCursors('memories/v1');
+
+const { pageSize, scopeId } = memoryLimits;
+
+/** U+0000 is stored nowhere, so that nothing has it. */
+function readScopeId(text: string): string | undefined {
+  return text !== '' && text.length <= scopeId && !text.includes('\0') ? text : undefined;
+}
+
+const scope = (name: string, description: string): Parameter<MemoryErrorCode> => ({
+  name,
+  in: 'query',
+  description,
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: scopeId },
+  read: readScopeId,
+});
+
+/** The filters of lists and deletions; at least one is required. */
+export const scopeParameters: readonly Parameter<MemoryErrorCode>[] = [
+  scope('agent_id', 'Memories of this agent.'),
+  scope('run_id', 'Memories of this run.'),
+  scope('user_id', 'The calling user, for all of its memories; another user is refused.'),
+];
+
+export const memoryPageParameters: readonly Parameter<MemoryErrorCode>[] = [
+  {
+    name: 'page_size',
+    in: 'query',
+    description: 'Most records of the page.',
+    required: false,
+    schema: { type: 'integer', minimum: pageSize.min, maximum: pageSize.max, default: pageSize.default },
+    read: (text) => (readLimit(text, pageSize) === undefined ? undefined : text),
+  },
+  {
+    name: 'page_token',
+    in: 'query',
+    description: 'next_page_token of the page before.',
+    required: false,
+    schema: { type: 'string', maxLength: 8_192 },
+    read: memoryCursors.read,
+  },
+];

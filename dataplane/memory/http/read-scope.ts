@@ -1,0 +1,33 @@
+import { failure } from '#api/operation';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { MemoryError } from './memory.ts';
+
+/** The id of the calling user, as records show it. */
+export function userIdOf({ user }: TenantCaller): string {
+  return user.subject;
+}
+
+/** What a user_id may be: the subject, alone or with its issuer. */
+export function userNames({ user: { issuer, subject } }: TenantCaller): readonly string[] {
+  return [subject, `${issuer}|${subject}`];
+}
+
+/** The error for a user_id that is not that of the caller (memory:error:wrong-user-id); undefined where there is none. */
+export function wrongUser(caller: TenantCaller, userId: string | undefined): MemoryError | undefined {
+  return userId === undefined || userNames(caller).includes(userId) ? undefined : failure('wrong_user_id');
+}
+
+/** Which memories of the caller a list or a deletion is about. */
+type Scope = { readonly agentId: string | null; readonly runId: string | null };
+
+/** The scope of a query string; user_id alone stands for all memories of the caller (memory:list:no-filter). */
+export function readScope(
+  caller: TenantCaller,
+  query: Readonly<Record<string, string | undefined>>,
+): Scope | MemoryError {
+  const { agent_id: agentId, run_id: runId, user_id: userId } = query;
+  const refused = wrongUser(caller, userId);
+  if (refused !== undefined) return refused;
+  if (agentId === undefined && runId === undefined && userId === undefined) return failure('missing_filter');
+  return { agentId: agentId ?? null, runId: runId ?? null };
+}

@@ -1,0 +1,30 @@
+import { failure, success } from '#api/operation';
+import { bodyFailure, readBodyAs } from '#api/read-body';
+import { watchClient } from '#api/watch-client';
+import { searchMemoriesSchema } from '#contracts/memory';
+import { openTrace } from '#kit/http/trace-context';
+import { findPerson } from '../people/person.ts';
+import { parseFilters } from '../search/parse-filters.ts';
+import { searchMemories as search } from '../search/search-memories.ts';
+import type { MemoryRequest, MemoryResponse } from './memory.ts';
+import { userIdOf, userNames } from './read-scope.ts';
+
+/** The best memories of the caller within top_k and the token budget (memory:search:*). */
+export async function searchMemories(request: MemoryRequest): Promise<MemoryResponse> {
+  const { service, caller, incoming } = request;
+  const read = readBodyAs(searchMemoriesSchema, request.body, 'invalid_request');
+  if (read.kind === 'error') return read;
+  const userId = userIdOf(caller);
+  const filters = read.value.filters === undefined ? undefined : parseFilters(read.value.filters, userNames(caller));
+  if (filters?.kind === 'wrong_user') return failure('wrong_user_id');
+  if (filters?.kind === 'fault') {
+    const { path, message } = filters.fault;
+    return bodyFailure([{ path: ['filters', ...path], message }], 'invalid_request');
+  }
+  const person = await findPerson(service.database.sql, caller);
+  if (person === undefined) return success({ results: [], tokens_returned: 0 });
+  using client = watchClient(incoming);
+  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const found = await search(service, { person, userId, request: read.value, condition: filters?.condition, call });
+  return success({ results: found.results, tokens_returned: found.tokens });
+}

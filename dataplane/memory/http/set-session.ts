@@ -1,0 +1,23 @@
+import { failure, success } from '#api/operation';
+import { readBodyAs } from '#api/read-body';
+import { setSessionSchema } from '#contracts/memory';
+import { type SessionRow, setSession as store } from '../sessions/session-state.ts';
+import type { MemoryRequest, MemoryResponse } from './memory.ts';
+
+/** Replaces the state of a session of the caller (memory:session:set). */
+export async function setSession({ service, caller, path, body }: MemoryRequest): Promise<MemoryResponse> {
+  const read = readBodyAs(setSessionSchema, body, 'invalid_request');
+  if (read.kind === 'error') return read;
+  const { state, ttl_seconds: ttlSeconds } = read.value;
+  const row = await store(service.database, caller, { sessionId: path('session_id'), state, ttlSeconds });
+  return row === undefined ? failure('rate_limited') : success(sessionOf(row));
+}
+
+export function sessionOf({ session_id, state, updated_at, remaining }: SessionRow): object {
+  return {
+    session_id,
+    state,
+    updated_at: updated_at.toISOString(),
+    ttl_remaining_seconds: Math.max(0, remaining),
+  };
+}

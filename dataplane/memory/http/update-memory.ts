@@ -1,0 +1,48 @@
+import { failure } from '#api/operation';
+import { readBodyAs } from '#api/read-body';
+import { watchClient } from '#api/watch-client';
+import { updateMemorySchema } from '#contracts/memory';
+import { openTrace } from '#kit/http/trace-context';
+import { ModelsError } from '#models/models-error';
+import { readStatement } from '../extraction/read-statement.ts';
+import { embedTexts, unembedded } from '../facts/memory-text.ts';
+import { replaceMemory } from '../facts/write-memory.ts';
+import { beginChange } from '../people/person.ts';
+import { findMemory } from './find-memory.ts';
+import { getMemory } from './get-memory.ts';
+import type { MemoryRequest, MemoryResponse } from './memory.ts';
+
+/**
+ * Gives a memory another text, which the next search returns (memory:update:visible-at-once). While no embedder answers,
+ * the text is found by its words at once and by its meaning later.
+ */
+export async function updateMemory(request: MemoryRequest): Promise<MemoryResponse> {
+  const { service } = request;
+  const read = readBodyAs(updateMemorySchema, request.body, 'invalid_request');
+  if (read.kind === 'error') return read;
+  const found = await findMemory(request);
+  if (found === undefined) return failure('not_found');
+  const { text, metadata, categories } = read.value;
+  const memory = await textOf(request, text);
+  const isReplaced = await service.database.sql.begin(async (sql) => {
+    const { person } = found.person;
+    const changeNo = await beginChange(sql, person);
+    if (changeNo === undefined) return false;
+    const change = { sql, person, changeNo, eventId: null, newId: service.newId };
+    return replaceMemory(change, found.row.memory_id, { ...memory, source: null, metadata, categories });
+  });
+  return isReplaced ? getMemory(request) : failure('not_found');
+}
+
+async function textOf({ service, incoming }: MemoryRequest, text: string) {
+  const topic = readStatement(text)?.topic ?? null;
+  using client = watchClient(incoming);
+  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  try {
+    const [embedded] = await embedTexts(service, [{ text, topic }], call);
+    return embedded ?? unembedded(service, text, topic);
+  } catch (error) {
+    if (error instanceof ModelsError && error.code === 'unavailable') return unembedded(service, text, topic);
+    throw error;
+  }
+}

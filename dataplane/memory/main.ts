@@ -1,0 +1,15 @@
+import { writeReadyLine } from '#kit/process/ready';
+import { runMain } from '#kit/process/run-main';
+import { readConfig } from './config.ts';
+import { createMemoryService } from './service.ts';
+
+runMain({
+  name: 'memory',
+  start: async (signal) => {
+    const { config, secrets } = readConfig();
+    const service = await createMemoryService(config, secrets, { signal });
+    // A worker has no API: its parent waits for the address that it has.
+    writeReadyLine({ listening: service.url ?? service.adminUrl, admin: service.adminUrl });
+    return service;
+  },
+});

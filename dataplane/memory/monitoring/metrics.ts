@@ -1,0 +1,90 @@
+import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
+import { type MemoryErrorCode, memoryErrors } from '#contracts/memory-errors';
+import { maxIssuers } from '#identity/issuers-file';
+import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+import { ModelsError } from '#models/models-error';
+import { SearchUnavailableError } from '#search/search-error';
+import { SqlUnavailableError } from '#sql/connect';
+import type { EventEnd } from '../events/run-events.ts';
+import { type MemoryOperation, memoryOperationNames } from '../http/memory-table.ts';
+import type { EventBacklog } from './read-backlog.ts';
+
+const codes = Object.keys(memoryErrors) as MemoryErrorCode[];
+const ends: readonly EventEnd[] = ['succeeded', 'failed', 'claim_over', 'released', 'returned', 'abandoned'];
+const dependencies = ['postgres', 'models', 'index'] as const;
+
+export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
+  readonly registry: Metrics;
+  eventEnded(end: EventEnd): void;
+  /** What a look at the table of events found; undefined when the database did not answer. */
+  backlog(found: EventBacklog | undefined): void;
+  /** Counts an error of a request that says that a dependency was away. */
+  requestFailed(error: unknown): void;
+  /** Whether the newest change of the file of profiles was refused, so that its content before serves on. */
+  profilesRefused(isRefused: boolean): void;
+};
+
+export function createMemoryMetrics(): MemoryMetrics {
+  const registry = createMetrics({ service: 'memory' });
+  const requests = createRequestMetrics(registry, {
+    service: 'memory',
+    operations: memoryOperationNames,
+    codes,
+    mostIssuers: maxIssuers,
+  });
+  const attempts = registry.counter({
+    name: 'portcullis_memory_event_attempts_total',
+    help: 'Ended attempts to process an event, by how they ended.',
+    labels: { end: ends },
+  });
+  const open = registry.gauge({
+    name: 'portcullis_memory_open_events',
+    help: 'Events that are neither SUCCEEDED nor FAILED.',
+    labels: {},
+  });
+  const oldest = registry.gauge({
+    name: 'portcullis_memory_oldest_event_seconds',
+    help: 'Age of the oldest event that is neither SUCCEEDED nor FAILED; 0 without one.',
+    labels: {},
+  });
+  const unembedded = registry.gauge({
+    name: 'portcullis_memory_without_vector',
+    help: 'Memories that wait for a vector and are found by their words until then.',
+    labels: {},
+  });
+  const answers = registry.gauge({
+    name: 'portcullis_memory_database_answers',
+    help: '1 if the database answered at this scrape, else 0.',
+    labels: {},
+  });
+  const failures = registry.counter({
+    name: 'portcullis_memory_dependency_failures_total',
+    help: 'Requests that failed because a dependency was away.',
+    labels: { dependency: dependencies },
+  });
+  const refused = registry.gauge({
+    name: 'portcullis_memory_file_refused',
+    help: '1 while the newest change of the profiles of models is refused and the content before it is in use, else 0.',
+    labels: {},
+  });
+  return {
+    registry,
+    ...requests,
+    eventEnded: (end) => attempts.add({ end }),
+    backlog(found) {
+      answers.set({}, found === undefined ? 0 : 1);
+      if (found === undefined) return;
+      open.set({}, found.open);
+      oldest.set({}, found.oldestSeconds);
+      unembedded.set({}, found.unembedded);
+    },
+    requestFailed(error) {
+      if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });
+      if (error instanceof SearchUnavailableError) failures.add({ dependency: 'index' });
+      if (error instanceof ModelsError && error.code !== 'denied' && error.code !== 'refused') {
+        failures.add({ dependency: 'models' });
+      }
+    },
+    profilesRefused: (isRefused) => refused.set({}, isRefused ? 1 : 0),
+  };
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import type { TenantCaller } from '#identity/tenant-caller';
+import type { Sql, TransactionSql } from '#sql/connect';
+
+/** A person of whom the service holds something. */
+export type Person = {
+  readonly person: string;
+  /** Number of the newest committed change of the memories. */
+  readonly changeNo: string;
+};
+
+type PersonName = Pick<TenantCaller, 'tenant' | 'user'>;
+
+function userKey({ user }: PersonName): string {
+  return JSON.stringify([user.issuer, user.subject]);
+}
+
+/** Names a person in the record of an erasure, without the name. */
+export function personDigest(caller: PersonName): string {
+  return createHash('sha256')
+    .update(JSON.stringify([caller.tenant, caller.user.issuer, caller.user.subject]))
+    .digest('hex');
+}
+
+export async function findPerson(sql: Sql | TransactionSql, caller: PersonName): Promise<Person | undefined> {
+  const [row] = await sql<Person[]>`
+    select person, change_no as "changeNo" from memory.people
+    where tenant = ${caller.tenant} and user_key = ${userKey(caller)}`;
+  return row;
+}
+
+/** The person of a caller, created where it is absent, locked to the end of the transaction. */
+export async function lockPersonOf(sql: TransactionSql, caller: PersonName): Promise<string> {
+  const key = userKey(caller);
+  await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
+  const [row] = await sql<{ person: string }[]>`
+    select person from memory.people where tenant = ${caller.tenant} and user_key = ${key} for update`;
+  // An erasure removed the row between both statements: the same request creates it again.
+  return row === undefined ? lockPersonOf(sql, caller) : row.person;
+}
+
+/** Locks a person to the end of the transaction and returns the number of the next change; undefined after an erasure. */
+export async function beginChange(sql: TransactionSql, person: string): Promise<string | undefined> {
+  const [row] = await sql<{ change_no: string }[]>`
+    update memory.people set change_no = change_no + 1 where person = ${person} returning change_no`;
+  return row?.change_no;
+}

@@ -1,0 +1,175 @@
+import type { FoundMemory, SearchMemories } from '#contracts/memory';
+import type { ModelCall } from '#models/ports';
+import type { AttributeCondition } from '#search/condition';
+import { fuseRankings } from '#search/fuse-rankings';
+import type { Candidate, Leg, SearchIndex } from '#search/ports';
+import { SearchUnavailableError } from '#search/search-error';
+import type { Database } from '#sql/connect';
+import { isLive, type MemoryRow, memoryColumns } from '../facts/memory-row.ts';
+import type { TextPorts } from '../facts/memory-text.ts';
+import type { Person } from '../people/person.ts';
+import { entryId, memoryIdOf } from './memory-source.ts';
+
+export type MemorySearchPorts = TextPorts & { readonly database: Database; readonly index: SearchIndex };
+
+type MemorySearch = {
+  readonly person: Person;
+  readonly userId: string;
+  readonly request: SearchMemories;
+  readonly condition: AttributeCondition | undefined;
+  readonly call: ModelCall;
+};
+
+type FoundMemories = { readonly results: readonly FoundMemory[]; readonly tokens: number };
+
+/** Repetitions of a search whose memories changed while it ran. */
+const mostRepetitions = 8;
+const windowGrowth = 8;
+/** Fused score of the first rank in one ranking; the first of all rankings is shown as 1. */
+const bestRank = 1 / 61;
+
+/**
+ * The best memories of a person within top_k and the token budget, best first (memory:search:*). The index proposes;
+ * PostgreSQL decides which of them are live. A memory that does not fit into the budget is left out, and the next that
+ * fits is taken, so that no omitted memory would still fit unless top_k is reached.
+ * @throws SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
+ */
+export async function searchMemories(ports: MemorySearchPorts, search: MemorySearch): Promise<FoundMemories> {
+  const legs = await legsOf(ports, search);
+  let { person } = search;
+  for (let repetition = 0; repetition <= mostRepetitions; repetition += 1) {
+    const found = await searchOnce(ports, { ...search, person }, legs);
+    if (found !== undefined) return found;
+    const [row] = await ports.database.sql<{ change_no: string }[]>`
+      select change_no from memory.people where person = ${person.person}`;
+    if (row === undefined) return { results: [], tokens: 0 };
+    person = { ...person, changeNo: row.change_no };
+  }
+  throw new SearchUnavailableError('behind');
+}
+
+type NamedLeg = { readonly name: 'semantic' | 'bm25'; readonly leg: Leg };
+
+async function legsOf(
+  { models, profile, analyse }: MemorySearchPorts,
+  { request: { query, mode }, call }: MemorySearch,
+): Promise<readonly NamedLeg[]> {
+  const legs: NamedLeg[] = [];
+  const approved = profile();
+  if (mode !== 'bm25' && approved !== undefined) {
+    const [vector] = await models.embed(approved, 'query', [query], call);
+    legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
+  }
+  // Without an approved profile every search is by words.
+  if (mode !== 'semantic' || approved === undefined)
+    legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyse(query) } });
+  return legs;
+}
+
+/** Undefined where memories changed between the choice of candidates and the decision about them. */
+async function searchOnce(
+  ports: MemorySearchPorts,
+  search: MemorySearch,
+  legs: readonly NamedLeg[],
+): Promise<FoundMemories | undefined> {
+  const { person, request, condition, call } = search;
+  const [count] = await ports.database.sql<{ live: number }[]>`
+    select count(*)::int as live from memory.memories where person = ${person.person} and deleted_at is null`;
+  const whole = Math.max(1, count?.live ?? 0);
+  const most = Math.max(50, 4 * request.top_k);
+  for (let window = Math.min(most, whole); ; window = Math.min(window * windowGrowth, whole)) {
+    const rankings = await ports.index.candidates(
+      {
+        partition: person.person,
+        reflects: BigInt(person.changeNo),
+        labels: 'every',
+        ...(condition === undefined ? {} : { condition }),
+        legs: legs.map(({ leg }) => leg),
+        window,
+      },
+      call.signal,
+    );
+    const fused = fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 })));
+    const scores = scoresOf(legs, rankings);
+    const taken = await takeFitting(ports, search, fused, scores, legs.length);
+    if (taken.dropped > 0 && (await hasChanged(ports, person))) return undefined;
+    const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
+    if (taken.results.length >= request.top_k || isExhausted) return taken;
+  }
+}
+
+type Scores = ReadonlyMap<string, { readonly semantic: number | null; readonly bm25: number }>;
+
+function scoresOf(legs: readonly NamedLeg[], rankings: readonly (readonly Candidate[])[]): Scores {
+  const scores = new Map<string, { semantic: number | null; bm25: number }>();
+  for (const [at, ranking] of rankings.entries()) {
+    const name = legs[at]?.name ?? 'bm25';
+    for (const { id, score } of ranking) scores.set(id, { semantic: null, bm25: 0, ...scores.get(id), [name]: score });
+  }
+  return scores;
+}
+
+/** Candidates that are read at once. */
+const pageSize = 200;
+
+type Taken = FoundMemories & { readonly dropped: number };
+
+async function takeFitting(
+  { database }: MemorySearchPorts,
+  { person, userId, request }: MemorySearch,
+  fused: readonly Candidate[],
+  scores: Scores,
+  legCount: number,
+): Promise<Taken> {
+  const { top_k: topK, token_budget: budget = Number.POSITIVE_INFINITY } = request;
+  const results: FoundMemory[] = [];
+  let tokens = 0;
+  let dropped = 0;
+  for (let at = 0; at < fused.length && results.length < topK && tokens < budget; at += pageSize) {
+    const page = fused.slice(at, at + pageSize);
+    const rows = await liveRows(database, person.person, page);
+    dropped += page.length - rows.size;
+    for (const { id, score } of page) {
+      const row = rows.get(id);
+      if (row === undefined || results.length >= topK || tokens + row.tokens > budget) continue;
+      tokens += row.tokens;
+      results.push(foundOf(row, userId, score / (bestRank * legCount), scores.get(id) ?? { semantic: null, bm25: 0 }));
+    }
+  }
+  return { results, tokens, dropped };
+}
+
+async function liveRows(
+  { sql }: Database,
+  person: string,
+  candidates: readonly Candidate[],
+): Promise<ReadonlyMap<string, MemoryRow>> {
+  const ids = candidates.map(({ id }) => memoryIdOf(id));
+  const rows = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memory.memories m
+    where m.person = ${person} and m.memory_id = any(${sql.array(ids)}::uuid[]) and ${isLive(sql)}`;
+  return new Map(rows.map((row) => [entryId(row.memory_id, row.version), row]));
+}
+
+async function hasChanged({ database }: MemorySearchPorts, { person, changeNo }: Person): Promise<boolean> {
+  const [row] = await database.sql`
+    select 1 from memory.people where person = ${person} and change_no > ${changeNo}::bigint`;
+  return row !== undefined;
+}
+
+function foundOf(row: MemoryRow, userId: string, score: number, details: FoundMemory['score_details']): FoundMemory {
+  return {
+    id: row.memory_id,
+    memory: row.text,
+    score,
+    score_details: details,
+    user_id: userId,
+    agent_id: row.agent_id,
+    run_id: row.run_id,
+    categories: [...row.categories],
+    metadata: row.metadata,
+    tokens: row.tokens,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import type { EmbeddingProfile, Models } from '#models/ports';
+import { analyse } from '#search/analysis/analyse';
+
+/** Models whose vectors are close for texts with equal words; `before` may throw in place of an answer. */
+export function hashedWords(before: (texts: readonly string[]) => void | Promise<void> = () => undefined): Models {
+  return {
+    async embed(profile, _use, texts) {
+      await before(texts);
+      return texts.map((text) => vectorOf(text, profile));
+    },
+    rerank: () => Promise.reject(new Error('not scripted')),
+    complete: () => Promise.reject(new Error('not scripted')),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+function vectorOf(text: string, { dimension }: EmbeddingProfile): Float32Array {
+  const vector = new Float32Array(dimension).fill(0.01);
+  for (const term of analyse(text)) {
+    const at = createHash('sha256').update(term).digest().readUInt32LE(0) % dimension;
+    vector[at] = (vector[at] ?? 0) + 1;
+  }
+  const norm = Math.hypot(...vector);
+  return vector.map((value) => value / norm);
+}

@@ -1,0 +1,142 @@
+import { missingPostgres, startTestServer } from '#sql/testing/test-server';
+import { type OpenedMemory, startMemory } from '../../dataplane/memory/testing/start-memory.ts';
+import { type GeneratedDialogue, generateDialogues } from '../memory/generate-dialogues.ts';
+import type { Figure } from '../support/figure.ts';
+
+const sizes = {
+  small: { facts: 30, contradictions: 20, smallTalk: 20 },
+  full: { facts: 300, contradictions: 200, smallTalk: 100 },
+} as const;
+const seed = 20;
+/** Of messages of users that are small talk alone, and of corrected facts that had been remembered. */
+const mostSmallTalk = 0.02;
+const mostReturned = 0.02;
+
+type Counts = {
+  facts: number;
+  stated: number;
+  remembered: number;
+  again: number;
+  recalled: number;
+  replacedKnown: number;
+  replacedReturned: number;
+  historyMissing: number;
+  chatMessages: number;
+  chatFacts: number;
+};
+
+export const figure: Figure = {
+  name: 'memory-dialogues',
+  title:
+    'dialogues in Russian and English without a model: sent again and with what a search found, 0 new facts; at most ' +
+    '2 % of small talk kept, and of corrected facts returned',
+  run: async (size, say) => {
+    if (missingPostgres !== undefined) return { skipped: missingPostgres };
+    await using server = await startTestServer();
+    await using memory = await startMemory(await server.createDatabase());
+    const counts: Counts = {
+      ...{ facts: 0, stated: 0, remembered: 0, again: 0, recalled: 0 },
+      ...{ replacedKnown: 0, replacedReturned: 0, historyMissing: 0, chatMessages: 0, chatFacts: 0 },
+    };
+    const dialogues = generateDialogues(seed, sizes[size]);
+    for (const [at, dialogue] of dialogues.entries()) {
+      await judge(memory, dialogue, { user: `user-${at}` }, counts);
+      if (at % 100 === 99) say(`${at + 1} dialogues`);
+    }
+    const { again, recalled, replacedReturned, historyMissing, chatMessages, chatFacts } = counts;
+    const share = chatFacts / Math.max(1, chatMessages);
+    return {
+      holds:
+        again + recalled + historyMissing === 0 &&
+        share <= mostSmallTalk &&
+        replacedReturned <= mostReturned * counts.replacedKnown,
+      line:
+        `${dialogues.length} dialogues: ${counts.remembered} of ${counts.stated} stated facts remembered; ${again} new facts ` +
+        `when sent again, ${recalled} from what was recalled; of ${sizes[size].contradictions} corrected facts ` +
+        `${counts.replacedKnown} had been remembered, ${replacedReturned} were still returned, ${historyMissing} without ` +
+        `history; ${chatFacts} facts from ${chatMessages} messages of small talk`,
+    };
+  },
+};
+
+type Caller = { readonly user: string };
+type ListedFact = { readonly id: string; readonly memory: string };
+
+async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: Caller, counts: Counts): Promise<void> {
+  const add = (messages: readonly object[]) => memory.add(caller, { agent_id: 'tutor', messages });
+  // One add for each message of a contradiction, so that the first fact is known before it is corrected.
+  const adds = dialogue.kind === 'contradiction' ? dialogue.messages.map((one) => [one]) : [dialogue.messages];
+  const everKnown: ListedFact[] = [];
+  for (const messages of adds) {
+    await add(messages);
+    everKnown.push(...(await records(memory, caller)));
+  }
+  const known = await records(memory, caller);
+  if (dialogue.kind === 'small talk') {
+    counts.chatMessages += dialogue.messages.filter(({ role }) => role === 'user').length;
+    counts.chatFacts += known.length;
+    return;
+  }
+  counts.stated += dialogue.stated.length;
+  counts.remembered += dialogue.stated.filter((words) => known.some((one) => has(one, words))).length;
+  if (dialogue.replaced !== undefined)
+    await judgeCorrection(memory, { caller, known, everKnown }, dialogue.replaced, counts);
+  // A dialogue with a correction says the old fact again when it is sent again.
+  if (dialogue.kind === 'facts') {
+    await add(dialogue.messages);
+    counts.again += Math.max(0, (await records(memory, caller)).length - known.length);
+  }
+  const found = await memory.find(caller, dialogue.stated.join(' '));
+  if (found.length > 0) await add(found.map((content) => ({ role: 'user', content })));
+  await add([{ role: 'user', content: found.map((one) => `- ${one}`).join('\n') || '-' }]);
+  await add([{ role: 'assistant', content: `I remember: ${found.join('. ')}` }]);
+  counts.recalled += Math.max(0, (await records(memory, caller)).length - known.length);
+}
+
+async function judgeCorrection(
+  memory: OpenedMemory,
+  {
+    caller,
+    known,
+    everKnown,
+  }: { readonly caller: Caller; readonly known: readonly ListedFact[]; readonly everKnown: readonly ListedFact[] },
+  replaced: string,
+  counts: Counts,
+): Promise<void> {
+  const before = everKnown.find((one) => has(one, replaced));
+  if (before === undefined) return;
+  counts.replacedKnown += 1;
+  const returned = await memory.find(caller, replaced);
+  if (
+    known.some((one) => has(one, replaced) && !isDenied(one.memory)) ||
+    returned.some((one) => isStated(one, replaced))
+  ) {
+    counts.replacedReturned += 1;
+    return;
+  }
+  const { json } = await memory.call(caller, 'GET', `/v1/memories/${before.id}/history`);
+  const entries = json as unknown as readonly { readonly event: string; readonly old_memory: string | null }[];
+  if (!entries.some(({ old_memory }) => old_memory?.toLowerCase().includes(replaced.toLowerCase()) === true)) {
+    counts.historyMissing += 1;
+  }
+}
+
+async function records(memory: OpenedMemory, caller: Caller): Promise<readonly ListedFact[]> {
+  const { json } = await memory.call(caller, 'GET', `/v1/memories?user_id=${caller.user}&page_size=200`);
+  return json['results'] as readonly ListedFact[];
+}
+
+function has({ memory }: Pick<ListedFact, 'memory'>, words: string): boolean {
+  return memory.toLowerCase().includes(words.toLowerCase());
+}
+
+function isStated(memory: string, words: string): boolean {
+  return has({ memory }, words) && !isDenied(memory);
+}
+
+/** A text that says that something is not or no longer so. */
+function isDenied(memory: string): boolean {
+  return /(?<![\p{L}])(?:no longer|not|don['’]?t|never|any ?more|used to|stopped|quit|больше не|не|нет|раньше|бросил\p{L}*|перестал\p{L}*)(?![\p{L}])/iu.test(
+    memory,
+  );
+}

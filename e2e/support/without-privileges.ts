@@ -1,0 +1,13 @@
+/** User id without rights of its own. */
+const nobody = 65_534;
+
+/** Until disposal, this process has the rights of a user who is not root: root reads every file. */
+export function withoutPrivileges(): Disposable {
+  const before = process.geteuid?.() ?? nobody;
+  if (before === 0) process.seteuid?.(nobody);
+  return {
+    [Symbol.dispose]() {
+      if (before === 0) process.seteuid?.(before);
+    },
+  };
+}
