@@ -17,6 +17,7 @@ const shared = {
   progressDeadlineMs: 600_000,
   maxStreamMs: 900_000,
   build: undefined,
+  retrieval: undefined,
 };
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
@@ -116,4 +117,24 @@ test.each([
     expect(readConfig({ ...env, [name]: '86400' })[member]).toBe(86_400_000);
     for (const wrong of ['0', '86401', '1.5', '']) expect(namesOf({ ...env, [name]: wrong })).toEqual([name]);
   }
+});
+
+describe('the retrieval service', () => {
+  const access = {
+    PORTCULLIS_RETRIEVAL_URL: 'http://retrieval:8081',
+    PORTCULLIS_RETRIEVAL_TOKEN_FILE: file,
+    PORTCULLIS_RETRIEVAL_TENANTS: 'acme, globex',
+  };
+  const names = Object.keys(access) as (keyof typeof access)[];
+
+  test('address, token and tenants of the retrieval service hold in both modes', () => {
+    const retrieval = { url: new URL('http://retrieval:8081'), tokenFile: file, tenants: ['acme', 'globex'] };
+    expect(readConfig({ ...base, ...access }).retrieval).toEqual(retrieval);
+    expect(readConfig({ ...inCluster, ...access }).retrieval).toEqual(retrieval);
+  });
+
+  test.each(names)('%s alone is refused, with the names of the other two', (name) => {
+    const others = names.filter((other) => other !== name);
+    expect(namesOf({ ...base, [name]: access[name] })).toEqual(others);
+  });
 });

@@ -1,5 +1,11 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
-import type { ClusterConfig, OperatorConfig, SharedConfig, StandaloneConfig } from './composition/operator-config.ts';
+import type {
+  ClusterConfig,
+  OperatorConfig,
+  RetrievalAccess,
+  SharedConfig,
+  StandaloneConfig,
+} from './composition/operator-config.ts';
 
 const mode = {
   PORTCULLIS_MODE: setting.choice({
@@ -31,6 +37,19 @@ const shared = {
   PORTCULLIS_BUILD: setting.optional(
     setting.string({
       help: 'version of the runtime; when absent: in standalone the package version and a digest of the sources, in a cluster the image of workload.yaml',
+    }),
+  ),
+  PORTCULLIS_RETRIEVAL_URL: setting.optional(
+    setting.url({
+      help: 'internal address of the retrieval service; collections of resources are not managed when absent',
+    }),
+  ),
+  PORTCULLIS_RETRIEVAL_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'service token for that address; required with PORTCULLIS_RETRIEVAL_URL' }),
+  ),
+  PORTCULLIS_RETRIEVAL_TENANTS: setting.optional(
+    setting.list({
+      help: 'tenants whose collections resources may declare, * for all; required with PORTCULLIS_RETRIEVAL_URL',
     }),
   ),
 };
@@ -112,7 +131,22 @@ function sharedConfig(values: Values<typeof shared>): SharedConfig {
     progressDeadlineMs: values.PORTCULLIS_PROGRESS_DEADLINE_SECONDS * 1_000,
     maxStreamMs: values.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     build: values.PORTCULLIS_BUILD,
+    retrieval: retrievalOf(values),
   };
+}
+
+function retrievalOf(values: Values<typeof shared>): RetrievalAccess | undefined {
+  const { PORTCULLIS_RETRIEVAL_URL: url, PORTCULLIS_RETRIEVAL_TOKEN_FILE: tokenFile } = values;
+  const { PORTCULLIS_RETRIEVAL_TENANTS: tenants } = values;
+  if (url !== undefined && tokenFile !== undefined && tenants !== undefined) return { url, tokenFile, tenants };
+  const given = {
+    PORTCULLIS_RETRIEVAL_URL: url,
+    PORTCULLIS_RETRIEVAL_TOKEN_FILE: tokenFile,
+    PORTCULLIS_RETRIEVAL_TENANTS: tenants,
+  };
+  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(given).length) return undefined;
+  throw new ConfigError(missing.map((name) => `${name} is missing: the three settings of retrieval belong together`));
 }
 
 function standaloneConfig(values: Values<typeof shared & typeof standalone>): StandaloneConfig {

@@ -100,8 +100,14 @@ function stringEdges(value: string, schema: StructuralSchema, move: Move): reado
       ? []
       : [move('longest', longest, true), move('longer', `${longest}${longest.at(-1)}`, false)]),
     ...(minLength === 0 ? [] : [move('empty', '', false)]),
-    ...(pattern === undefined ? [] : [move('another form', `${letter} ${letter}`, false)]),
+    ...(pattern === undefined ? [] : [move('another form', unlike(pattern), false)]),
   ];
+}
+
+/** Two words, or two lines where a line of several words has the form. */
+function unlike(pattern: string): string {
+  const words = `${letter} ${letter}`;
+  return new RegExp(pattern, 'u').test(words) ? words.replace(' ', '\n') : words;
 }
 
 /** Text of the maximum length: two-byte letters if allowed, otherwise the last character repeated. */

@@ -1,3 +1,4 @@
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -200,6 +201,44 @@ const gatewayReport: GatewayReport = {
   },
 };
 
+const collection: CollectionResource = {
+  apiVersion,
+  kind: 'Collection',
+  metadata: { name: 'sample' },
+  spec: {
+    tenant: 'acme',
+    owner: { issuer: 'https://issuer.example', subject: 'ann' },
+    source: { mode: 'Existing', collectionId: uuid },
+    name: 'Handbook',
+    description: 'Every field.',
+    type: 'KnowledgeBase',
+    visibility: 'Private',
+    embeddingProfile: 'multilingual',
+    aclModel: 'Document',
+    chunking: { size: 8_000, overlap: 50 },
+    retrievalDefaults: { mode: 'Hybrid', results: 8, rerankProfile: 'reranker' },
+    emptyAclPolicy: 'Reject',
+    deletionPolicy: 'Retain',
+  },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    collectionId: uuid,
+    state: 'Ready',
+    activeVersion: 1,
+    embeddingProfile: 'multilingual',
+    documents: 12,
+    chunks: 340,
+    reindex: {
+      version: 2,
+      embeddingProfile: 'other',
+      state: 'Building',
+      documentsDone: 3,
+      documentsTotal: 12,
+    },
+  },
+};
+
 /** One object of each kind with every optional field. */
 export const fullObjects = {
   guardrailPolicy,
@@ -208,4 +247,5 @@ export const fullObjects = {
   runtimeWorkload,
   gatewayRoute,
   gatewayReport,
+  collection,
 } as const;

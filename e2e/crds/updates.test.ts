@@ -27,6 +27,7 @@ const neverRevision = 'the spec of a PolicyRevision never changes';
 const revision = { kind: kinds.policyRevision, object: fullObjects.policyRevision };
 const generation = { kind: kinds.runtimeWorkload, object: fullObjects.runtimeWorkload };
 const binding = { kind: kinds.modelBinding, object: bindingObject('update', { apply: 'one' }) };
+const declared = { kind: kinds.collection, object: fullObjects.collection };
 const policy = { kind: kinds.guardrailPolicy, object: labelled(policyObject('update')) };
 
 const cases: readonly Case[] = [
@@ -53,6 +54,35 @@ const cases: readonly Case[] = [
   })),
   { title: 'the replicas of a workload, changed', ...generation, change: replace('/spec/replicas', 3) },
   { title: 'the state of a workload, changed', ...generation, change: replace('/spec/state', 'Draining') },
+  ...(
+    [
+      ['tenant', 'other'],
+      ['owner/subject', 'eve'],
+      ['source', { mode: 'New' }],
+      ['type', 'Files'],
+      ['aclModel', 'Collection'],
+      ['chunking/size', 400],
+    ] as const
+  ).map(([path, value]) => ({
+    title: `the ${path} of a collection, changed`,
+    ...declared,
+    change: replace(`/spec/${path}`, value),
+    refused: `the ${path.split('/')[0]} of a Collection never changes`,
+  })),
+  ...(
+    [
+      ['name', 'Other'],
+      ['description', ''],
+      ['visibility', 'Public'],
+      ['embeddingProfile', 'another'],
+      ['deletionPolicy', 'Delete'],
+    ] as const
+  ).map(([path, value]) => ({
+    title: `the ${path} of a collection, edited`,
+    ...declared,
+    change: replace(`/spec/${path}`, value),
+  })),
+  { title: 'the defaults of a collection, removed', ...declared, change: remove('/spec/retrievalDefaults') },
   { title: 'an id, added', ...binding, change: add('/metadata/labels', { 'portcullis.dev/id': id }) },
   {
     title: 'an id of another form, added',

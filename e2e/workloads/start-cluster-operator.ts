@@ -65,6 +65,7 @@ export async function startClusterOperator(
       cacheDirectory: undefined,
       progressDeadlineMs: 600_000,
       maxStreamMs: 900_000,
+      retrieval: undefined,
       build: undefined,
       ...config,
     },

@@ -4,6 +4,7 @@ import type { KubeClient } from '#kube/client/client';
 import { compareVersions } from '#kube/watch/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { startReflector } from '#kube/watch/reflector';
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel, type Kind, kinds } from '#resources/kinds';
@@ -20,6 +21,7 @@ type CachedKinds = {
   readonly workloads: RuntimeWorkload;
   readonly routes: GatewayRoute;
   readonly reports: GatewayReport;
+  readonly collections: CollectionResource;
 };
 type CacheName = keyof CachedKinds;
 
@@ -135,13 +137,15 @@ export function startCaches(options: {
     },
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
-  const all = [policies, bindings, workloads, routes, reports];
+  const collections = start('collections', kinds.collection, {});
+  const all = [policies, bindings, workloads, routes, reports, collections];
   const stores: Stores = {
     policies: policies.store,
     bindings: bindings.store,
     workloads: workloads.store,
     routes: routes.store,
     reports: reports.store,
+    collections: collections.store,
   };
 
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '#kit/time/clock';
 import type { ClientOptions, KubeClient } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
+import type { CollectionService } from '../controllers/collection/controller.ts';
 import type { LiveEnvironment } from '../environment/watch-environment.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
 import type { ReconcileMeter } from '../reconcile/reconcile-metrics.ts';
@@ -26,6 +27,8 @@ export type Backend = {
   readonly gateways: GatewayReplicas;
   readonly bundles: BundleStore;
   readonly served: ServedPolicies;
+  /** Absent where the installation has no retrieval service. */
+  readonly collections: CollectionService | undefined;
   readonly judge: Judge;
   readonly checks: CheckClient;
   /** Records events for users. */
@@ -57,6 +60,7 @@ export type OperatorOverrides = {
   readonly judge?: Judge;
   readonly bundles?: BundleStore;
   readonly served?: ServedPolicies;
+  readonly collections?: CollectionService;
   /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -19,6 +19,7 @@ import { createServedServices } from '../served/adapters/services/served-service
 import { createDeployments } from '../workloads/adapters/deployments/deployments.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import type { Leadership } from './leadership.ts';
+import { openCollections } from './open-collections.ts';
 import type { ClusterConfig } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -73,6 +74,7 @@ export async function openCluster(
     gateways,
     bundles,
     served,
+    collections: overrides.collections ?? openCollections(config.retrieval),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),

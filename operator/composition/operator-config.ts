@@ -1,5 +1,14 @@
 type HostPort = { readonly host: string; readonly port: number };
 
+/** The retrieval service whose collections resources declare. */
+export type RetrievalAccess = {
+  /** Its internal address. */
+  readonly url: URL;
+  readonly tokenFile: string;
+  /** Tenants whose collections resources may declare; `*` stands for all. */
+  readonly tenants: readonly string[];
+};
+
 /** Settings of both modes. */
 export type SharedConfig = {
   readonly listen: HostPort;
@@ -7,6 +16,8 @@ export type SharedConfig = {
   readonly progressDeadlineMs: number;
   readonly maxStreamMs: number;
   readonly build: string | undefined;
+  /** Absent where the installation has no retrieval service. */
+  readonly retrieval: RetrievalAccess | undefined;
 };
 
 export type StandaloneConfig = SharedConfig & {

@@ -16,6 +16,7 @@ import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
 import { createProcesses } from '../workloads/adapters/processes/processes.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import { soleLeader } from './leadership.ts';
+import { openCollections } from './open-collections.ts';
 import type { StandaloneConfig } from './operator-config.ts';
 import { prepareDataDirectory } from './prepare-data-directory.ts';
 
@@ -68,6 +69,7 @@ export async function openStandalone(
     synced: Promise.resolve(),
     silenceMs: () => 0,
     workloads,
+    collections: overrides.collections ?? openCollections(config.retrieval),
     gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
     bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),

@@ -5,6 +5,7 @@ import type { WorkQueue } from '#kube/queue/work-queue';
 import type { LiveWorld } from '../acceptance/gather-views.ts';
 import type { Caches } from '../caches/caches.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
+import { createCollectionController } from '../controllers/collection/controller.ts';
 import { createReportController } from '../controllers/gateway-report/controller.ts';
 import { createPolicyController, pendingRestores } from '../controllers/guardrail-policy/controller.ts';
 import { createPolicyJudgements } from '../controllers/guardrail-policy/judgements.ts';
@@ -73,6 +74,8 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     reports: start('gatewayreport', 1, controllers.reports),
     served: start('servedpolicy', 2, addresses),
     bundles: start('bundlesweep', 1, controllers.sweep),
+    // The service creates two collections at a time.
+    collections: start('collection', 2, controllers.collections),
   };
 
   const concerned = new Set<string>();
@@ -200,5 +203,13 @@ function createControllers(
     }),
     sweep: createBundleSweep({ client, bundles }),
     reports: createReportController({ client, stores, gateways, clock, logger }),
+    collections: createCollectionController({
+      client,
+      stores,
+      service: backend.collections,
+      clock,
+      logger,
+      events,
+    }),
   };
 }

@@ -22,6 +22,7 @@ type BrokenReason =
   | 'JudgeTimeout'
   | 'CredentialMissing'
   | 'WorkloadUnavailable'
+  | 'RetrievalUnavailable'
   | 'Unexpected';
 
 /** A technical fault with the reason that its adapter gives. */

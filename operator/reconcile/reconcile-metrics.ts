@@ -11,6 +11,7 @@ export const controllerNames = [
   'deployment',
   'servedpolicy',
   'bundlesweep',
+  'collection',
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 

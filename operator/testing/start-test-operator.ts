@@ -60,6 +60,7 @@ export async function startTestOperator(
     progressDeadlineMs: 600_000,
     maxStreamMs: 900_000,
     build: 'test-1',
+    retrieval: undefined,
     ...options.config,
   };
   let operator = await createOperator(config, { logger, ...options.overrides });

@@ -51,6 +51,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       workload: () => [],
     }),
     reports: createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] }),
+    collections: createObjectStore<never>({}),
   };
   const asked: { queue: keyof Queues; key: string; priority: Priority }[] = [];
   const queueOf = (queue: keyof Queues) => ({
@@ -68,6 +69,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       reports: queueOf('reports'),
       served: queueOf('served'),
       bundles: queueOf('bundles'),
+      collections: queueOf('collections'),
     },
     stores: stores as unknown as Stores,
     lookAtWorkloads: () => {},

@@ -18,7 +18,10 @@ import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 const turnMs = 2;
 
 export type Queues = Readonly<
-  Record<'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles', Pick<WorkQueue, 'add' | 'addAfter'>>
+  Record<
+    'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles' | 'collections',
+    Pick<WorkQueue, 'add' | 'addAfter'>
+  >
 >;
 
 /**
@@ -79,7 +82,7 @@ export function createTriggers(options: {
       for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
         queues.served.add(name);
       }
-      for (const queue of ['policies', 'bindings', 'workloads'] as const) {
+      for (const queue of ['policies', 'bindings', 'workloads', 'collections'] as const) {
         await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
@@ -154,6 +157,9 @@ export function createTriggers(options: {
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
       lookAtWorkloads();
+    },
+    collections(name, current, previous) {
+      queues.collections.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
     },
     served(name) {
       queues.served.add(name);

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CollectionResource } from '#resources/collection';
+import { kinds, operatorFinalizer } from '#resources/kinds';
+import { missingPostgres } from '#sql/testing/test-database';
+import { openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
+import { fullObjects } from '../crds/full-objects.ts';
+import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
+import { until } from '../support/until.ts';
+import { useWorkloadWorld } from './open-workload-namespace.ts';
+import { startClusterOperator } from './start-cluster-operator.ts';
+
+const token = 'the-service-token';
+const missing = missingApiServer ?? missingPostgres;
+
+describe.skipIf(missing !== undefined)(onApiServer('collections of resources in a cluster'), () => {
+  const world = useWorkloadWorld();
+
+  test('a Collection becomes a collection, and ends with its resource', async () => {
+    const { client } = world.namespace;
+    const tokenFile = join(world.folder, 'retrieval.token');
+    writeFileSync(tokenFile, token);
+    await using service = await openRetrieval({
+      config: { internal: { listen: { host: '127.0.0.1', port: 0 }, tokenFile } },
+    });
+    const retrieval = { url: new URL(service.internalUrl ?? ''), tokenFile, tenants: ['acme'] };
+    await using _operator = await startClusterOperator(world.server, world.namespace, world.folder, { retrieval });
+    const { spec } = fullObjects.collection;
+    const { metadata } = await client.create<CollectionResource>(kinds.collection, {
+      ...fullObjects.collection,
+      metadata: { name: 'handbook' },
+      status: undefined,
+      spec: {
+        ...spec,
+        source: { mode: 'New' },
+        owner: { issuer: 'development:acme', subject: 'ann' },
+        embeddingProfile: 'test-profile',
+        retrievalDefaults: { mode: 'Terms' },
+        deletionPolicy: 'Delete',
+      },
+    });
+    const ready = await until('the collection is ready', async () => {
+      const found = await client.get<CollectionResource>(kinds.collection, 'handbook');
+      return found?.status?.conditions?.[0]?.status === 'True' ? found : undefined;
+    });
+    expect(ready.metadata.finalizers).toEqual([operatorFinalizer]);
+    expect(ready.status?.collectionId).toBe(metadata.uid);
+    const columns = await world.namespace.kubectl('get', 'coll', 'handbook', '--no-headers');
+    expect(columns.replaceAll(/ +/g, ' ')).toMatch(/^handbook True Ready acme Handbook 0 test-profile /);
+    const path = `/v1/collections/${metadata.uid}`;
+    expect((await service.call({ user: 'ann' }, path)).json).toMatchObject({ name: 'Handbook' });
+    await client.delete(kinds.collection, 'handbook', { uid: metadata.uid });
+    await until('the resource is gone', async () => (await client.get(kinds.collection, 'handbook')) === undefined);
+    expect((await service.call({ user: 'ann' }, path)).status).toBe(404);
+  });
+});

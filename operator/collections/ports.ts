@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import type { ensureCollectionSchema, ManagedConflict } from '#contracts/managed-collections';
+import type { Collection } from '#contracts/retrieval';
+
+export type CollectionPlace = { readonly tenant: string; readonly collectionId: string };
+
+export type DeclaredCollection = z.input<typeof ensureCollectionSchema>;
+
+/** The service gave no answer that can be used: nothing is known of what it did. */
+export type ServiceAway = { readonly kind: 'away'; readonly why: AwayReason };
+export type AwayReason = 'no_answer' | 'failed' | 'unauthorized' | 'no_token' | 'invalid_answer';
+
+export type EnsureOutcome =
+  | { readonly kind: 'ensured'; readonly collection: Collection }
+  | { readonly kind: 'conflict'; readonly over: ManagedConflict }
+  /** The service does not take the declaration; `member` is the first one that it names. */
+  | { readonly kind: 'refused'; readonly member: string }
+  | ServiceAway;
+
+export type EndOutcome =
+  | { readonly kind: 'ended' }
+  /** Others are below it, or this resource does not manage it. */
+  | { readonly kind: 'conflict'; readonly over: ManagedConflict }
+  | ServiceAway;
+
+/**
+ * Collections of the retrieval service that resources declare. Every operation may be repeated: what was done before is
+ * not done again. None throws, except for the reason of its signal.
+ */
+export type ManagedCollections = {
+  /** Creates or changes the collection, and begins a reindex for another profile. */
+  ensure(place: CollectionPlace, declared: DeclaredCollection, signal: AbortSignal): Promise<EnsureOutcome>;
+  /** Deletes the collection with its documents; one that does not exist counts as deleted. */
+  delete(place: CollectionPlace, manager: string, signal: AbortSignal): Promise<EndOutcome>;
+  /** Ends the management and keeps the collection; one that `manager` does not manage counts as released. */
+  release(place: CollectionPlace, manager: string, signal: AbortSignal): Promise<EndOutcome>;
+};

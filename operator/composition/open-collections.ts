@@ -1,0 +1,17 @@
+import { openTokenFile } from '#kit/http/token-file';
+import { createHttpCollections } from '../collections/adapters/http/http-collections.ts';
+import type { CollectionService } from '../controllers/collection/controller.ts';
+import type { RetrievalAccess } from './operator-config.ts';
+
+/** Approves every tenant, for one machine where headers name the caller. */
+const anyTenant = '*';
+
+/** The retrieval service that a configuration names. @throws TokenFileError */
+export function openCollections(access: RetrievalAccess | undefined): CollectionService | undefined {
+  if (access === undefined) return undefined;
+  const tenants = new Set(access.tenants);
+  return {
+    collections: createHttpCollections({ url: access.url, tokenFile: openTokenFile(access.tokenFile) }),
+    isApproved: (tenant) => tenants.has(anyTenant) || tenants.has(tenant),
+  };
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { managedConflicts } from '#contracts/managed-collections';
+import type { Collection } from '#contracts/retrieval';
+import { decideCollection } from './decide.ts';
+import type { CollectionSnapshot } from './snapshot.ts';
+
+const collection = { collection_id: 'an-id' } as Collection;
+const ensured = { kind: 'ensured', collection } as const;
+const away = { kind: 'away', why: 'no_answer' } as const;
+
+function snapshot(change: Partial<CollectionSnapshot> = {}): CollectionSnapshot {
+  return {
+    deleting: false,
+    hasFinalizer: true,
+    deletionPolicy: 'Retain',
+    isConfigured: true,
+    isTenantApproved: true,
+    ensured: undefined,
+    ended: undefined,
+    ...change,
+  };
+}
+
+const step = (change: Partial<CollectionSnapshot>) => decideCollection(snapshot(change));
+const leaving = (change: Partial<CollectionSnapshot> = {}) => step({ deleting: true, ...change });
+
+describe('a collection that is wanted', () => {
+  test('a new resource gets its finalizer before the service is asked, so that nothing created is forgotten', () => {
+    expect(step({ hasFinalizer: false })).toEqual({ kind: 'adopt' });
+    expect(step({})).toEqual({ kind: 'ensure' });
+  });
+
+  test('the answer of the service ends the pass', () => {
+    expect(step({ ensured })).toEqual({ kind: 'settle', result: ensured });
+    expect(step({ ensured: away })).toEqual({ kind: 'settle', result: { ...away, deleting: false } });
+    const conflict = { kind: 'conflict', over: 'name' } as const;
+    expect(step({ ensured: conflict })).toEqual({ kind: 'settle', result: conflict });
+  });
+
+  test('without a service, or for a tenant that is not approved, nothing is asked and no deletion will be held', () => {
+    for (const hasFinalizer of [true, false]) {
+      const none = { kind: 'settle', result: { kind: 'not_configured', deleting: false } };
+      expect(step({ hasFinalizer, isConfigured: false, isTenantApproved: false })).toEqual(none);
+      const refused = { kind: 'settle', result: { kind: 'tenant_not_approved' } };
+      expect(step({ hasFinalizer, isTenantApproved: false })).toEqual(refused);
+    }
+  });
+});
+
+describe('a collection that is deleted', () => {
+  test('the deletion policy decides whether the collection is deleted or released', () => {
+    expect(leaving({ deletionPolicy: 'Retain' })).toEqual({ kind: 'release' });
+    expect(leaving({ deletionPolicy: 'Delete' })).toEqual({ kind: 'delete' });
+  });
+
+  test('a tenant that is approved no longer does not keep the collection from its end', () => {
+    expect(leaving({ isTenantApproved: false, deletionPolicy: 'Delete' })).toEqual({ kind: 'delete' });
+  });
+
+  test('the finalizer goes when the collection has ended or another manages it', () => {
+    expect(leaving({ ended: { kind: 'ended' } })).toEqual({ kind: 'let_go' });
+    expect(leaving({ ended: { kind: 'conflict', over: 'manager' } })).toEqual({ kind: 'let_go' });
+    expect(leaving({ hasFinalizer: false })).toEqual({ kind: 'nothing' });
+  });
+
+  test('the finalizer stays while the service is away, is not configured, or others are below the collection', () => {
+    expect(leaving({ ended: away })).toEqual({ kind: 'settle', result: { ...away, deleting: true } });
+    const none = { kind: 'not_configured', deleting: true };
+    expect(leaving({ isConfigured: false })).toEqual({ kind: 'settle', result: none });
+    const children = { kind: 'settle', result: { kind: 'has_children' } };
+    expect(leaving({ ended: { kind: 'conflict', over: 'children' } })).toEqual(children);
+  });
+});
+
+test('in no state is a collection deleted by a resource that says Retain, or that is not being deleted', () => {
+  const outcomes = [undefined, away, { kind: 'ended' } as const];
+  const conflicts = (Object.keys(managedConflicts) as (keyof typeof managedConflicts)[]).map(
+    (over) => ({ kind: 'conflict', over }) as const,
+  );
+  const flags = [true, false];
+  let seen = 0;
+  for (const deleting of flags)
+    for (const hasFinalizer of flags)
+      for (const isConfigured of flags)
+        for (const isTenantApproved of flags)
+          for (const deletionPolicy of ['Retain', 'Delete'] as const)
+            for (const ended of [...outcomes, ...conflicts]) {
+              const { kind } = step({ deleting, hasFinalizer, isConfigured, isTenantApproved, deletionPolicy, ended });
+              seen += 1;
+              if (kind === 'delete') expect([deleting, deletionPolicy]).toEqual([true, 'Delete']);
+              if (kind === 'release') expect([deleting, deletionPolicy]).toEqual([true, 'Retain']);
+            }
+  expect(seen).toBe(384);
+});

@@ -1,0 +1,54 @@
+import type { ManagedConflict } from '#contracts/managed-collections';
+import type { Collection } from '#contracts/retrieval';
+import type { AwayReason } from '../../collections/ports.ts';
+import type { CollectionSnapshot } from './snapshot.ts';
+
+export type CollectionResult =
+  | { readonly kind: 'not_configured'; readonly deleting: boolean }
+  | { readonly kind: 'tenant_not_approved' }
+  | { readonly kind: 'away'; readonly why: AwayReason; readonly deleting: boolean }
+  | { readonly kind: 'refused'; readonly member: string }
+  | { readonly kind: 'conflict'; readonly over: ManagedConflict }
+  /** The deletion waits for the collections below this one. */
+  | { readonly kind: 'has_children' }
+  | { readonly kind: 'ensured'; readonly collection: Collection };
+
+type CollectionStep =
+  | { readonly kind: 'nothing' }
+  /** Adds the finalizer: from then on nothing that was created is forgotten. */
+  | { readonly kind: 'adopt' }
+  | { readonly kind: 'ensure' }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'release' }
+  /** Removes the finalizer. */
+  | { readonly kind: 'let_go' }
+  | { readonly kind: 'settle'; readonly result: CollectionResult };
+
+/** The next step of a collection (docs/design/collections.md). */
+export function decideCollection(s: CollectionSnapshot): CollectionStep {
+  if (s.deleting) return s.hasFinalizer ? leave(s) : { kind: 'nothing' };
+  if (!s.isConfigured) return settle({ kind: 'not_configured', deleting: false });
+  if (!s.isTenantApproved) return settle({ kind: 'tenant_not_approved' });
+  if (!s.hasFinalizer) return { kind: 'adopt' };
+  const { ensured } = s;
+  if (ensured === undefined) return { kind: 'ensure' };
+  return settle(ensured.kind === 'away' ? { ...ensured, deleting: false } : ensured);
+}
+
+/**
+ * The tenant is not asked for: the service ends only what this resource manages, and a tenant that is approved no longer
+ * would leave the collection behind for ever.
+ */
+function leave(s: CollectionSnapshot): CollectionStep {
+  const { ended } = s;
+  if (!s.isConfigured) return settle({ kind: 'not_configured', deleting: true });
+  if (ended === undefined) return { kind: s.deletionPolicy === 'Delete' ? 'delete' : 'release' };
+  if (ended.kind === 'away') return settle({ ...ended, deleting: true });
+  if (ended.kind === 'conflict' && ended.over === 'children') return settle({ kind: 'has_children' });
+  // Any other conflict says that this resource does not manage the collection: nothing of it is left.
+  return { kind: 'let_go' };
+}
+
+function settle(result: CollectionResult): CollectionStep {
+  return { kind: 'settle', result };
+}

@@ -1,0 +1,14 @@
+import type { EndOutcome, EnsureOutcome } from '../../collections/ports.ts';
+
+export type CollectionSnapshot = {
+  readonly deleting: boolean;
+  readonly hasFinalizer: boolean;
+  readonly deletionPolicy: 'Retain' | 'Delete';
+  /** Whether this installation has a retrieval service for collections of resources. */
+  readonly isConfigured: boolean;
+  readonly isTenantApproved: boolean;
+  /** What the service answered in this pass; absent until it was asked. */
+  readonly ensured: EnsureOutcome | undefined;
+  /** How the deletion or release of this pass ended. */
+  readonly ended: EndOutcome | undefined;
+};
