@@ -11,7 +11,7 @@ let platform: Platform;
 let folder: Folder;
 const files = join(checkout, 'examples');
 beforeAll(async () => {
-  platform = await startPlatform({ management: true, retrieval: true });
+  platform = await startPlatform({ management: true, retrieval: true, memory: true });
   folder = folderWithFiles();
   mkdirSync(join(folder.path, 'examples'));
   const run = (args: readonly string[]) => runInProcess(args, { data: platform.data });
@@ -37,6 +37,9 @@ const exits: Readonly<Record<string, number>> = {
   'operation wait': 3,
   'jobs get': 3,
   'jobs replay': 3,
+  'memory get': 3,
+  'memory update': 3,
+  'memory history': 3,
   runtime: 2,
 };
 /** The examples of deletions are run last. */
@@ -48,7 +51,7 @@ test.each(order.filter((words) => !ofPlugin.has(words)))(
   async (words) => {
     const example = (examples[words] ?? '').replace('...', 'portcullis');
     // The shell runs in a folder of its own, because an example writes a file.
-    const command = `ln -sfn ${files}/guarded-chat ${files}/handbook examples/; ${example}`;
+    const command = `ln -sfn ${files}/guarded-chat ${files}/handbook ${files}/agents examples/; ${example}`;
     const environment = {
       ...process.env,
       PORTCULLIS_DATA_DIR: platform.data,

@@ -17,10 +17,12 @@ import { addEdit } from './commands/edit.ts';
 import { addEnv } from './commands/env.ts';
 import { addEval } from './commands/eval.ts';
 import { addExplain } from './commands/explain.ts';
+import { addFlow } from './commands/flow.ts';
 import { addGet } from './commands/get.ts';
 import { addHistory } from './commands/history.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addLogs } from './commands/logs.ts';
+import { addMemory } from './commands/memory.ts';
 import { addOperation } from './commands/operation.ts';
 import { addPack } from './commands/pack.ts';
 import { addProvider } from './commands/provider.ts';
@@ -45,6 +47,8 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
   { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
+  { heading: 'Memories:', commands: [addMemory] },
+  { heading: 'Agents:', commands: [addFlow] },
   { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
 ];
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
+import type { CollectionResource } from '#resources/collection';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
@@ -29,8 +30,10 @@ type DeleteOptions = ResourceCommandOptions &
 export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
-    .description('delete policies or bindings; asks first when a binding uses a policy or guards a model')
-    .argument('[kind]', 'policy or binding, or KIND/NAME')
+    .description(
+      'delete policies, bindings or collections; asks first when a binding uses a policy or guards a model, or documents would be deleted',
+    )
+    .argument('[kind]', 'policy, binding or collection, or KIND/NAME')
     .argument('[names...]', 'names of resources');
   withSelector(withFiles(withDryRun(withConfirm(withOutput(withResourceOptions(command, source))))))
     .option('--ignore-not-found', 'succeed if a resource does not exist')
@@ -55,7 +58,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   if (internal !== undefined) {
     throw new CliError(
       'usage',
-      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies or modelbindings.`,
+      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings or collections.`,
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
@@ -148,7 +151,8 @@ async function readDeleted(
 
 async function deletionOf(resources: OpenedResources, kind: Kind, found: Stored<Resource>): Promise<Deletion> {
   const users = isPolicy(found) ? await usersOf(resources, found) : [];
-  const effects = users.length > 0 ? [policyEffect(found.metadata.name, users)] : lostService(found);
+  const effects =
+    users.length > 0 ? [policyEffect(found.metadata.name, users)] : [...lostService(found), ...lostDocuments(found)];
   return { kind, found, users, effects };
 }
 
@@ -168,7 +172,7 @@ async function carryOut(
   const result = { kind: kind.kind, name, usedBy: users };
   if (dryRun === 'client') return { ...result, deleted: users.length === 0 };
   // In a dry run the confirmation is not stored, so that the server would refuse the deletion.
-  if (effects.length === 0) await client.delete(kind, name, { uid });
+  if (effects.length === 0 || isCollection(found)) await client.delete(kind, name, { uid });
   else if (dryRun === undefined) await deleteConfirmed(client, kind, found);
   if (dryRun === 'server') return { ...result, deleted: users.length === 0 };
   const left = await client.get(kind, name);
@@ -199,6 +203,21 @@ function lostService(found: Stored<Resource>): readonly string[] {
   return [
     `The ModelBinding ${metadata.name} guards the model ${spec.model.alias}, which would not be served any more.`,
   ];
+}
+
+/** One sentence for a collection whose documents are deleted with its resource. */
+function lostDocuments(found: Stored<Resource>): readonly string[] {
+  if (!isCollection(found) || found.metadata.deletionTimestamp !== undefined) return [];
+  const { metadata, spec, status } = found;
+  if (spec.deletionPolicy === 'Retain' || (status?.documents ?? 0) === 0) return [];
+  return [
+    `The Collection ${metadata.name} is deleted with its documents (${status?.documents}); with the deletionPolicy Retain ` +
+      'they stay.',
+  ];
+}
+
+function isCollection(found: Stored<Resource>): found is Stored<CollectionResource> {
+  return found.kind === kinds.collection.kind;
 }
 
 function isBinding(found: Stored<Resource>): found is Stored<ModelBinding> {

@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { findDocuments } from '../documents/find-documents.ts';
+import { deleteAndWait, deletedDocumentLines, refuseUndeleted } from '../documents/delete-and-wait.ts';
+import { findDocuments, refuseUnreadable } from '../documents/find-documents.ts';
 import type { DocumentSettings } from '../documents/make-document.ts';
 import { openDocumentReader } from '../documents/read-document.ts';
-import { awaitJobs, type FileResult, submitFiles } from '../documents/submit-files.ts';
+import { awaitJobs, type FileResult, leftOutResult, submitFiles } from '../documents/submit-files.ts';
 import { countsOf, resultLines } from '../documents/submit-texts.ts';
 import { createFolderWatch } from '../documents/watch-folder.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { openProgressLine } from '../output/progress-line.ts';
-import { tableOf, writeText } from '../output/write.ts';
+import { escapeLine, tableOf, writeText } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
@@ -55,24 +56,27 @@ export function addDocuments(program: Command): void {
     .argument('<ids...>', 'ids of the documents')
     .requiredOption('--collection <name>', 'collection of the documents')
     .option('--timeout <seconds>', 'how long to wait', wholeNumber(1, 86_400), 60);
-  withOutput(withRetrievalOptions(remove)).action(deleteDocuments);
+  withOutput(withRetrievalOptions(remove)).action(deleteNamed);
 }
 
 async function submitDocuments(paths: readonly string[], options: SubmitOptions): Promise<void> {
   if (options.watch === true) return watchFolder(paths, options);
-  const files = findDocuments(paths);
-  if (files.length === 0) throw new CliError('not_found', `There is no document in ${paths.join(', ')}.`);
+  refuseUnreadable(paths);
+  const { files, leftOut } = findDocuments(paths);
+  const noDocument = new CliError('not_found', `There is no document in ${paths.join(', ')}.`);
+  if (files.length + leftOut.length === 0) throw noDocument;
   const client = openRetrievalClient(options);
   await using reader = openDocumentReader();
   const format = formatOf(options);
-  let last: readonly FileResult[] = [];
+  let last: readonly FileResult[] = leftOut.map(leftOutResult);
   const results = await (async () => {
     using progress = openProgressLine();
     const onProgress = (now: readonly FileResult[]): void => {
       last = now;
-      if (isForPeople(format)) progress.show(`${countsOf(now)} of ${files.length}`);
+      if (isForPeople(format)) progress.show(`${countsOf(now)} of ${files.length + leftOut.length}`);
     };
-    const submitted = await submitFiles(files, { client, reader, settings: settingsOf(options), onProgress });
+    const tools = { client, reader, settings: settingsOf(options), onProgress };
+    const submitted = await submitFiles(files, tools, last);
     return options.wait ? await awaitJobs(submitted, { client, onProgress }, options.timeout * 1_000) : submitted;
   })().catch((error: unknown) => {
     if (isForPeople(format) && last.length > 0) writeText(resultLines(last, format === 'wide'));
@@ -80,6 +84,7 @@ async function submitDocuments(paths: readonly string[], options: SubmitOptions)
   });
   writeResult(format, { items: results }, (isWide) => resultLines(results, isWide));
   refuseIncomplete(results, options.wait);
+  if (files.length === 0) throw noDocument;
 }
 
 async function watchFolder(paths: readonly string[], options: SubmitOptions): Promise<void> {
@@ -87,9 +92,9 @@ async function watchFolder(paths: readonly string[], options: SubmitOptions): Pr
   if (source === undefined) {
     throw new CliError('usage', '--watch deletes documents without a file: name their source with --source NAME.');
   }
+  refuseUnreadable(paths);
   const client = openRetrievalClient(options);
   const { collection_id: collectionId } = await namedCollection(client, options.collection);
-  findDocuments(paths);
   await using reader = openDocumentReader();
   const round = createFolderWatch(paths, {
     client,
@@ -102,12 +107,17 @@ async function watchFolder(paths: readonly string[], options: SubmitOptions): Pr
       const removed = deleted.length === 0 ? '' : ` ${deleted.length} deleted.`;
       writeText(`${results.length === 0 ? '' : resultLines(results, false)}${removed}`.trim());
     },
-    onFailure: (sentence) => void process.stderr.write(`portcullis: warning: ${sentence} Trying again.\n`),
+    onLeftOut: ({ path, reason }) => warn(`${path} is left out: ${reason}.`),
+    onFailure: (sentence) => warn(`${sentence} Trying again.`),
   });
   for (;;) {
     await round();
     await pause(watchEveryMs);
   }
+}
+
+function warn(sentence: string): void {
+  process.stderr.write(`portcullis: warning: ${escapeLine(sentence)}\n`);
 }
 
 type OfCollection = RetrievalOptions & OutputOptions & { readonly collection: string };
@@ -130,22 +140,16 @@ async function listDocuments(options: OfCollection): Promise<void> {
   );
 }
 
-async function deleteDocuments(
+async function deleteNamed(
   ids: readonly string[],
   options: OfCollection & { readonly timeout: number },
 ): Promise<void> {
   const client = openRetrievalClient(options);
   const { collection_id: collectionId } = await namedCollection(client, options.collection);
-  const deleted: FileResult[] = [];
-  for (const docId of ids) {
-    const { job_id: jobId } = await client.deleteDocument(collectionId, docId);
-    deleted.push({ docId, jobId, state: 'waiting' });
-  }
-  const results = await awaitJobs(deleted, { client, onProgress: () => undefined }, options.timeout * 1_000);
-  refuseIncomplete(results, true);
-  writeResult(formatOf(options), { items: results }, () =>
-    results.map(({ docId }) => `Document ${docId} deleted.`).join('\n'),
-  );
+  const deletions = await deleteAndWait(ids, { client, collectionId, timeoutMs: options.timeout * 1_000 });
+  const { results } = deletions;
+  writeResult(formatOf(options), { items: results }, () => deletedDocumentLines(results));
+  refuseUndeleted(deletions);
 }
 
 function settingsOf({ collection, tenant, allowGroup, allowPerson, source, baseUrl }: SubmitOptions): DocumentSettings {

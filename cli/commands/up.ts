@@ -28,6 +28,7 @@ type UpOptions = {
   readonly gateways: number;
   readonly management: boolean;
   readonly retrieval?: boolean;
+  readonly memory?: boolean;
 };
 
 export function addPlatformUp(program: Command): void {
@@ -40,6 +41,7 @@ export function addPlatformUp(program: Command): void {
     .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
     .option('--no-management', 'do not start the policy management API and its database')
     .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
+    .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .action((options: UpOptions) => up(options));
 }
 
@@ -80,6 +82,7 @@ async function runPlatform(
     platform = await startSupervisedPlatform({
       ...options,
       retrieval: options.retrieval === true,
+      memory: options.memory === true,
       data,
       say,
       signal: stopping,

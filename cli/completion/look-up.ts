@@ -9,6 +9,7 @@ import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import type { LookUp } from './complete-words.ts';
+import { findInRetrieval, retrievalFinder } from './look-up-retrieval.ts';
 import type { PartialLine } from './read-line.ts';
 
 /** Timeout of a completion. */
@@ -41,9 +42,25 @@ const finders: Readonly<Record<string, Find>> = {
   other: numbersOf,
 };
 
+/**
+ * Words that stand for themselves in every shell. Bash expands the words that a completion offers, and ids of documents
+ * are texts of others.
+ */
+const plainWord = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_./:@%+=,-]*$/u;
+
 /** Reads names from the server that the command line addresses; empty on any failure. */
 export function createLookUp(source: ResourceSource): LookUp {
+  const lookUp = createUnfilteredLookUp(source);
   return async (placeholder, line) => {
+    const words = await lookUp(placeholder, line).catch(() => []);
+    return words.filter((word) => plainWord.test(word));
+  };
+}
+
+function createUnfilteredLookUp(source: ResourceSource): LookUp {
+  return async (placeholder, line) => {
+    const findStored = retrievalFinder(placeholder, line);
+    if (findStored !== undefined) return await findInRetrieval(findStored, line, seconds);
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
     if (
       (find === undefined && placeholder !== 'process') ||
@@ -51,13 +68,9 @@ export function createLookUp(source: ResourceSource): LookUp {
       line.options['server'] !== undefined
     )
       return [];
-    try {
-      await using resources = await source.open({ ...line.options, requestTimeout: seconds });
-      if (placeholder === 'process') return logWords(await resources.logs?.list());
-      return find === undefined ? [] : await find(resources.client, line);
-    } catch {
-      return [];
-    }
+    await using resources = await source.open({ ...line.options, requestTimeout: seconds });
+    if (placeholder === 'process') return logWords(await resources.logs?.list());
+    return find === undefined ? [] : await find(resources.client, line);
   };
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { archiveLimits } from './extraction/archive-size.ts';
 import { type DocumentReader, documentLimits, openDocumentReader } from './read-document.ts';
-import { makeDocx, makePdf } from './testing/make-documents.ts';
+import { makeDocx, makeEncryptedPdf, makePdf } from './testing/make-documents.ts';
 import { makeZip } from './testing/make-zip.ts';
 
 const folder = temporaryFolder();
@@ -103,12 +103,20 @@ describe('reading a document', () => {
     expect(bomb.length).toBeLessThan(300_000);
   });
 
+  test('an encrypted PDF is refused as encrypted', async () => {
+    expect(await extracted('secret.pdf', makeEncryptedPdf(['a']))).toEqual(fault('encrypted'));
+  });
+
   test('an encrypted archive is refused as encrypted', async () => {
     const bytes = makeZip([{ name: 'word/document.xml', content: 'a', encrypted: true }]);
     expect(await extracted('secret.docx', bytes)).toEqual(fault('encrypted'));
   });
 
   test.each([
+    ['a.txt', '', 'empty'],
+    ['a.md', '', 'empty'],
+    ['a.pdf', '', 'empty'],
+    ['a.docx', '', 'empty'],
     ['a.txt', '  \n ', 'no_text'],
     ['a.png', 'x', 'unsupported'],
     ['README', 'x', 'unsupported'],

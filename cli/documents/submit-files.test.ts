@@ -2,8 +2,8 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
-import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import { createBatcher } from './batch-documents.ts';
 import type { Extraction } from './extraction/document-text.ts';
 import { makeDocument } from './make-document.ts';
@@ -75,7 +75,7 @@ test('a file that cannot be read is one result, and the others are submitted', a
   const results = await submitFiles(files, { client, reader, settings, onProgress });
   expect(results).toEqual([
     { docId: 'bad.pdf', state: 'unreadable', reason: expect.stringContaining('damaged') },
-    { docId: 'gone.md', state: 'unreadable', reason: 'it cannot be read (ENOENT)' },
+    { docId: 'gone.md', state: 'unreadable', reason: 'it does not exist: check the path' },
     { docId: 'good.md', state: 'waiting', jobId: 'job' },
   ]);
   expect(sent.map(({ doc_id }) => doc_id)).toEqual(['good.md']);
@@ -126,7 +126,7 @@ test('of a batch that the service refuses only the refused documents fail', asyn
   const accepted: string[] = [];
   const submit: RetrievalClient['submit'] = async (documents) => {
     const refusal = { code: 'invalid_document', message: 'documents[0].doc_id is refused.', traceId: 't' };
-    if (documents.some(({ doc_id }) => doc_id === '6.md')) throw new RetrievalApiError(400, refusal);
+    if (documents.some(({ doc_id }) => doc_id === '6.md')) throw new ServiceApiError(400, refusal);
     accepted.push(...documents.map(({ doc_id }) => doc_id));
     return { jobs: documents.map(({ doc_id }) => ({ doc_id, job_id: doc_id, status: 'PENDING' as const })) };
   };
@@ -137,7 +137,7 @@ test('of a batch that the service refuses only the refused documents fail', asyn
     { docId: '6.md', state: 'failed', reason: 'documents[0].doc_id is refused.' },
   ]);
   expect(accepted.toSorted()).toEqual(files.map(({ docId }) => docId).filter((id) => id !== '6.md'));
-  const away = () => Promise.reject(new RetrievalApiError(503, { code: 'unavailable', message: 'away', traceId: 't' }));
+  const away = () => Promise.reject(new ServiceApiError(503, { code: 'unavailable', message: 'away', traceId: 't' }));
   const broken = submitFiles(files, {
     client: { ...client, submit: away },
     reader,

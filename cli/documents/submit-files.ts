@@ -1,21 +1,25 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileReason } from '../errors/file-fault.ts';
+import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
-import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
 import { createBatcher, fitsInline } from './batch-documents.ts';
 import type { ExtractionFault } from './extraction/document-text.ts';
-import type { DocumentFile } from './find-documents.ts';
+import type { DocumentFile, LeftOut } from './find-documents.ts';
 import { type DocumentSettings, makeDocument } from './make-document.ts';
 import { type DocumentReader, documentLimits } from './read-document.ts';
 
-/** How the submit of one file ended; `unchanged` files were submitted before with the same bytes and settings. */
-export type FileState = 'done' | 'unchanged' | 'waiting' | 'failed' | 'unreadable';
+/**
+ * How the submit of one file ended: `unchanged` files were submitted before with the same bytes and settings, `skipped`
+ * are symbolic links that are not followed.
+ */
+export type FileState = 'done' | 'unchanged' | 'waiting' | 'failed' | 'unreadable' | 'skipped';
 
 export type FileResult = {
   readonly docId: string;
   readonly state: FileState;
   readonly jobId?: string;
-  /** Why a failed or unreadable file is not searchable. */
+  /** Why a failed, unreadable or skipped file is not searchable. */
   readonly reason?: string;
 };
 
@@ -32,12 +36,18 @@ const lookEveryMs = 250;
 /** Jobs that one look asks for. */
 const mostLooks = 50;
 
+/** The result of a place that was not read. */
+export function leftOutResult({ docId, path, reason, isFault }: LeftOut): FileResult {
+  return { docId: docId === '' ? path : docId, state: isFault ? 'unreadable' : 'skipped', reason };
+}
+
 /** Reads the files and submits them in batches. A file without a readable text is one result; the others are submitted. */
 export async function submitFiles(
   files: readonly DocumentFile[],
   { client, reader, settings, onProgress }: SubmitTools,
+  before: readonly FileResult[] = [],
 ): Promise<readonly FileResult[]> {
-  const results: FileResult[] = [];
+  const results: FileResult[] = [...before];
   const batcher = createBatcher();
   const send = async (batch: readonly DocumentInput[]): Promise<void> => {
     if (batch.length === 0) return;
@@ -70,7 +80,7 @@ async function submitBatch(
       return { docId, jobId, state: status === 'DEDUPLICATED' ? 'unchanged' : 'waiting' };
     });
   } catch (error) {
-    if (!(error instanceof RetrievalApiError && error.exit === 'usage')) throw error;
+    if (!(error instanceof ServiceApiError && error.exit === 'usage')) throw error;
     if (batch.length === 1) return [{ docId: first.doc_id, state: 'failed', reason: error.message }];
     const middle = Math.ceil(batch.length / 2);
     return [
@@ -88,6 +98,7 @@ export async function awaitJobs(
 ): Promise<readonly FileResult[]> {
   const results = [...submitted];
   const end = performance.now() + timeoutMs;
+  onProgress(results);
   let open = results.flatMap(({ jobId }, at) => (jobId === undefined ? [] : [{ at, jobId }]));
   while (open.length > 0) {
     const still: typeof open = [];
@@ -123,11 +134,12 @@ async function readFile(
     const document = makeDocument({ docId, bytes, changedMs }, extraction.document, settings);
     return fitsInline(document) ? { document } : { reason: 'its text is larger than the service accepts' };
   } catch (error) {
-    return { reason: `it cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unexpected'})` };
+    return { reason: fileReason(error) };
   }
 }
 
 const faultReasons: Readonly<Record<ExtractionFault, string>> = {
+  empty: 'it is empty',
   unsupported: 'its format is not known: Markdown, HTML, text, PDF and DOCX are read',
   file_too_large: `it is larger than ${documentLimits.fileBytes / 1_048_576} MiB`,
   encoding: 'its characters are not valid in its encoding',

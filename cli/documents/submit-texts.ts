@@ -1,4 +1,4 @@
-import { tableOf } from '../output/write.ts';
+import { escapeLine, tableOf } from '../output/write.ts';
 import type { FileResult, FileState } from './submit-files.ts';
 
 const words: Readonly<Record<FileState, string>> = {
@@ -7,6 +7,7 @@ const words: Readonly<Record<FileState, string>> = {
   waiting: 'waiting',
   failed: 'failed',
   unreadable: 'not read',
+  skipped: 'left out',
 };
 
 /** The number of files in each state, such as `3 searchable, 1 failed`. */
@@ -20,7 +21,9 @@ export function countsOf(results: readonly FileResult[]): string {
 /** The files that are not searchable, all files with `-o wide`, and the counts. */
 export function resultLines(results: readonly FileResult[], isWide: boolean): string {
   const shown = isWide ? results : results.filter(({ state }) => state !== 'done' && state !== 'unchanged');
-  const rows = shown.map(({ docId, state, reason, jobId }) => [docId, words[state], reason ?? '', jobId ?? '']);
+  const rows = shown.map(({ docId, state, reason, jobId }) => {
+    return [docId, words[state], reason ?? '', jobId ?? ''].map(escapeLine);
+  });
   const table = rows.length === 0 ? [] : [tableOf([['DOCUMENT', 'STATE', 'REASON', 'JOB'], ...rows])];
   return [...table, `${countsOf(results)}.`].join('\n');
 }

@@ -1,8 +1,9 @@
-import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
-import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
+import { withoutPrivileges } from '../../e2e/support/without-privileges.ts';
+import { ServiceApiError } from '../http/service-error.ts';
 import type { FileResult } from './submit-files.ts';
 import { createFolderWatch } from './watch-folder.ts';
 
@@ -27,7 +28,7 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
       listDocuments: () => answer(stored.filter(({ doc_id }) => submitted.has(doc_id)) as never),
       deleteDocument: (_id, docId) => {
         const absent = { code: 'not_found', message: 'There is no such object.', traceId: 't' };
-        if (!submitted.has(docId)) return Promise.reject(new RetrievalApiError(404, absent));
+        if (!submitted.has(docId)) return Promise.reject(new ServiceApiError(404, absent));
         submitted.delete(docId);
         if (!state.isAway) log.push(`delete ${docId}`);
         return answer({ doc_id: docId, job_id: docId, status: 'PENDING' as const });
@@ -45,6 +46,7 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
     settings: { collection: 'c', tenant: 'default', groups: ['staff'], principals: [], source: 'wiki' },
     timeoutMs: 1_000,
     onChange: (results: readonly FileResult[]) => log.push(`changed ${results.length}`),
+    onLeftOut: ({ docId, reason }) => log.push(`left out ${docId}: ${reason}`),
     onFailure: (sentence) => log.push(sentence),
   });
   const next = async (): Promise<readonly string[]> => {
@@ -116,6 +118,80 @@ test('a round that failed is reported and repeated', async () => {
   const { next, state } = openWatch(folder.path);
   state.isAway = true;
   expect(await next()).toEqual([expect.any(String)]);
+  // The same failure is told once.
+  expect(await next()).toEqual([]);
   state.isAway = false;
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
+  expect(await next()).toEqual([]);
+  state.isAway = true;
+  writeFileSync(join(folder.path, 'b.md'), 'b');
+  expect(await next()).toEqual([expect.any(String)]);
+});
+
+test('a folder that cannot be read any more is told once, keeps its documents, and stops nothing else', async () => {
+  using folder = temporaryFolder();
+  const closed = join(folder.path, 'closed');
+  mkdirSync(closed);
+  for (const name of ['a.md', 'b.md', 'closed/c.md', 'closed/d.md']) writeFileSync(join(folder.path, name), name);
+  chmodSync(folder.path, 0o755);
+  const { next, submitted } = openWatch(folder.path);
+  await next();
+  chmodSync(closed, 0);
+  rmSync(join(folder.path, 'a.md'));
+  writeFileSync(join(folder.path, 'e.md'), 'e');
+  const denied = 'left out closed: permission is denied: check its owner and mode';
+  {
+    using _ = withoutPrivileges();
+    expect(await next()).toEqual([denied, 'delete a.md', 'submit e.md', 'changed 1']);
+    expect(await next()).toEqual([]);
+  }
+  expect([...submitted].toSorted()).toEqual(['b.md', 'closed/c.md', 'closed/d.md', 'e.md']);
+  chmodSync(closed, 0o755);
+  expect(await next()).toEqual([]);
+  rmSync(join(closed, 'c.md'));
+  expect(await next()).toEqual(['delete closed/c.md', 'changed 0']);
+  chmodSync(closed, 0);
+  using _ = withoutPrivileges();
+  expect(await next()).toEqual([denied]);
+});
+
+test('a watch that starts while a folder cannot be read deletes none of its documents', async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, 'closed'), { mode: 0 });
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  chmodSync(folder.path, 0o755);
+  const stored = ['closed/c.md', 'old.md'].map((doc_id) => ({ doc_id, metadata: { source: 'wiki' } }));
+  const { next } = openWatch(folder.path, stored);
+  using _ = withoutPrivileges();
+  expect(await next()).toEqual([
+    expect.stringContaining('left out closed'),
+    'delete old.md',
+    'submit a.md',
+    'changed 1',
+  ]);
+});
+
+test('a file that becomes a symbolic link out of the folder is told once, and its document stays', async () => {
+  using folder = temporaryFolder();
+  for (const name of ['a.md', 'b.md']) writeFileSync(join(folder.path, name), name);
+  const { next } = openWatch(folder.path);
+  await next();
+  rmSync(join(folder.path, 'a.md'));
+  symlinkSync('/etc/hostname', join(folder.path, 'a.md'));
+  expect(await next()).toEqual(['left out a.md: symbolic links out of the folder are not followed']);
+  expect(await next()).toEqual([]);
+});
+
+test('a folder of which nothing can be read deletes nothing', async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, 'a.md'), 'a');
+  const { next, submitted } = openWatch(folder.path);
+  await next();
+  chmodSync(folder.path, 0);
+  {
+    using _ = withoutPrivileges();
+    expect((await next()).length).toBe(2);
+    expect(await next()).toEqual([]);
+  }
+  expect([...submitted]).toEqual(['a.md']);
 });

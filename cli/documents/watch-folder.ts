@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { fileReason } from '../errors/file-fault.ts';
+import { ServiceApiError } from '../http/service-error.ts';
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
-import { RetrievalApiError } from '../retrieval/retrieval-error.ts';
-import { type DocumentFile, findDocuments } from './find-documents.ts';
+import { type DocumentFile, findDocuments, isLeftOut, type LeftOut } from './find-documents.ts';
 import type { DocumentSettings } from './make-document.ts';
 import type { DocumentReader } from './read-document.ts';
 import { awaitJobs, type FileResult, submitFiles } from './submit-files.ts';
@@ -17,18 +18,32 @@ type WatchTools = {
   readonly timeoutMs: number;
   /** Called after each round that changed something. */
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
-  /** Called when a round failed; it is repeated. */
+  /** Called for each place that is not read any more, once. */
+  readonly onLeftOut: (place: LeftOut) => void;
+  /** Called when a round failed, unless the one before failed in the same way; it is repeated. */
   readonly onFailure: (sentence: string) => void;
 };
 
-/** Keeps the documents of a source in step with files: each round submits changed files and deletes what has no file. */
+/**
+ * Keeps the documents of a source in step with files: each round submits changed files and deletes what has no file. What
+ * may be at a place that cannot be read stays.
+ */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {
   const seen = new Map<string, string>();
   const stored = new Set<string>();
   let isFirst = true;
+  let told: ReadonlySet<string> = new Set();
+  let lastFailure: string | undefined;
+
+  function tellOnce(leftOut: readonly LeftOut[]): void {
+    const keyOf = ({ path, reason }: LeftOut): string => JSON.stringify([path, reason]);
+    for (const place of leftOut) if (!told.has(keyOf(place))) tools.onLeftOut(place);
+    told = new Set(leftOut.map(keyOf));
+  }
 
   async function round(): Promise<void> {
-    const files = findDocuments(paths);
+    const { files, leftOut } = findDocuments(paths);
+    tellOnce(leftOut);
     // A folder that is not mounted is empty as well.
     if (files.length === 0) throw new CliError('not_found', 'There is no document in the folder: nothing is deleted.');
     const changed = files.filter((file) => seen.get(file.docId) !== stampOf(file));
@@ -36,8 +51,9 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
     const present = new Set(files.map(({ docId }) => docId));
     if (isFirst) for (const docId of await idsOfSource(tools)) stored.add(docId);
     isFirst = false;
-    const deleted = await deleteOthers(tools, present, stored);
-    for (const docId of [...seen.keys()].filter((one) => !present.has(one))) seen.delete(docId);
+    const isKept = (docId: string): boolean => present.has(docId) || isLeftOut(docId, leftOut);
+    const deleted = await deleteOthers(tools, isKept, stored);
+    for (const docId of [...seen.keys()].filter((one) => !isKept(one))) seen.delete(docId);
     const { client, timeoutMs } = tools;
     const submitted = await submitFiles(changed, { ...tools, onProgress: () => undefined });
     const results = await awaitJobs(submitted, { client, onProgress: () => undefined }, timeoutMs);
@@ -49,7 +65,14 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
     if (results.length + deleted.length > 0) tools.onChange(results, deleted);
   }
 
-  return () => round().catch((error: unknown) => tools.onFailure(describeError(error).message));
+  return async () => {
+    const failure = await round().then(
+      () => undefined,
+      (error: unknown) => describeError(error).message,
+    );
+    if (failure !== undefined && failure !== lastFailure) tools.onFailure(failure);
+    lastFailure = failure;
+  };
 }
 
 /** Ids of the documents of the source that the service has now. */
@@ -61,17 +84,17 @@ async function idsOfSource({ client, collectionId, settings }: WatchTools): Prom
 /** Deletes documents without a file. One that another client deleted before is deleted already. */
 async function deleteOthers(
   tools: WatchTools,
-  present: ReadonlySet<string>,
+  isKept: (docId: string) => boolean,
   stored: Set<string>,
 ): Promise<readonly string[]> {
   const { client, collectionId } = tools;
   const deleted: string[] = [];
-  for (const docId of [...stored].filter((one) => !present.has(one))) {
+  for (const docId of [...stored].filter((one) => !isKept(one))) {
     try {
       await client.deleteDocument(collectionId, docId);
       deleted.push(docId);
     } catch (error) {
-      const isAbsent = error instanceof RetrievalApiError && error.status === 404;
+      const isAbsent = error instanceof ServiceApiError && error.status === 404;
       // A collection that is absent, or not readable any more, is a failure of this list.
       if (!isAbsent || (await idsOfSource(tools)).includes(docId)) throw error;
     }
@@ -82,6 +105,10 @@ async function deleteOthers(
 
 /** Changes with the content of a file, as far as the file system tells. */
 function stampOf({ path }: DocumentFile): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? 'gone' : `${found.ctimeMs} ${found.size} ${found.ino}`;
+  try {
+    const { ctimeMs, size, ino } = statSync(path);
+    return `${ctimeMs} ${size} ${ino} ${path}`;
+  } catch (error) {
+    return fileReason(error);
+  }
 }

@@ -8,7 +8,7 @@ export const exitCodes = {
     code: 4,
     meaning: 'No platform runs on the data directory or in the namespace, or the API server does not respond.',
   },
-  tests_failed: { code: 5, meaning: 'A test of a policy failed.' },
+  tests_failed: { code: 5, meaning: 'A test of a policy or of a flow failed.' },
   guardrail_blocked: {
     code: 6,
     meaning: 'The policy denied the text; an answer that was already printed in part is incomplete.',

@@ -1,3 +1,4 @@
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -85,6 +86,32 @@ const reportColumns: readonly Column<GatewayReport>[] = [
   { header: 'THROUGH', wide: true, cell: ({ spec }) => spec.appliedThrough },
 ];
 
+const collectionColumns: readonly Column<CollectionResource>[] = [
+  { header: 'TENANT', cell: ({ spec }) => spec.tenant },
+  { header: 'COLLECTION', cell: ({ spec }) => spec.name },
+  { header: 'DOCUMENTS', cell: ({ status }) => status?.documents },
+  { header: 'PROFILE', cell: ({ status }) => status?.embeddingProfile },
+  { header: 'REINDEX', cell: ({ status }) => reindexText(status?.reindex) },
+  {
+    header: 'READY',
+    cell: ({ metadata, status }) => (isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Ready')),
+  },
+  { header: 'CHUNKS', wide: true, cell: ({ status }) => status?.chunks },
+  { header: 'DELETION', wide: true, cell: ({ spec }) => spec.deletionPolicy },
+  { header: 'ID', wide: true, cell: ({ status }) => status?.collectionId },
+  {
+    header: 'REASON',
+    wide: true,
+    cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.reason,
+  },
+];
+
+/** The progress of a reindex: `3/12`, or that it failed. */
+function reindexText(reindex: NonNullable<CollectionResource['status']>['reindex']): string | undefined {
+  if (reindex === undefined) return undefined;
+  return reindex.state === 'Failed' ? 'Failed' : `${reindex.documentsDone}/${reindex.documentsTotal}`;
+}
+
 const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GuardrailPolicy: policyColumns,
   PolicyRevision: revisionColumns,
@@ -92,6 +119,7 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   RuntimeWorkload: generationColumns,
   GatewayRoute: routeColumns,
   GatewayReport: reportColumns,
+  Collection: collectionColumns,
 };
 
 /** What a table shows beside the columns of its kind. */

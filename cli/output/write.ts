@@ -29,6 +29,14 @@ export function escapeControls(text: string): string {
   });
 }
 
+/** The same for a text that must stay on one line, such as the name of a file. */
+export function escapeLine(text: string): string {
+  const escaped = escapeControls(text).replaceAll('\n', '\\x0a').replaceAll('\t', '\\x09');
+  return escaped.replaceAll(/[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+    return `\\u${(character.codePointAt(0) ?? 0).toString(16)}`;
+  });
+}
+
 /** Rows in columns as wide as their widest cell; the last column is not padded. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const widths = widthsOf(rows);

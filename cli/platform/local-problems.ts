@@ -16,6 +16,7 @@ const order: readonly ProcessStatus['kind'][] = [
   'issuer',
   'management',
   'retrieval',
+  'memory',
   'gateway',
 ];
 
@@ -26,7 +27,7 @@ export async function localProblems(data: DataDirectory, status: PlatformStatus)
     ...storageProblems(data),
     ...sorted.flatMap(processProblem),
     ...(await managementProblems(status)),
-    ...retrievalProblems(status),
+    ...dataServiceProblems(status),
   ];
 }
 
@@ -58,10 +59,17 @@ function processProblem({ name, kind, ready, answering, ended }: ProcessStatus):
   return [{ ...place, reason: 'ProcessRestarting', message: sentence(`it ${ended}`) }];
 }
 
-function retrievalProblems({ retrievalOff }: PlatformStatus): InstallationProblem[] {
-  if (retrievalOff === undefined) return [];
-  const message = sentence(`it is off: ${retrievalOff}`);
-  return [{ component: 'retrieval', part: 'Retrieval service', reason: 'RetrievalOff', message }];
+function dataServiceProblems({ retrievalOff, memoryOff }: PlatformStatus): InstallationProblem[] {
+  const problems: InstallationProblem[] = [];
+  if (retrievalOff !== undefined) {
+    const message = sentence(`it is off: ${retrievalOff}`);
+    problems.push({ component: 'retrieval', part: 'Retrieval service', reason: 'RetrievalOff', message });
+  }
+  if (memoryOff !== undefined) {
+    const message = sentence(`it is off: ${memoryOff}`);
+    problems.push({ component: 'memory', part: 'Memory service', reason: 'MemoryOff', message });
+  }
+  return problems;
 }
 
 async function managementProblems({ managementOff, addresses, processes }: PlatformStatus) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const processSchema = z.object({
   name: z.string(),
-  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management', 'retrieval']),
+  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management', 'retrieval', 'memory']),
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
@@ -31,6 +31,8 @@ const statusSchema = z.object({
     managementAdmin: z.string().optional(),
     /** Origin of the retrieval service; absent if it is off. */
     retrieval: z.string().optional(),
+    /** Origin of the memory service; absent if it is off. */
+    memory: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
@@ -38,6 +40,8 @@ const statusSchema = z.object({
   managementOff: z.string().optional(),
   /** Why the retrieval service did not start; absent if it runs or was not asked for. */
   retrievalOff: z.string().optional(),
+  /** Why the memory service did not start; absent if it runs or was not asked for. */
+  memoryOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),
   clientKeyFile: z.string(),

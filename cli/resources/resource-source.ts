@@ -57,7 +57,16 @@ export type OperatorView = {
 /** A fault of the installation itself, which no resource of Portcullis names. */
 export type InstallationProblem = {
   /** What it stops. */
-  readonly component: 'storage' | 'operator' | 'gateway' | 'management' | 'postgres' | 'echo' | 'issuer' | 'retrieval';
+  readonly component:
+    | 'storage'
+    | 'operator'
+    | 'gateway'
+    | 'management'
+    | 'postgres'
+    | 'echo'
+    | 'issuer'
+    | 'retrieval'
+    | 'memory';
   /** The faulty process or object, such as `Process gateway-1`. */
   readonly part: string;
   /** One word for programs, which also selects the remedy. */

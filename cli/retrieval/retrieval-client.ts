@@ -8,7 +8,6 @@ import {
   type packRequestSchema,
   type queryRequestSchema,
   queryResponseSchema,
-  retrievalErrorSchema,
   type submitSchema,
   submittedJobSchema,
   submittedSchema,
@@ -17,16 +16,7 @@ import {
 import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
 import { type evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
 import { changedGrantSchema, type collectionGrantSchema, grantListSchema } from '#contracts/retrieval-grants';
-import { exchangeJson, type JsonRequest, mostAnswerBytes, repeatUntilAnswered } from '../http/exchange-json.ts';
-import { RetrievalAnswerError, RetrievalApiError, RetrievalUnreachableError } from './retrieval-error.ts';
-
-type RetrievalConnection = {
-  readonly origin: string;
-  /** Headers that name the caller, read for every request: a bearer token, or the names of development mode. */
-  readonly identity: () => Promise<Readonly<Record<string, string>>>;
-  /** Timeout of one call with its retries, in milliseconds. */
-  readonly timeoutMs: number;
-};
+import { createServiceCalls, type ServiceConnection } from '../http/service-calls.ts';
 
 export type StoredCollection = z.output<typeof collectionSchema>;
 type Submitted = z.output<typeof submittedSchema>;
@@ -45,8 +35,8 @@ export type EvaluationInput = z.input<typeof evaluationRequestSchema>;
 type PackedSearch = z.input<typeof packRequestSchema>;
 
 /**
- * The retrieval service, one method for each route. Every answer is validated. All methods throw RetrievalApiError,
- * RetrievalUnreachableError and RetrievalAnswerError.
+ * The retrieval service, one method for each route. Every answer is validated. All methods throw ServiceApiError,
+ * ServiceUnreachableError and ServiceAnswerError.
  */
 export type RetrievalClient = {
   createCollection(collection: NewCollection): Promise<StoredCollection>;
@@ -62,21 +52,17 @@ export type RetrievalClient = {
   replayJob(jobId: string): Promise<IngestJob>;
   /** The newest jobs of a collection. */
   listJobs(collection: string, state: string | undefined, most: number): Promise<readonly IngestJob[]>;
-  /** Every document that the caller may see. */
-  listDocuments(collectionId: string): Promise<readonly StoredDocument[]>;
+  /** The documents that the caller may see, in the order of their ids; all without a number. */
+  listDocuments(collectionId: string, most?: number): Promise<readonly StoredDocument[]>;
   deleteDocument(collectionId: string, docId: string): Promise<DeletionJob>;
   query(search: Search): Promise<QueryResponse>;
   retrieveAndPack(search: PackedSearch): Promise<PackedContext>;
   evaluate(evaluation: EvaluationInput): Promise<Evaluation>;
 };
 
-export function createRetrievalClient(connection: RetrievalConnection): RetrievalClient {
-  const send = <T>(method: JsonRequest['method'], path: string, schema: z.ZodType<T>, body?: unknown): Promise<T> =>
-    repeatUntilAnswered(
-      (ms) => sendOnce(connection, { method, path, ...(body === undefined ? {} : { body }) }, schema, ms),
-      isRetryable,
-      connection.timeoutMs,
-    );
+export function createRetrievalClient(connection: Omit<ServiceConnection, 'service'>): RetrievalClient {
+  // Every request can be repeated: the keys of documents make a repeated submit a duplicate.
+  const send = createServiceCalls({ ...connection, service: 'retrieval' });
   const collections = '/v1/collections';
   const documents = (id: string): string => `${collections}/${encodeURIComponent(id)}/documents`;
   async function pages<T>(path: string, schema: z.ZodType<Page<T>>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
@@ -116,38 +102,10 @@ export function createRetrievalClient(connection: RetrievalConnection): Retrieva
       if (state !== undefined) query.set('state', state);
       return pages(`/v1/jobs?${query}`, jobListSchema, most);
     },
-    listDocuments: (id) => pages(`${documents(id)}?limit=${listLimits.page.max}`, documentListSchema),
+    listDocuments: (id, most) => pages(`${documents(id)}?limit=${listLimits.page.max}`, documentListSchema, most),
     deleteDocument: (id, docId) => send('DELETE', `${documents(id)}/${encodeURIComponent(docId)}`, submittedJobSchema),
     query: (search) => send('POST', '/v1/query', queryResponseSchema, search),
     evaluate: (evaluation) => send('POST', '/v1/evaluations', evaluationSchema, evaluation),
     retrieveAndPack: (search) => send('POST', '/v1/retrieve_and_pack', packedContextSchema, search),
   };
-}
-
-/** Every request can be repeated: the keys of documents make a repeated submit a duplicate. */
-function isRetryable(error: unknown): boolean {
-  if (error instanceof RetrievalUnreachableError) return true;
-  return error instanceof RetrievalApiError && (error.status === 503 || error.status === 429);
-}
-
-async function sendOnce<T>(
-  { origin, identity }: RetrievalConnection,
-  request: JsonRequest,
-  schema: z.ZodType<T>,
-  ms: number,
-): Promise<T> {
-  const headers = await identity();
-  const answer = await exchangeJson(origin, { ...request, headers }, ms).catch((cause: unknown) => {
-    throw new RetrievalUnreachableError(origin, cause);
-  });
-  if (answer.isTooLarge) throw new RetrievalAnswerError(origin, `more than ${mostAnswerBytes} bytes`);
-  if (answer.ok) {
-    const read = schema.safeParse(answer.json);
-    if (read.success) return read.data;
-    throw new RetrievalAnswerError(origin, `${read.error.issues[0]?.path.join('.') || 'the body'} is not valid`);
-  }
-  const failure = retrievalErrorSchema.safeParse(answer.json);
-  if (!failure.success) throw new RetrievalAnswerError(origin, `status ${answer.status} without an error`);
-  const { code, message, trace_id: traceId } = failure.data;
-  throw new RetrievalApiError(answer.status, { code, message, traceId });
 }

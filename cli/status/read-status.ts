@@ -1,4 +1,6 @@
+import { isKubeError } from '#kube/client/kube-error';
 import { listAll } from '#kube/client/list-all';
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -17,6 +19,7 @@ export type InstallationStatus = {
   readonly routes: readonly Stored<GatewayRoute>[];
   readonly generations: readonly Stored<RuntimeWorkload>[];
   readonly reports: readonly Stored<GatewayReport>[];
+  readonly collections: readonly Stored<CollectionResource>[];
 };
 
 /** Reads reports last, so that they are at least as new as the routes that they describe. */
@@ -29,6 +32,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
     transform: withoutManifest,
   });
+  const collections = await listCollections(client);
   const { items: reports } = await listAll<GatewayReport>(client, kinds.gatewayReport);
   return {
     namespace: client.namespace,
@@ -38,7 +42,18 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
     routes,
     generations,
     reports,
+    collections,
   };
+}
+
+/** None in an installation of an earlier version, which does not have the kind. */
+async function listCollections(client: OpenedResources['client']): Promise<InstallationStatus['collections']> {
+  try {
+    return (await listAll<CollectionResource>(client, kinds.collection)).items;
+  } catch (error) {
+    if (isKubeError(error, 'not_found')) return [];
+    throw error;
+  }
 }
 
 const noRules = { deadlineMs: 1, baseline: [], additional: [] };

@@ -1,6 +1,7 @@
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
 import { appliedByText } from './applied-by.ts';
+import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 
 /** Hexadecimal digits of a digest that are shown. */
@@ -57,9 +58,19 @@ const policyColumns: readonly Column<PolicyRow>[] = [
   { header: 'WHY', cell: ({ why }) => why },
 ];
 
+const collectionColumns: readonly Column<CollectionRow>[] = [
+  { header: 'COLLECTION', cell: ({ name }) => name },
+  { header: 'TENANT', cell: ({ tenant }) => tenant },
+  { header: 'NAME', cell: ({ collection }) => collection },
+  { header: 'STATE', cell: ({ state }) => (state === 'deleting' ? 'Deleting' : state) },
+  { header: 'DOCUMENTS', cell: ({ documents }) => documents?.toString() },
+  { header: 'REINDEX', cell: ({ reindex }) => reindex && `${reindex.done}/${reindex.total}` },
+  { header: 'WHY', cell: ({ why }) => why },
+];
+
 /** The status of an installation as text. */
 export function statusText(view: StatusView, isWide: boolean): string {
-  const { operator, gateways, bindings, workloads, policies } = view;
+  const { operator, gateways, bindings, workloads, policies, collections } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
     `Operator: ${operator.message}${standby.length === 0 ? '' : ` Standby: ${standby.join(', ')}.`}`,
@@ -67,6 +78,7 @@ export function statusText(view: StatusView, isWide: boolean): string {
     table(bindings, bindingColumns, isWide, 'There is no binding.'),
     table(workloads, workloadColumns, isWide, 'There is no workload.'),
     ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
+    ...(collections === undefined ? [] : [table(collections, collectionColumns, isWide, '')]),
   ].join('\n\n');
 }
 

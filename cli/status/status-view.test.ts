@@ -16,8 +16,15 @@ const report = (name: string, spec: Loose): Loose => ({
   spec: { gateway: 'default', ready: true, appliedThrough: '20', pending: [], rejected: [], inUse: [], ...spec },
 });
 
-function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; gateways?: readonly ProcessView[] }) {
-  const { routes = [], reports = [], gateways } = parts;
+type Parts = {
+  routes?: readonly Loose[];
+  reports?: readonly Loose[];
+  gateways?: readonly ProcessView[];
+  collections?: readonly Loose[];
+};
+
+function viewOf(parts: Parts) {
+  const { routes = [], reports = [], gateways, collections = [] } = parts;
   const operator = {
     state: 'leading',
     message: 'one is the leader.',
@@ -33,6 +40,7 @@ function viewOf(parts: { routes?: readonly Loose[]; reports?: readonly Loose[]; 
     generations: [],
     routes,
     reports,
+    collections,
   } as unknown as InstallationStatus);
 }
 
@@ -88,4 +96,49 @@ test('portcullis status of an empty installation is a few sentences and names th
   expect(statusText(viewOf({}), false)).toBe(
     'Operator: one is the leader. Standby: two.\n\nNo gateway replica has reported.\n\nThere is no binding.\n\nThere is no workload.',
   );
+});
+
+describe('collections in the status', () => {
+  const condition = (status: string, reason: string, observedGeneration = 1) => ({
+    type: 'Ready',
+    status,
+    reason,
+    message: `said ${reason}.`,
+    observedGeneration,
+  });
+  const collection = (name: string, metadata: Loose, status: Loose): Loose => ({
+    metadata: { name, generation: 1, ...metadata },
+    spec: { tenant: 'acme', name: `of ${name}` },
+    status: { documents: 3, ...status },
+  });
+  const building = { state: 'Building', documentsDone: 1, documentsTotal: 3 };
+  const failed = { ...condition('True', 'ReindexFailed'), type: 'ProfileActive' };
+
+  test('portcullis status shows each collection of a resource with its state, its reindex and why it is not ready', () => {
+    const view = viewOf({
+      collections: [
+        collection('well', {}, { conditions: [condition('True', 'Ready')] }),
+        collection('building', {}, { conditions: [condition('True', 'Ready')], reindex: building }),
+        collection('stuck', {}, { conditions: [condition('True', 'Ready'), failed] }),
+        collection('faulty', {}, { conditions: [condition('False', 'NameTaken')] }),
+        collection('edited', { generation: 2 }, { conditions: [condition('True', 'Ready')] }),
+        collection('held', { deletionTimestamp: 'now' }, { conditions: [condition('False', 'DeletionHeld')] }),
+        collection('leaving', { deletionTimestamp: 'now' }, { conditions: [condition('True', 'Ready')] }),
+      ],
+    });
+    expect(view.collections?.map(({ name, state, reindex, why }) => [name, state, reindex?.done, why])).toEqual([
+      ['well', 'ready', undefined, undefined],
+      ['building', 'reindexing', 1, undefined],
+      ['stuck', 'ready', undefined, 'said ReindexFailed.'],
+      ['faulty', 'faulty', undefined, 'said NameTaken.'],
+      ['edited', 'waiting', undefined, 'the operator has not looked at it yet'],
+      ['held', 'deleting', undefined, 'said DeletionHeld.'],
+      ['leaving', 'deleting', undefined, 'the collection is being deleted'],
+    ]);
+    expect(statusText(view, false)).toMatch(/building +acme +of building +reindexing +3 +1\/3 +-/);
+  });
+
+  test('portcullis status says nothing of collections where there are none', () => {
+    expect(viewOf({})).not.toHaveProperty('collections');
+  });
 });

@@ -9,6 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
 import { appliedBy } from './applied-by.ts';
+import { type CollectionRow, collectionRow } from './collection-row.ts';
 import type { InstallationStatus } from './read-status.ts';
 import { routeStateOf } from './route-state.ts';
 
@@ -76,10 +77,12 @@ export type StatusView = {
   readonly workloads: readonly WorkloadRow[];
   /** Policies that are being deleted; absent when there is none. */
   readonly policies?: readonly PolicyRow[];
+  /** Collections that resources declare; absent when there is none. */
+  readonly collections?: readonly CollectionRow[];
 };
 
 export function viewOfStatus(installation: InstallationStatus): StatusView {
-  const { namespace, surroundings, policies, bindings, routes, generations } = installation;
+  const { namespace, surroundings, policies, bindings, routes, generations, collections } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
   const deleting = policies.flatMap(deletingRow);
   const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
@@ -90,6 +93,7 @@ export function viewOfStatus(installation: InstallationStatus): StatusView {
     bindings: bindings.map((binding) => bindingRow(binding, byName.get(binding.metadata.name), builds)),
     workloads: generations.map((generation) => workloadRow(generation, routes)),
     ...(deleting.length === 0 ? {} : { policies: deleting }),
+    ...(collections.length === 0 ? {} : { collections: collections.map(collectionRow) }),
   };
 }
 

@@ -16,6 +16,7 @@ export function nextSteps(status: PlatformStatus, { data, isNpm }: NextSteps): s
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),
     ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
     ...(status.addresses.retrieval === undefined ? [] : [`  retrieval        ${status.addresses.retrieval}`]),
+    ...(status.addresses.memory === undefined ? [] : [`  memory           ${status.addresses.memory}`]),
     `  client key file  ${status.clientKeyFile}`,
     `  data             ${status.dataDirectory}`,
     '',

@@ -4,6 +4,9 @@ import { developmentIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
 
+/** The embedding profile of the models file that the first start writes. */
+export const offlineProfile = 'offline';
+
 export type ProcessKind = ProcessStatus['kind'];
 
 export type ChildSpec = {
@@ -23,6 +26,7 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   issuer: 'dataplane/issuer/main.ts',
   management: 'operator/management/main.ts',
   retrieval: 'dataplane/retrieval/main.ts',
+  memory: 'dataplane/memory/main.ts',
 };
 
 /**
@@ -33,20 +37,25 @@ export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
   return kind === 'gateway' ? [] : ['--max-semi-space-size=1'];
 }
 
+/** Where the operator asks for collections of resources. */
+const retrievalInternal = 'retrieval internal';
+
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
 export function lastingPortNames(started: {
   readonly gateways: number;
   readonly management: boolean;
   readonly retrieval: boolean;
+  readonly memory: boolean;
 }): readonly string[] {
-  const { gateways, management, retrieval } = started;
+  const { gateways, management, retrieval, memory } = started;
   return [
     'operator',
     'operator api',
     ...Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`),
     ...(management ? ['management', 'management admin'] : []),
-    ...(retrieval ? ['retrieval', 'retrieval admin'] : []),
-    ...(management || retrieval ? ['postgres', 'postgres admin'] : []),
+    ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
+    ...(memory ? ['memory', 'memory admin'] : []),
+    ...(management || retrieval || memory ? ['postgres', 'postgres admin'] : []),
   ];
 }
 
@@ -58,7 +67,11 @@ function hostAndPort(address: string, port: number | string): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-export function operatorProcess(data: DataDirectory, ports: LastingPorts): ChildSpec {
+/** On one machine headers name the caller, without authentication, so that every tenant is approved. */
+export function operatorProcess(
+  data: DataDirectory,
+  { ports, retrieval }: { readonly ports: LastingPorts; readonly retrieval: boolean },
+): ChildSpec {
   return {
     name: 'operator',
     kind: 'operator',
@@ -66,6 +79,13 @@ export function operatorProcess(data: DataDirectory, ports: LastingPorts): Child
       PORTCULLIS_DATA_DIR: data.root,
       PORTCULLIS_API_LISTEN: loopback(ports.of('operator api')),
       PORTCULLIS_LISTEN: loopback(ports.of('operator')),
+      ...(retrieval
+        ? {
+            PORTCULLIS_RETRIEVAL_URL: `http://${loopback(ports.of(retrievalInternal))}`,
+            PORTCULLIS_RETRIEVAL_TOKEN_FILE: data.retrievalToken,
+            PORTCULLIS_RETRIEVAL_TENANTS: '*',
+          }
+        : {}),
     },
     health: ({ listening }) => `${listening}/livez`,
   };
@@ -189,11 +209,35 @@ export function retrievalProcess(
       ...databaseSettings(data, at.database),
       PORTCULLIS_LISTEN: loopback(at.ports.of('retrieval')),
       PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('retrieval admin')),
+      PORTCULLIS_INTERNAL_LISTEN: loopback(at.ports.of(retrievalInternal)),
+      PORTCULLIS_INTERNAL_TOKEN_FILE: data.retrievalToken,
       PORTCULLIS_IDENTITY: 'development',
       PORTCULLIS_MODEL_GATEWAY_URL: at.gateway,
       PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
       PORTCULLIS_MODELS_FILE: data.models,
       PORTCULLIS_OBJECTS_DIR: data.staging,
+    },
+    health: adminHealth,
+  };
+}
+
+/** The memory service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
+export function memoryProcess(
+  data: DataDirectory,
+  at: { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts },
+): ChildSpec {
+  return {
+    name: 'memory',
+    kind: 'memory',
+    env: {
+      ...databaseSettings(data, at.database),
+      PORTCULLIS_LISTEN: loopback(at.ports.of('memory')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('memory admin')),
+      PORTCULLIS_IDENTITY: 'development',
+      PORTCULLIS_MODEL_GATEWAY_URL: at.gateway,
+      PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
+      PORTCULLIS_MODELS_FILE: data.models,
+      PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
     },
     health: adminHealth,
   };

@@ -55,7 +55,7 @@ export function refuseForeignFolder(data: DataDirectory): void {
 }
 
 /**
- * Creates what the operator does not: the secrets of gateways and database, readable by the owner only, and on a first
+ * Creates what the operator does not: the secrets of gateways, retrieval and database, readable by the owner only, and on a first
  * start the example. Every step is atomic, so that the next start completes one that was killed.
  * @returns whether the example was copied
  */
@@ -64,6 +64,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   await createSecret(data.adminToken);
+  await createSecret(data.retrievalToken);
   await createSecret(data.databasePassword);
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;

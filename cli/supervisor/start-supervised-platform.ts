@@ -21,8 +21,8 @@ import {
   pinOperator,
 } from './platform-processes.ts';
 import { retryWithOtherPorts } from './retry-with-other-ports.ts';
+import { type DataServicesStart, startDataServices } from './start-data-services.ts';
 import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
-import { type RetrievalStart, startRetrievalProcess } from './start-retrieval-process.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 type PlatformOptions = {
@@ -36,6 +36,7 @@ type PlatformOptions = {
   readonly management: boolean;
   /** Whether documents can be searched, which requires a database. */
   readonly retrieval: boolean;
+  readonly memory: boolean;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
@@ -50,7 +51,7 @@ export type SupervisedPlatform = {
   /** Marks the platform as ready: its bindings are applied. It stays ready while all processes serve. */
   settled(): void;
   /**
-   * Shuts down gateways, the management API and retrieval first, which drain, then the operator with its workloads, then the
+   * Shuts down gateways, the management API, retrieval and memory first, which drain, then the operator with its workloads, then the
    * services that they called: the echo provider, the issuer and the database.
    */
   stop(): Promise<void>;
@@ -88,9 +89,9 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
   const group = createGroup(options);
   try {
     const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
-    const operating = group.start(operatorProcess(data, ports), pinOperator);
+    const operating = group.start(operatorProcess(data, { ports, retrieval: options.retrieval }), pinOperator);
     const database =
-      options.management || options.retrieval
+      options.management || options.retrieval || options.memory
         ? startDatabase(group.start, data, ports)
         : Promise.reject(new TypeError('no process of this platform needs a database'));
     database.catch(() => undefined);
@@ -112,14 +113,14 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     await unlessAborted(Promise.resolve(echo), options.signal);
     const management = await unlessAborted(managing, options.signal);
     if (options.management && management.off !== undefined) say(offSentence(management.off));
-    const retrieval = options.retrieval
-      ? await unlessAborted(
-          startRetrievalProcess(group.start, { data, ports, database, gateway: gateways[0]?.listening ?? '' }),
-          options.signal,
-        )
-      : {};
-    if (retrieval.retrievalOff !== undefined) say(`retrieval is off until the next start: ${retrieval.retrievalOff}`);
-    group.serveAt({ operator, gateways, administrators, ...management, ...retrieval });
+    const gateway = gateways[0]?.listening ?? '';
+    const services = await unlessAborted(
+      startDataServices(group.start, { data, ports, database, gateway }, options),
+      options.signal,
+    );
+    if (services.retrievalOff !== undefined) say(`retrieval is off until the next start: ${services.retrievalOff}`);
+    if (services.memoryOff !== undefined) say(`memory is off until the next start: ${services.memoryOff}`);
+    group.serveAt({ operator, gateways, administrators, ...management, ...services });
     return group;
   } catch (error) {
     await group.stop();
@@ -161,7 +162,7 @@ async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promi
 }
 
 type Lines = ManagementStart &
-  RetrievalStart & {
+  DataServicesStart & {
     readonly operator: ReadyLine;
     readonly gateways: readonly ReadyLine[];
     readonly administrators: readonly string[];
@@ -190,9 +191,11 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
           ? {}
           : { management: lines.management.listening, managementAdmin: adminOf(lines.management) }),
         ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
+        ...(lines?.memory === undefined ? {} : { memory: lines.memory.listening }),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
       ...(lines?.retrievalOff === undefined ? {} : { retrievalOff: lines.retrievalOff }),
+      ...(lines?.memoryOff === undefined ? {} : { memoryOff: lines.memoryOff }),
       ...(lines?.off === undefined ? {} : { managementOff: lines.off }),
       administrators: [...(lines?.administrators ?? [])],
       clientKeyFile: data.clientKeys,
@@ -250,7 +253,10 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         const named = members.filter((member) => member.status().kind === kind);
         await Promise.all(named.map((member) => member.stop(ms)));
       };
-      await Promise.all([end('retrieval', graceMs), end('management', graceMs), end('gateway', gatewayGraceMs)]);
+      await Promise.all([
+        ...(['retrieval', 'memory', 'management'] as const).map((kind) => end(kind, graceMs)),
+        end('gateway', gatewayGraceMs),
+      ]);
       await end('operator', graceMs);
       await Promise.all([end('echo', graceMs), end('issuer', graceMs), end('postgres', databaseGraceMs)]);
       await writing;

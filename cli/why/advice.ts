@@ -110,6 +110,27 @@ const advice: Readonly<Record<string, Advice>> = {
   Refused: platform,
   Unexpected: platform,
   Deleting: () => 'Wait until requests in flight have finished.',
+  RetrievalNotConfigured: () =>
+    'Set retrieval.enabled and retrieval.collections.tenants of the chart, or start the platform with --retrieval.',
+  TenantNotApproved: () =>
+    'Add the tenant to retrieval.collections.tenants of the chart, or correct spec.tenant of a new resource.',
+  ProfileUnknown: () => 'Approve the profile in the models of the retrieval service, or correct spec.embeddingProfile.',
+  RetrievalUnavailable: () =>
+    'See the log of the retrieval service, and whether operator and service have the same token. The operator retries.',
+  NameTaken: () => 'Choose another spec.name, or take over the collection that has it with source.mode Existing.',
+  IdUsed: () => 'Delete this resource and create it again: it then has another id.',
+  NothingToTakeOver: () => 'Correct spec.source.collectionId: it is set when a resource is created.',
+  NotManaged: () => 'Delete the resource that manages the collection, with the deletionPolicy Retain.',
+  OwnerDiffers: () => 'Create the resource again with the owner that the collection has.',
+  TypeDiffers: () => 'Create the resource again with the type that the collection has.',
+  AclModelDiffers: () => 'Create the resource again with the aclModel that the collection has.',
+  ChunkingDiffers: () => 'Create the resource again with the chunking that the collection has.',
+  HasChildren: () => 'Move or delete the collections below it: the deletion then continues.',
+  DeletionHeld: () => 'Correct the cause that the message names: the operator retries.',
+  Reindexing: wait,
+  ReindexFailed: ({ program }) =>
+    `Correct the cause that the log of the retrieval service names, then: ${program} collection reindex NAME`,
+  CollectionError: () => 'See the log of the retrieval service.',
 };
 
 /** All known reasons. */

@@ -5,6 +5,7 @@ import type { InstallationProblem } from '../resources/resource-source.ts';
 import type { InstallationStatus } from '../status/read-status.ts';
 import { adviceFor, isProgress } from './advice.ts';
 import { explainBinding } from './explain-binding.ts';
+import { explainCollection } from './explain-collection.ts';
 import type { BindingDependencies } from './gather-facts.ts';
 
 /** One problem of an installation with its remedy. */
@@ -23,7 +24,7 @@ const explained: Readonly<Record<string, InstallationProblem['component']>> = {
   Replica: 'gateway',
 };
 
-/** The problems of an installation: its processes first, then one cause for each binding. Pure. */
+/** The problems of an installation: its processes first, then one cause for each binding and collection. Pure. */
 export function findProblems(installation: Installation, program: string): readonly FoundProblem[] {
   const { problems } = installation.surroundings;
   const components = new Set(problems.map(({ component }) => component));
@@ -38,7 +39,15 @@ export function findProblems(installation: Installation, program: string): reado
     const message = summary.replace(`ModelBinding ${binding.metadata.name} `, 'It ');
     return [{ part: `${kinds.modelBinding.kind} ${binding.metadata.name}`, reason, message, whatToDo }];
   });
-  return [...problems.map((problem) => withRemedy(problem, program)), ...ofBindings];
+  const ofCollections = installation.collections.flatMap((collection): readonly FoundProblem[] => {
+    const { cause, summary, whatToDo } = explainCollection(collection, installation.surroundings, program);
+    const { reason } = cause ?? {};
+    if (cause === undefined || reason === undefined || whatToDo === undefined || isProgress(reason)) return [];
+    if (cause.part === 'Operator' && components.has('operator')) return [];
+    const message = summary.replace(`Collection ${collection.metadata.name} `, 'It ');
+    return [{ part: `${kinds.collection.kind} ${collection.metadata.name}`, reason, message, whatToDo }];
+  });
+  return [...problems.map((problem) => withRemedy(problem, program)), ...ofBindings, ...ofCollections];
 }
 
 /** A problem of the installation with its remedy. */

@@ -18,7 +18,9 @@ export type Link = {
   readonly message: string;
 };
 
-export function operatorLink({ surroundings: { operator, problems } }: BindingDependencies): Link {
+export function operatorLink({
+  surroundings: { operator, problems },
+}: Pick<BindingDependencies, 'surroundings'>): Link {
   const { state, message } = operator;
   const problem = problems.find(({ component }) => component === 'operator');
   if (state === 'absent' && problem !== undefined) return problemLink('Operator', problem);

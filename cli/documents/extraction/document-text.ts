@@ -11,6 +11,7 @@ export type DocumentText = {
 
 /** Reasons for which a file gives no text; a closed list, as the summary of a submit counts them. */
 export type ExtractionFault =
+  | 'empty'
   | 'unsupported'
   | 'file_too_large'
   | 'encoding'

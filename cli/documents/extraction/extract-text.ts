@@ -24,6 +24,7 @@ const readers: Readonly<Record<string, Reader>> = {
 export async function extractText(path: string, bytes: Uint8Array): Promise<Extraction> {
   const reader = readers[extname(path).toLowerCase()];
   if (reader === undefined) return { kind: 'fault', fault: 'unsupported' };
+  if (bytes.length === 0) return { kind: 'fault', fault: 'empty' };
   const found = await reader(bytes);
   if (typeof found === 'string') return { kind: 'fault', fault: found };
   if (found.sections.every(({ text }) => text.trim() === '')) return { kind: 'fault', fault: 'no_text' };

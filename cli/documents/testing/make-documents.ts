@@ -2,6 +2,17 @@ import { makeZip, type ZipFile } from './make-zip.ts';
 
 /** A PDF with one line of text on each page. */
 export function makePdf(lines: readonly string[]): Buffer {
+  return pdfOf(lines, '');
+}
+
+/** A PDF that opens with a password only (PDF 1.4, 3.5.2: standard security handler, revision 2). */
+export function makeEncryptedPdf(lines: readonly string[]): Buffer {
+  const entry = `<${'5a'.repeat(32)}>`;
+  const handler = `<< /Filter /Standard /V 1 /R 2 /P -4 /O ${entry} /U ${entry} >>`;
+  return pdfOf(lines, `/Encrypt ${handler} /ID [<01> <01>]`);
+}
+
+function pdfOf(lines: readonly string[], trailerEntries: string): Buffer {
   const kids = lines.map((_line, index) => `${4 + 2 * index} 0 R`).join(' ');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -23,7 +34,7 @@ export function makePdf(lines: readonly string[]): Buffer {
     return `${String(at).padStart(10, '0')} 00000 n \n`;
   });
   const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailerEntries} >>\nstartxref\n${text.length}\n%%EOF\n`;
   return Buffer.from(`${text}${table}${trailer}`, 'latin1');
 }
 

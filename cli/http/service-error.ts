@@ -1,15 +1,15 @@
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 
-/** The retrieval service refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
-export class RetrievalApiError extends CliError {
+/** A service of the data plane refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
+export class ServiceApiError extends CliError {
   readonly status: number;
   readonly code: string;
   readonly traceId: string;
 
   constructor(status: number, { code, message, traceId }: { code: string; message: string; traceId: string }) {
     super(exitOf(status), message);
-    this.name = 'RetrievalApiError';
+    this.name = 'ServiceApiError';
     this.status = status;
     this.code = code;
     this.traceId = traceId;
@@ -17,20 +17,20 @@ export class RetrievalApiError extends CliError {
 }
 
 /** No answer arrived before the timeout. */
-export class RetrievalUnreachableError extends CliError {
-  constructor(origin: string, cause: unknown) {
+export class ServiceUnreachableError extends CliError {
+  constructor(service: string, origin: string, cause: unknown) {
     const remedy = 'check the address and the log of the service.';
-    super('not_running', `The retrieval service at ${origin} does not answer: ${remedy}`, { cause });
-    this.name = 'RetrievalUnreachableError';
+    super('not_running', `The ${service} service at ${origin} does not answer: ${remedy}`, { cause });
+    this.name = 'ServiceUnreachableError';
   }
 }
 
 /** An answer outside the contract; it has no effect. */
-export class RetrievalAnswerError extends CliError {
-  constructor(origin: string, reason: string) {
+export class ServiceAnswerError extends CliError {
+  constructor(service: string, origin: string, reason: string) {
     const remedy = 'check the address and the version.';
-    super('failed', `The answer of ${origin} is not one of the retrieval service (${reason}): ${remedy}`);
-    this.name = 'RetrievalAnswerError';
+    super('failed', `The answer of ${origin} is not one of the ${service} service (${reason}): ${remedy}`);
+    this.name = 'ServiceAnswerError';
   }
 }
 

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { type Command, Option } from 'commander';
+import { memoryLimits } from '#contracts/memory';
+import { CliError } from '../errors/cli-error.ts';
+import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-client.ts';
+import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
+import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
+import { wholeNumber } from '../options/whole-number.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import { addMemorySession } from './memory-session.ts';
+
+type Options = MemoryOptions & OutputOptions;
+type ScopeOptions = Options & { readonly agent?: string; readonly run?: string };
+type AddOptions = ScopeOptions & { readonly role: 'user' | 'assistant'; readonly infer: boolean };
+type SearchOptions = ScopeOptions & {
+  readonly topK: number;
+  readonly budget?: number;
+  readonly mode: 'hybrid' | 'semantic' | 'bm25';
+};
+
+export function addMemory(program: Command): void {
+  const memory = program.command('memory').description('memories of a person: what it said about itself');
+  const add = withScope(memory.command('add').description('send messages, and show what became of the facts in them'))
+    .argument('<messages...>', 'what was said')
+    .addOption(new Option('--role <role>', 'who said it').choices(['user', 'assistant']).default('user'))
+    .option('--no-infer', 'keep each message as it is instead of extracting facts');
+  withOutput(withMemoryOptions(add)).action(addMessages);
+  const search = withScope(memory.command('search').description('find the memories that belong to a question'))
+    .argument('<query>', 'question or words')
+    .option(
+      '--top-k <number>',
+      'how many memories at most',
+      wholeNumber(memoryLimits.topK.min, memoryLimits.topK.max),
+      10,
+    )
+    .option('--budget <tokens>', 'how many tokens at most', wholeNumber(1, memoryLimits.tokenBudget.max))
+    .addOption(
+      new Option('--mode <mode>', 'how it is searched').choices(['hybrid', 'semantic', 'bm25']).default('hybrid'),
+    );
+  withOutput(withMemoryOptions(search)).action(searchFor);
+  const list = withScope(memory.command('list').description('list memories, the newest first')).option(
+    '--limit <number>',
+    'how many memories at most',
+    wholeNumber(1, 10_000),
+    50,
+  );
+  withOutput(withMemoryOptions(list)).action(listAll);
+  const get = memory.command('get').description('show a memory and its source').argument('<id>', 'id of the memory');
+  withOutput(withMemoryOptions(get)).action(show);
+  const update = memory
+    .command('update')
+    .description('give a memory another text')
+    .argument('<id>', 'id of the memory')
+    .argument('<text>', 'new text');
+  withOutput(withMemoryOptions(update)).action(change);
+  const remove = withScope(
+    memory.command('delete').description('delete memories by their ids, or a whole scope with its history'),
+  ).argument('[ids...]', 'ids of memories');
+  withConfirm(withOutput(withMemoryOptions(remove))).action(deleteThem);
+  const history = memory
+    .command('history')
+    .description('show every change of a memory')
+    .argument('<id>', 'id of the memory');
+  withOutput(withMemoryOptions(history)).action(showHistory);
+  const exporting = memory.command('export').description('write everything that the service holds of a person');
+  withOutput(withMemoryOptions(exporting)).action(exportAll);
+  const erase = memory.command('erase').description('erase a person: memories, history, events and states of sessions');
+  withConfirm(withOutput(withMemoryOptions(erase))).action(eraseAll);
+  addMemorySession(memory);
+}
+
+function withScope(command: Command): Command {
+  return command.option('--agent <id>', 'agent that remembers').option('--run <id>', 'run of the agent');
+}
+
+async function addMessages(messages: readonly string[], options: AddOptions): Promise<void> {
+  const { agent, run, role, infer } = options;
+  if (agent === undefined && run === undefined) {
+    throw new CliError('usage', 'Name the scope of the memories: --agent ID, --run ID or both.');
+  }
+  const client = openMemoryClient(options);
+  const body = { ...scopeOf(options), infer, messages: messages.map((content) => ({ role, content })) };
+  const { event_id } = await client.add(body, randomUUID());
+  const event = await waitForEvent(client, event_id, options.requestTimeout * 1_000);
+  if (event.status === 'PENDING') {
+    throw new CliError(
+      'timeout',
+      `The add ${event_id} has not ended yet: it is processed when its dependencies answer.`,
+    );
+  }
+  if (event.status === 'FAILED')
+    throw new CliError('failed', `The add failed: ${event.error ?? 'no reason is known'}.`);
+  const texts = await textsOf(client, event);
+  writeResult(formatOf(options), event, () => eventText(event, texts));
+}
+
+const pollMs = 150;
+
+async function waitForEvent(client: MemoryClient, id: string, timeoutMs: number): Promise<MemoryEvent> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const event = await client.getEvent(id);
+    if (event.status !== 'PENDING' || performance.now() > deadline) return event;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+async function textsOf(client: MemoryClient, { memory_ids }: MemoryEvent): Promise<ReadonlyMap<string, string>> {
+  const records = await Promise.all(memory_ids.map((id) => client.get(id).catch(() => undefined)));
+  return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.id, record.memory]])));
+}
+
+function eventText({ decisions }: MemoryEvent, texts: ReadonlyMap<string, string>): string {
+  if (decisions.length === 0) return 'The messages state no fact that is kept.';
+  return decisions
+    .map(({ decision, memory_id, reason }) => [decision, texts.get(memory_id ?? '') ?? memory_id ?? '', `(${reason})`])
+    .map((words) => words.filter((word) => word !== '').join(' '))
+    .join('\n');
+}
+
+async function searchFor(query: string, options: SearchOptions): Promise<void> {
+  const { topK, budget, mode } = options;
+  const found = await openMemoryClient(options).search({
+    query,
+    mode,
+    top_k: topK,
+    filters: scopeOf(options),
+    ...(budget === undefined ? {} : { token_budget: budget }),
+  });
+  writeResult(formatOf(options), found, (isWide) =>
+    found.results.length === 0
+      ? 'No memory matches.'
+      : found.results
+          .map(({ id, memory, score }) => `${isWide ? `${id}  ` : ''}${memory} (${score.toFixed(2)})`)
+          .join('\n'),
+  );
+}
+
+async function listAll(options: ScopeOptions & { readonly limit: number }): Promise<void> {
+  const { agent, run, limit } = options;
+  const person = namedPerson(options);
+  if (person === undefined && agent === undefined && run === undefined) {
+    throw new CliError('usage', 'With --token-file, name the scope of the memories: --agent ID, --run ID or both.');
+  }
+  const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
+  const items = await openMemoryClient(options).list(scope, person, limit);
+  writeResult(formatOf(options), { items }, (isWide) =>
+    items.length === 0 ? 'There is no memory.' : memoryTable(items, isWide),
+  );
+}
+
+function memoryTable(memories: readonly ListedMemory[], isWide: boolean): string {
+  const header = ['MEMORY', 'TEXT', 'AGENT'];
+  return tableOf([
+    isWide ? [...header, 'RUN', 'CREATED', 'UPDATED'] : header,
+    ...memories.map(({ id, memory, agent_id, run_id, created_at, updated_at }) => {
+      const row = [id, memory.replace(/\s+/g, ' '), agent_id ?? ''];
+      return isWide ? [...row, run_id ?? '', created_at, updated_at] : row;
+    }),
+  ]);
+}
+
+async function show(id: string, options: Options): Promise<void> {
+  const record = await openMemoryClient(options).get(id);
+  writeResult(formatOf(options), record, (isWide) => memoryTable([record], isWide));
+}
+
+async function change(id: string, text: string, options: Options): Promise<void> {
+  const record = await openMemoryClient(options).update(id, text);
+  writeResult(formatOf(options), record, (isWide) => memoryTable([record], isWide));
+}
+
+async function deleteThem(ids: readonly string[], options: ScopeOptions & ConfirmOption): Promise<void> {
+  const { agent, run } = options;
+  const client = openMemoryClient(options);
+  if (ids.length > 0) {
+    if (agent !== undefined || run !== undefined) {
+      throw new CliError('usage', 'Name ids or a scope, not both: leave out the ids, or --agent and --run.');
+    }
+    const items: { readonly id: string }[] = [];
+    for (const id of ids) items.push(await client.delete(id));
+    return writeResult(formatOf(options), { items }, () => items.map(({ id }) => `Memory ${id} deleted.`).join('\n'));
+  }
+  if (agent === undefined && run === undefined) {
+    throw new CliError('usage', 'Name what is deleted: ids of memories, --agent ID or --run ID.');
+  }
+  await confirm(['All memories of this scope are deleted with their history; this cannot be undone.'], options);
+  const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
+  const deleted = await client.deleteScope(scope);
+  writeResult(formatOf(options), deleted, () => `${deleted.deleted_count} memories deleted for good.`);
+}
+
+async function showHistory(id: string, options: Options): Promise<void> {
+  const items = await openMemoryClient(options).history(id);
+  writeResult(formatOf(options), { items }, () =>
+    tableOf([
+      ['EVENT', 'TIME', 'BEFORE', 'AFTER'],
+      ...items.map(({ event, created_at, old_memory, new_memory }) => [
+        event,
+        created_at,
+        old_memory ?? '',
+        new_memory ?? '',
+      ]),
+    ]),
+  );
+}
+
+async function exportAll(options: Options): Promise<void> {
+  const exported = await openMemoryClient(options).export();
+  writeResult(formatOf(options), exported, () => JSON.stringify(exported, undefined, 2));
+}
+
+async function eraseAll(options: Options & ConfirmOption): Promise<void> {
+  const client = openMemoryClient(options);
+  const person = namedPerson(options) ?? (await client.export()).user_id;
+  await confirm([`Everything that the service holds of ${person} is erased; this cannot be undone.`], options);
+  const erased = await client.erase(person);
+  writeResult(
+    formatOf(options),
+    erased,
+    () => `Erased ${erased.memories} memories and ${erased.sessions} states of sessions (${erased.confirmation_id}).`,
+  );
+}
+
+function scopeOf({ agent, run }: ScopeOptions) {
+  return { ...(agent === undefined ? {} : { agent_id: agent }), ...(run === undefined ? {} : { run_id: run }) };
+}

@@ -1,0 +1,63 @@
+import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
+import { openRetrievalClient } from '../retrieval/retrieval-options.ts';
+import type { PartialLine } from './read-line.ts';
+
+/** Words that one completion asks for at most, and collections whose jobs it lists. */
+const most = { words: 1_000, jobs: 50, collections: 20 } as const;
+
+type Find = (client: RetrievalClient, line: PartialLine) => Promise<readonly string[]>;
+
+/** The finder of a word that the retrieval service knows: a collection, a document, a job. */
+export function retrievalFinder(placeholder: string, { command, open }: PartialLine): Find | undefined {
+  if (open !== undefined) return open.long === '--collection' ? collectionNames : undefined;
+  const words = `${command.parent?.name()} ${command.name()}`;
+  if (words.startsWith('collection ') && placeholder === 'name') {
+    return words === 'collection create' ? undefined : collectionNames;
+  }
+  if (words === 'documents delete') return documentIds;
+  if (words === 'jobs get') return (client) => jobIds(client, [undefined]);
+  if (words !== 'jobs replay') return undefined;
+  return (client, line) => jobIds(client, ['FAILED', 'DEAD_LETTER']).then((ids) => withoutGiven(ids, line));
+}
+
+/** Asks the service that the command line names, as its caller. @throws CliError, the errors of the client */
+export function findInRetrieval(find: Find, line: PartialLine, requestTimeout: number): Promise<readonly string[]> {
+  const { groups, tenant = 'default', data, server, tokenFile, as } = line.options;
+  const named = Object.entries({ data, server, tokenFile, as }).filter(([, value]) => value !== undefined);
+  const client = openRetrievalClient({
+    ...Object.fromEntries(named),
+    ...(groups === undefined ? {} : { groups: groups.split(',').map((name) => name.trim()) }),
+    tenant,
+    requestTimeout,
+  });
+  return find(client, line);
+}
+
+async function collectionNames(client: RetrievalClient): Promise<readonly string[]> {
+  return (await client.listCollections()).map(({ name }) => name);
+}
+
+async function documentIds(client: RetrievalClient, line: PartialLine): Promise<readonly string[]> {
+  const { collection } = line.options;
+  const all = await client.listCollections();
+  const named = all.find(({ name, collection_id: id }) => name === collection || id === collection);
+  if (named === undefined) return [];
+  const documents = await client.listDocuments(named.collection_id, most.words);
+  return withoutGiven(
+    documents.map(({ doc_id: id }) => id),
+    line,
+  );
+}
+
+/** The newest jobs of the collections that the caller may write to. */
+async function jobIds(client: RetrievalClient, states: readonly (string | undefined)[]): Promise<readonly string[]> {
+  const collections = (await client.listCollections()).slice(0, most.collections);
+  const lists = collections.flatMap(({ collection_id: id }) =>
+    states.map((state) => client.listJobs(id, state, most.jobs).catch(() => [])),
+  );
+  return [...new Set((await Promise.all(lists)).flat().map(({ job_id: id }) => id))];
+}
+
+function withoutGiven(words: readonly string[], { operands }: PartialLine): readonly string[] {
+  return words.filter((word) => !operands.includes(word));
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import type { DataDirectory } from '#contracts/data-directory';
+import { writeAtomic } from '#kit/files/write-atomic';
+import type { ReadyLine } from '#kit/process/ready';
+import type { LastingPorts } from './lasting-ports.ts';
+import {
+  type ChildSpec,
+  type DatabaseAt,
+  memoryProcess,
+  offlineProfile,
+  pinAddresses,
+  retrievalProcess,
+} from './platform-processes.ts';
+import type { StartChild } from './start-management.ts';
+import { StartFailure } from './supervise.ts';
+
+type ServiceOptions = {
+  readonly data: DataDirectory;
+  readonly ports: LastingPorts;
+  readonly database: Promise<DatabaseAt>;
+  /** Origin of the gateway through which models are reached. */
+  readonly gateway: string;
+};
+
+/** Whether each service that keeps data of people is started. */
+type DataServices = { readonly retrieval: boolean; readonly memory: boolean };
+
+/** The addresses of the started services; the member `…Off` is the reason where one does not run. */
+export type DataServicesStart = {
+  readonly retrieval?: ReadyLine;
+  readonly retrievalOff?: string;
+  readonly memory?: ReadyLine;
+  readonly memoryOff?: string;
+};
+
+const models = `# Approved profiles of models for retrieval and memory; each model is an alias of the gateway. Read again on change.
+# A profile with another model or dimension is another profile: a collection changes to it by a reindex.
+embedding:
+  - { id: ${offlineProfile}, model: guarded-echo, dimension: 384, sendDimension: true, maxTokens: 2000 }
+`;
+
+/**
+ * Starts the wanted services. Guarded models do not need them: if one cannot start, the rest of the platform runs.
+ * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
+ */
+export async function startDataServices(
+  start: StartChild,
+  { data, ports, database, gateway }: ServiceOptions,
+  wanted: DataServices,
+): Promise<DataServicesStart> {
+  if (!wanted.retrieval && !wanted.memory) return {};
+  if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
+  const begin = async (isWanted: boolean, specOf: typeof retrievalProcess): Promise<Started> => {
+    if (!isWanted) return {};
+    try {
+      return await startOne(start, specOf(data, { gateway, database: await database, ports }));
+    } catch (error) {
+      if (error instanceof StartFailure && !error.isAddressTaken) return { off: error.message };
+      throw error;
+    }
+  };
+  const [retrieval, memory] = await Promise.all([
+    begin(wanted.retrieval, retrievalProcess),
+    begin(wanted.memory, memoryProcess),
+  ]);
+  return {
+    ...(retrieval.line === undefined ? {} : { retrieval: retrieval.line }),
+    ...(retrieval.off === undefined ? {} : { retrievalOff: retrieval.off }),
+    ...(memory.line === undefined ? {} : { memory: memory.line }),
+    ...(memory.off === undefined ? {} : { memoryOff: memory.off }),
+  };
+}
+
+type Started = { readonly line?: ReadyLine; readonly off?: string };
+
+async function startOne(start: StartChild, spec: ChildSpec): Promise<Started> {
+  return { line: await start(spec, pinAddresses) };
+}
