@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { memoryDocument } from '../dataplane/memory/http/openapi-document.ts';
 import { retrievalDocument } from '../dataplane/retrieval/http/openapi-document.ts';
 import { commonDocument, managementDocument } from '../operator/management/http/openapi-documents.ts';
 import { installLocked } from './install-locked.ts';
@@ -23,7 +24,12 @@ function passes(folder: string, file: string, args: readonly string[]): boolean 
 }
 
 const folder = installLocked(own, 'openapi-lint');
-const documents = { management: managementDocument(), common: commonDocument(), retrieval: retrievalDocument() };
+const documents = {
+  management: managementDocument(),
+  common: commonDocument(),
+  retrieval: retrievalDocument(),
+  memory: memoryDocument(),
+};
 let passed = 0;
 let failed = 0;
 for (const [name, document] of Object.entries(documents)) {

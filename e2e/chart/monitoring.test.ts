@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
+import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
 import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
 import { root } from '../../hack/check/run-tool.ts';
@@ -40,6 +41,7 @@ async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; 
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);
   if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
+  if (service === 'memory') return describeRegistry(createMemoryMetrics().registry);
   if (service === 'retrieval') return describeRegistry(createRetrievalMetrics().registry);
   if (service === 'runtime') createRuntimeMeters(metrics);
   else {
@@ -60,7 +62,7 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 
 const services = new Map(
   await Promise.all(
-    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval'].map(
+    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory'].map(
       async (one) => [one, await seriesOf(one)] as const,
     ),
   ),
@@ -224,6 +226,7 @@ describe('the monitoring of a release', () => {
     expect(chosen.map(({ metadata }) => metadata.name)).toEqual([
       'guardrails-portcullis-gateway-admin',
       'guardrails-portcullis-management-admin',
+      'guardrails-portcullis-memory-admin',
       'guardrails-portcullis-operator',
       'guardrails-portcullis-retrieval-admin',
       'guardrails-portcullis-retrieval-worker-admin',

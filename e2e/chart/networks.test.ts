@@ -140,6 +140,10 @@ describe('networks', () => {
     expect(open('retrieval', 'echo', 'http')).toBe(false);
     expect(open('retrieval', 'postgres', 'admin')).toBe(false);
     expect(open('gateway', 'retrieval', 'http')).toBe(false);
+    expect(open('operator', 'retrieval', 'internal')).toBe(true);
+    for (const other of ['gateway', 'echo', 'example', 'test']) {
+      expect(open(other, 'retrieval', 'internal'), other).toBe(false);
+    }
     for (const other of ['operator', 'gateway', 'echo', 'example', 'test']) {
       expect(open(other, 'postgres', 'postgres'), other).toBe(false);
     }
@@ -148,6 +152,19 @@ describe('networks', () => {
       expect(mayCall(production, component, 'gateway', 'http'), component).toBe(true);
     }
     expect(mayCall(production, 'test', 'retrieval', 'http')).toBe(false);
+    expect(mayCall(production, 'operator', 'retrieval', 'internal')).toBe(true);
+    expect(mayCall(production, 'operator', 'retrieval', 'http')).toBe(false);
+  });
+
+  test('the memory service reaches its database and the gateway, and only configured callers reach it', async () => {
+    const objects = await renderFile('retrieval-values.yaml');
+    const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
+    expect(open('memory', 'postgres', 'postgres')).toBe(true);
+    expect(open('memory', 'gateway', 'http')).toBe(true);
+    expect(open('memory', 'retrieval', 'admin')).toBe(false);
+    expect(open('gateway', 'memory', 'http')).toBe(false);
+    const production = await renderFile('production-values.yaml');
+    expect(mayCall(production, 'test', 'memory', 'http')).toBe(false);
   });
 
   test('the retrieval service reaches no port but those of its configured URLs', async () => {
@@ -169,6 +186,12 @@ describe('networks', () => {
     expect(
       await egressOf('--set=retrieval.relations=openfga', '--set=retrieval.openfga.url=http://fga.example:8088'),
     ).toEqual([53, 8088, 'http', 'postgres']);
+    expect(await egressOf('--set=retrieval.opensearch.url=http://search.example:9200')).toEqual([
+      53,
+      9200,
+      'http',
+      'postgres',
+    ]);
     const rules = '--set-json=retrieval.egress=[{"ports":[{"port":7777,"protocol":"TCP"}]}]';
     expect(await egressOf(...s3, rules)).toEqual([53, 7777, 'http', 'postgres']);
   });

@@ -3,6 +3,7 @@ import { describeSettings, type Settings } from '#kit/env/read-environment';
 import { settings as cliSettings } from '../../cli/cluster/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
+import { settings as memorySettings } from '../../dataplane/memory/config.ts';
 import { settings as postgresSettings } from '../../dataplane/postgres/config.ts';
 import { settings as retrievalSettings } from '../../dataplane/retrieval/config.ts';
 import { settings as operatorSettings } from '../../operator/config.ts';
@@ -36,6 +37,7 @@ const programs: Readonly<Record<string, { readonly settings: Settings; readonly 
   'dataplane/echo/main.ts': { settings: echoSettings, other: /^$/ },
   'operator/management/main.ts': { settings: managementSettings, other: /^$/ },
   'dataplane/postgres/main.ts': { settings: postgresSettings, other: /^$/ },
+  'dataplane/memory/main.ts': { settings: memorySettings, other: /^$/ },
   'dataplane/retrieval/main.ts': { settings: retrievalSettings, other: /^$/ },
   'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
@@ -63,8 +65,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
     const without: Readonly<Record<string, readonly string[]>> = {
       'least-values.yaml': ['gateway', 'operator', 'test'],
-      'production-values.yaml': ['gateway', 'management', 'operator', 'retrieval', 'test', 'test', 'worker'],
-      'retrieval-values.yaml': ['echo', 'example', 'gateway', 'operator', 'postgres', 'retrieval', 'test'],
+      'production-values.yaml': ['gateway', 'management', 'memory', 'operator', 'retrieval', 'test', 'test', 'worker'],
+      'retrieval-values.yaml': ['echo', 'example', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'test'],
     };
     expect(components.toSorted()).toEqual(without[file] ?? all);
   });
@@ -95,7 +97,9 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
       // The retrieval service has an account of its own, so that no right of the default account is its right.
-      expect(spec.serviceAccountName !== undefined, name).toBe(needsToken || /-retrieval(-worker)?$/.test(name));
+      expect(spec.serviceAccountName !== undefined, name).toBe(
+        needsToken || /-(retrieval(-worker)?|memory)$/.test(name),
+      );
       for (const container of spec.containers) {
         expect(container.resources, name).toMatchObject({
           requests: { cpu: expect.any(String), memory: expect.any(String) },
@@ -138,11 +142,17 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'client-keys',
       'database-password',
       'openfga-token',
+      'memory-gateway-key',
       'retrieval-gateway-key',
+      'collections-token',
       's3-keys',
       'nats-credentials',
+      'opensearch-credentials',
     ]);
-    const foreign = ['company-authorities', 's3-authorities', 'nats-authorities', 'portcullis-served-tickets'];
+    const foreign = [
+      ...['company-authorities', 's3-authorities', 'nats-authorities', 'opensearch-authorities'],
+      'portcullis-served-tickets',
+    ];
     for (const { spec, name } of pods) {
       if (spec.serviceAccountName !== undefined) {
         expect(namesOf(objects, 'ServiceAccount'), name).toContain(spec.serviceAccountName);

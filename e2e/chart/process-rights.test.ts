@@ -8,6 +8,7 @@ import { createLogger } from '#kit/log/logger';
 import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -16,7 +17,9 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { missingPostgres } from '#sql/testing/test-server';
 import { createGatewayService } from '../../dataplane/gateway/service.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
+import type { ManagedCollections } from '../../operator/collections/ports.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { fullObjects } from '../crds/full-objects.ts';
 import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { actions } from '../management/actions.ts';
 import { startManagementReplicas } from '../management/start-management.ts';
@@ -36,6 +39,13 @@ type Entry = {
   readonly user: { readonly username: string };
   readonly objectRef?: { readonly apiGroup?: string; readonly resource: string; readonly subresource?: string };
   readonly responseStatus?: { readonly code: number };
+};
+
+/** A retrieval service that takes no declaration and holds nothing. */
+const refusingCollections: ManagedCollections = {
+  ensure: async () => ({ kind: 'refused', member: '' }),
+  delete: async () => ({ kind: 'ended' }),
+  release: async () => ({ kind: 'ended' }),
 };
 
 const isRefused = (request: string): boolean => / 40[13]$/.test(request);
@@ -106,8 +116,10 @@ describe(title, () => {
       });
     await using operator = await startClusterOperator(server, namespace, folder, {
       api: { kind: 'kubeconfig', file: kubeconfig },
+      overrides: { collections: { collections: refusingCollections, isApproved: () => true } },
     });
     await until('it leads', () => operator.events.includes('leading'));
+    await declareCollection(client);
     const replica = await startGatewayPod(namespace, folder, 'gateway-1');
     await client.create(kinds.guardrailPolicy, policyObject('guard'));
     await client.create(kinds.modelBinding, bindingObject('chat'));
@@ -171,6 +183,20 @@ describe(title, () => {
     const used = new Set(requests.map((line) => line.split(' ')[1]));
     expect(allowedResources('operator').filter((resource) => !used.has(resource))).toEqual([]);
   });
+
+  /** A Collection that the operator writes: its finalizer, its status, and its end. */
+  async function declareCollection(client: WorkloadNamespace['client']): Promise<void> {
+    const { apiVersion, kind, metadata, spec } = fullObjects.collection;
+    const { uid } = (await client.create(kinds.collection, { apiVersion, kind, metadata, spec })).metadata;
+    await until('the collection is judged', async () => {
+      const found = await client.get<CollectionResource>(kinds.collection, metadata.name);
+      return found?.status?.conditions?.some(({ reason }) => reason === 'Refused');
+    });
+    await client.delete(kinds.collection, metadata.name, { uid });
+    await until('the collection is released', async () => {
+      return (await client.get(kinds.collection, metadata.name)) === undefined;
+    });
+  }
 
   test('the management API executes commands with exactly the rights of the chart', async ({ skip }) => {
     if (missingPostgres !== undefined) skip(missingPostgres);

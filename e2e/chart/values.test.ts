@@ -142,6 +142,11 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['management.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['management.openfga.store', ['abc', 'a'.repeat(64)], ['', 'ab', 'a'.repeat(65), 'a,b']],
   ['management.service.port', [1, 65_535], [0, 65_536]],
+  ['memory.enabled', [true, false], ['true', null]],
+  ['memory.replicas', [1, 64], [0, 65]],
+  ['memory.indexMib', [16, 700], [15, 65_537]],
+  ['memory.eventConcurrency', [1, 64], [0, 65]],
+  ['memory.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: ['a'] }]], [[trusted]]],
   ['retrieval.enabled', [true, false], ['true', null]],
   ['retrieval.replicas', [1, 64], [0, 65]],
   ['retrieval.worker.replicas', [0, 64], [-1, 65]],
@@ -182,6 +187,11 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
     [[{ id: 'a', model: 'm', timeoutMs: 60_000 }]],
     [[{ id: 'a', model: 'm', timeoutMs: 60_001 }]],
   ],
+  [
+    'retrieval.collections.tenants',
+    [[], ['*'], ['a b', 'c'], ['a'.repeat(255)], Array.from({ length: 1_024 }, (_, at) => `t${at}`)],
+    [['a,b'], [' a'], ['a '], [''], ['a'.repeat(256)], 'a', Array.from({ length: 1_025 }, (_, at) => `t${at}`)],
+  ],
   ['retrieval.guard.servedPolicy', ['', 'a'.repeat(40)], ['a'.repeat(41), 'A']],
   ['retrieval.emptyAclPolicy', ['reject', 'strictest'], ['allow', '']],
   ['retrieval.indexMib', [16, 65_536], [15, 65_537]],
@@ -198,6 +208,13 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
     ['', 'nats://a.example:4222', 'tls://a.example'],
     ['nats://u:p@a.example', 'http://a', 'nats://a/b'],
   ],
+  [
+    'retrieval.opensearch.url',
+    ['', 'http://a.example:9200', 'https://a/search'],
+    ['a', 'nats://a', 'https://u:p@a.example', 'https://a?b=c'],
+  ],
+  ['retrieval.opensearch.user', ['', 'a', 'a'.repeat(100)], ['a:b', 'a b', 'a'.repeat(101)]],
+  ['retrieval.opensearch.prefix', ['a', '1-a', 'a'.repeat(40)], ['', 'a'.repeat(41), '-a', 'A', 'a.b']],
   ['retrieval.nats.stream', ['a', 'a'.repeat(100)], ['', 'a'.repeat(101), 'a.b']],
   ['retrieval.contentSources.s3', [{}, { sales: ['s3://b/f/'] }], [{ sales: 's3://b/f/' }, []]],
   ['retrieval.contentSources.allowedNetworks', [[], ['10.1.0.0/16']], [[1], '10.1.0.0/16']],
@@ -312,6 +329,11 @@ describe('Helm', () => {
   ];
 
   const retrieval = ['--set=retrieval.enabled=true'];
+  const searchUser = (url: string): readonly string[] => [
+    `--set=retrieval.opensearch.url=${url}`,
+    '--set=retrieval.opensearch.user=u',
+    '--set=retrieval.opensearch.credentials.existingSecret=s',
+  ];
   const many = [...retrieval, '--set=retrieval.staging.claim.accessMode=ReadWriteMany'];
   const bucket = ['--set=retrieval.s3.url=http://s', '--set=retrieval.s3.bucket=abc'];
   const s3Keys = '--set=retrieval.s3.credentials.existingSecret=k';
@@ -446,6 +468,34 @@ describe('Helm', () => {
       [...retrieval, '--set=retrieval.indexMib=1025'],
       [...retrieval, '--set=retrieval.indexMib=1024'],
       /retrieval.resources.limits.memory must be at least 1537Mi/,
+    ],
+    [
+      'less memory of retrieval than its processes need beside OpenSearch',
+      [...retrieval, '--set=retrieval.resources.limits.memory=511Mi', '--set=retrieval.opensearch.url=http://a:9200'],
+      [...retrieval, '--set=retrieval.resources.limits.memory=512Mi', '--set=retrieval.opensearch.url=http://a:9200'],
+      /retrieval.resources.limits.memory must be at least 512Mi/,
+    ],
+    [
+      'a user of OpenSearch without the Secret of its password',
+      [...retrieval, '--set=retrieval.opensearch.url=https://a', '--set=retrieval.opensearch.user=u'],
+      [...retrieval, ...searchUser('https://a')],
+      /retrieval.opensearch.user and retrieval.opensearch.credentials.existingSecret must be set together/,
+    ],
+    [
+      'a password for OpenSearch over http',
+      [...retrieval, ...searchUser('http://a')],
+      [...retrieval, ...searchUser('https://a')],
+      /retrieval.opensearch.url must begin with https/,
+    ],
+    [
+      'authorities of OpenSearch without its address',
+      [...retrieval, '--set=retrieval.opensearch.authorities.existingConfigMap=a'],
+      [
+        ...retrieval,
+        '--set=retrieval.opensearch.authorities.existingConfigMap=a',
+        '--set=retrieval.opensearch.url=https://a',
+      ],
+      /retrieval.opensearch.url must be set/,
     ],
     [
       'more retrieval replicas than the database of the chart has connections for',

@@ -114,7 +114,10 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   '@nats-io/jetstream': ['libraries/queue'],
   '@nats-io/transport-node': ['libraries/queue'],
   'snowball-stemmers': ['libraries/search'],
-  'gpt-tokenizer': ['dataplane/retrieval'],
+  'gpt-tokenizer': ['libraries/models'],
+  ajv: ['libraries/flow/schemas'],
+  re2js: ['libraries/flow/expressions'],
+  '@viz-js/viz': ['cli'],
   '@openfga/sdk': ['libraries/relations/adapters/openfga'],
 };
 

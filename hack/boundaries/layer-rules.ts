@@ -21,6 +21,11 @@ export const domainFolders: readonly string[] = [
   'dataplane/gateway/embeddings',
   'dataplane/gateway/rerank',
   'dataplane/gateway/stream',
+  'libraries/flow/definition',
+  'libraries/flow/expressions',
+  'libraries/flow/source',
+  'libraries/flow/schemas',
+  'libraries/flow/loader',
 ];
 /** A file of this name decides from a snapshot, in any module. */
 const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
@@ -28,7 +33,7 @@ const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
 const makers = /^operator\/.*\/resources\//;
 
 const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);
-const purePackages = new Set(['zod', 'canonicalize', 're2', 'yaml']);
+const purePackages = new Set(['zod', 'canonicalize', 're2', 're2js', 'ajv', 'yaml']);
 /** Clocks, randomness, timers, network and environment that need no import. */
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|randomBytes|setTimeout|setInterval|setImmediate|process\.(?!emitWarning)\w+|fetch\(|console\.)/g;

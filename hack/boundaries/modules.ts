@@ -21,6 +21,7 @@ const objects = 'libraries/objects';
 const models = 'libraries/models';
 const environment = 'libraries/environment';
 const mcp = 'libraries/mcp';
+const flow = 'libraries/flow';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -42,6 +43,7 @@ export const modules: readonly Module[] = [
   { folder: objects, kind: 'library', uses: [kit] },
   { folder: models, kind: 'library', uses: [kit, contracts, environment] },
   { folder: mcp, kind: 'library', uses: [] },
+  { folder: flow, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
@@ -53,11 +55,16 @@ export const modules: readonly Module[] = [
     uses: [kit, contracts, environment, checks, sql, identity, relations, api, search, queue, objects, models, mcp],
   },
   {
+    folder: 'dataplane/memory',
+    kind: 'service',
+    uses: [kit, contracts, environment, sql, identity, api, search, queue, models, mcp],
+  },
+  {
     folder: 'operator',
     kind: 'service',
     uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api],
   },
-  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity] },
+  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity, flow] },
 ];
 
 /** Folders whose files import whatever they prove or generate from. */

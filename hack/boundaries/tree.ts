@@ -57,6 +57,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#api/': 'libraries/api/',
   '#search/': 'libraries/search/',
   '#mcp/': 'libraries/mcp/',
+  '#flow/': 'libraries/flow/',
   '#queue/': 'libraries/queue/',
   '#objects/': 'libraries/objects/',
   '#models/': 'libraries/models/',

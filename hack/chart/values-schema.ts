@@ -153,6 +153,17 @@ const retrieval = z.strictObject({
   }),
   profiles: profilesFileSchema.required(),
   gatewayKey: existingSecret,
+  collections: z.strictObject({
+    tenants: z
+      .array(
+        z
+          .string()
+          .max(255)
+          .regex(/^[^\s,]([^,]*[^\s,])?$/),
+      )
+      .max(1_024),
+    token: existingSecret,
+  }),
   guard: z.strictObject({
     servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
   }),
@@ -183,10 +194,40 @@ const retrieval = z.strictObject({
     credentials: existingSecret,
     authorities: existingConfigMap,
   }),
+  opensearch: z.strictObject({
+    url: z.union([
+      z.literal(''),
+      z
+        .string()
+        .max(2_048)
+        .regex(/^https?:\/\/[^\s@?#]+$/),
+    ]),
+    user: z.union([z.literal(''), z.string().regex(/^[^\s:]{1,100}$/)]),
+    prefix: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/),
+    credentials: existingSecret,
+    authorities: existingConfigMap,
+  }),
   contentSources: contentSources.required(),
   egress: apiObjects,
   service,
   worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
+const memory = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  issuers: issuersOf({ tenants: z.array(tenant).max(1_000).optional(), tenantsClaim: tenant.optional() }),
+  profiles: profilesFileSchema.pick({ embedding: true }).required(),
+  embeddingProfile: z.string().max(128),
+  extractionModel: z.string().max(128),
+  gatewayKey: existingSecret,
+  indexMib: z.int().min(16).max(65_536),
+  eventConcurrency: z.int().min(1).max(64),
+  egress: apiObjects,
+  service,
   ...placement,
   podDisruptionBudget: budget,
 });
@@ -247,6 +288,7 @@ export const valuesSchema = z.strictObject({
   gateway,
   management,
   retrieval,
+  memory,
   postgresql,
   externalDatabase,
   runtime,
@@ -257,6 +299,7 @@ export const valuesSchema = z.strictObject({
     gatewayFrom: apiObjects,
     managementFrom: apiObjects,
     retrievalFrom: apiObjects,
+    memoryFrom: apiObjects,
     runtimeFrom: apiObjects,
     monitoringFrom: apiObjects,
     apiServerPorts: z.array(port).min(1).max(16),

@@ -21,6 +21,7 @@ export const slowFiles: readonly string[] = [
   'dataplane/postgres/cluster.test.ts',
   'dataplane/postgres/container.test.ts',
   'dataplane/postgres/service.test.ts',
+  'dataplane/memory/http',
   'dataplane/retrieval/access',
   'dataplane/retrieval/http',
   'dataplane/retrieval/index',

@@ -211,6 +211,14 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   runtimeWorkload: [],
   gatewayRoute: ['spec.workload', 'spec.upstream.credential', 'spec.refused'],
   gatewayReport: ['spec.providers', 'spec.providers[].model', 'spec.providers[].cause'],
+  collection: [
+    'spec.description',
+    'spec.retrievalDefaults',
+    'spec.retrievalDefaults.mode',
+    'spec.retrievalDefaults.results',
+    'spec.retrievalDefaults.rerankProfile',
+    'spec.emptyAclPolicy',
+  ],
 };
 
 /** The resources that `kubectl api-resources` of Kubernetes 1.36 lists. */

@@ -1,5 +1,7 @@
 import { checkErrors } from '#contracts/checks';
+import { flowErrors } from '#contracts/flow-errors';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
+import { memoryErrors } from '#contracts/memory-errors';
 import { retrievalErrors } from '#contracts/retrieval-errors';
 import { type KubeErrorCode, kubeErrorCodes } from '#kube/client/kube-error';
 import { type FailureReason, failureReasons } from '#resources/model-binding';
@@ -45,6 +47,18 @@ export function generate(): ReadonlyMap<string, string> {
     table(
       ['Status', 'Code', 'Meaning'],
       Object.entries(retrievalErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
+    ),
+    '## Flows',
+    'Codes with which a node or a run of a flow ends, and who can change it: the author, the caller or the platform.',
+    table(
+      ['Code', 'By', 'Meaning'],
+      Object.entries(flowErrors).map(([name, { by, meaning }]) => [code(name), by, meaning]),
+    ),
+    '## Memory',
+    'Body: `{"code", "message", "trace_id"}`. The message of a 400 names each member of the body by its path.',
+    table(
+      ['Status', 'Code', 'Meaning'],
+      Object.entries(memoryErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
     ),
     '## Applications of a policy',
     'Reasons for which an application of a revision to a model ends as failed; the previous application keeps serving.',

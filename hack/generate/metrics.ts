@@ -1,6 +1,7 @@
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
+import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
 import { createRetrievalMetrics } from '../../dataplane/retrieval/monitoring/metrics.ts';
 import { createBindingCounts } from '../../operator/composition/binding-counts.ts';
@@ -41,6 +42,7 @@ export function generate(): ReadonlyMap<string, string> {
     ...part('Operator', operatorRows()),
     ...part('Management', createManagementMetrics().registry.describeMetrics()),
     ...part('Retrieval', createRetrievalMetrics().registry.describeMetrics()),
+    ...part('Memory', createMemoryMetrics().registry.describeMetrics()),
     ...part('Database', createPostgresMetrics().registry.describeMetrics()),
   ];
   const introduction =

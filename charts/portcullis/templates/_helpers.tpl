@@ -126,9 +126,9 @@ topologySpreadConstraints:
 {{- end -}}
 {{- end -}}
 
-{{/* Whether a service needs a database: the management API and the retrieval service share one. */}}
+{{/* Whether a service needs a database: the management API, the retrieval service and the memory service share one. */}}
 {{- define "portcullis.needsDatabase" -}}
-{{- if or .Values.management.enabled .Values.retrieval.enabled -}}true{{- end -}}
+{{- if or .Values.management.enabled .Values.retrieval.enabled .Values.memory.enabled -}}true{{- end -}}
 {{- end -}}
 
 {{/* Whether the database of this chart is deployed. */}}
@@ -239,6 +239,15 @@ issuers.yaml: |
 {{/* Whether Helm adds a client key of the retrieval service to those that it generates. */}}
 {{- define "portcullis.generatesRetrievalKey" -}}
 {{- if and .Values.retrieval.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.retrieval.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Whether the operator manages collections of resources. */}}
+{{- define "portcullis.managesCollections" -}}
+{{- if and .Values.retrieval.enabled .Values.retrieval.collections.tenants -}}true{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.collectionsTokenSecret" -}}
+{{- default (printf "%s-collections-token" (include "portcullis.fullname" .)) .Values.retrieval.collections.token.existingSecret -}}
 {{- end -}}
 
 {{/* Where the retrieval service is, for pods of the cluster. */}}

@@ -140,7 +140,7 @@ describe('a foreign cluster', () => {
     await admin('delete', 'validatingadmissionpolicy', 'ids.portcullis.dev');
     await apply(...(await definitions('safety')));
     await expectRefused(
-      /\(and 5 more\) is there and belongs to the release portcullis of the namespace safety\. An inst/,
+      /\(and 6 more\) is there and belongs to the release portcullis of the namespace safety\. An inst/,
     );
   });
 
@@ -166,7 +166,7 @@ describe('a foreign cluster', () => {
     const ownerOf = '--output=jsonpath={.items[*].metadata.annotations.meta\\.helm\\.sh/release-namespace}';
     const part = '--selector=app.kubernetes.io/part-of=portcullis';
     const owners = (await admin('get', 'customresourcedefinitions', part, ownerOf)).split(' ');
-    expect(owners).toEqual(Array.from({ length: 6 }, () => cluster.namespace));
+    expect(owners).toEqual(Array.from({ length: 7 }, () => cluster.namespace));
     const writers = '--output=jsonpath={.items[*].metadata.managedFields[*].manager}';
     const shown = await admin('get', 'customresourcedefinitions', part, '--show-managed-fields', writers);
     // A second field manager would conflict with later installations by Helm.

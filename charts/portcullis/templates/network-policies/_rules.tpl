@@ -71,7 +71,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers, an external database, OpenFGA, S3 and NATS, where nothing more exact is given. */}}
+{{/* Issuers, an external database, OpenFGA, S3, NATS and OpenSearch, where nothing more exact is given. */}}
 {{- define "portcullis.egress.retrieval" -}}
 {{- with .Values.retrieval -}}
 {{- if .egress -}}
@@ -85,6 +85,23 @@
 {{- if eq .relations "openfga" -}}{{- $urls = append $urls .openfga.url -}}{{- end -}}
 {{- if .s3.url -}}{{- $urls = append $urls .s3.url -}}{{- end -}}
 {{- if .nats.url -}}{{- $urls = append $urls .nats.url -}}{{- end -}}
+{{- if .opensearch.url -}}{{- $urls = append $urls .opensearch.url -}}{{- end -}}
+{{- include "portcullis.egress.urls" $urls -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Issuers and an external database, where nothing more exact is given. */}}
+{{- define "portcullis.egress.memory" -}}
+{{- with .Values.memory -}}
+{{- if .egress -}}
+{{- toYaml .egress -}}
+{{- else -}}
+{{- $urls := list -}}
+{{- range .issuers -}}
+{{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
+{{- end -}}
+{{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}

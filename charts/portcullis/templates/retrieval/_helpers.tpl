@@ -22,10 +22,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* MiB of the index in the memory of a replica: none with OpenSearch. */}}
+{{- define "portcullis.indexMemory" -}}
+{{- ternary 0 (int .indexMib) (ne .opensearch.url "") -}}
+{{- end -}}
+
 {{/* MiB of heap: three quarters of what the index leaves of the memory limit. */}}
 {{- define "portcullis.retrievalHeap" -}}
 {{- with include "portcullis.memoryMib" .resources -}}
-{{- div (mul (sub (int .) (int $.indexMib)) 3) 4 -}}
+{{- div (mul (sub (int .) (include "portcullis.indexMemory" $ | int)) 3) 4 -}}
 {{- end -}}
 {{- end -}}
 
@@ -56,10 +61,21 @@
 {{- fail (printf "retrieval.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
 {{- end -}}
 {{- end -}}
-{{- $least := add (int .indexMib) 512 -}}
+{{- $least := add (include "portcullis.indexMemory" . | int) 512 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}
-{{- fail (printf "retrieval.resources.limits.memory must be at least %dMi: indexMib plus 512Mi" $least) -}}
+{{- fail (printf "retrieval.resources.limits.memory must be at least %dMi: 512Mi, and indexMib without OpenSearch" $least) -}}
+{{- end -}}
+{{- end -}}
+{{- with .opensearch -}}
+{{- if and (not .url) (or .user .credentials.existingSecret .authorities.existingConfigMap) -}}
+{{- fail "retrieval.opensearch.url must be set where other values of retrieval.opensearch are" -}}
+{{- end -}}
+{{- if ne (empty .user) (empty .credentials.existingSecret) -}}
+{{- fail "retrieval.opensearch.user and retrieval.opensearch.credentials.existingSecret must be set together" -}}
+{{- end -}}
+{{- if and (or .user .authorities.existingConfigMap) (not (hasPrefix "https://" .url)) -}}
+{{- fail "retrieval.opensearch.url must begin with https:// where a user or authorities are set: a password is sent to no server without TLS" -}}
 {{- end -}}
 {{- end -}}
 {{- range $kind := list "embedding" "rerank" "rewrite" -}}
@@ -99,6 +115,10 @@
 - { name: PORTCULLIS_LISTEN, value: "0.0.0.0:8080" }
 - { name: PORTCULLIS_ADMIN_LISTEN, value: "0.0.0.0:9090" }
 - { name: PORTCULLIS_ROLE, value: {{ $role }} }
+{{- if and (include "portcullis.managesCollections" $) (ne $role "worker") }}
+- { name: PORTCULLIS_INTERNAL_LISTEN, value: "0.0.0.0:8081" }
+- { name: PORTCULLIS_INTERNAL_TOKEN_FILE, value: /etc/portcullis/collections-token/token }
+{{- end }}
 - { name: PORTCULLIS_IDENTITY, value: production }
 - { name: PORTCULLIS_ISSUERS_FILE, value: /etc/portcullis/issuers/issuers.yaml }
 - { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" $ | quote }} }
@@ -146,6 +166,17 @@
 - { name: PORTCULLIS_NATS_CA_FILE, value: /etc/portcullis/nats-authorities/ca.crt }
 {{- end }}
 {{- end }}
+{{- if .opensearch.url }}
+- { name: PORTCULLIS_OPENSEARCH_URL, value: {{ .opensearch.url | quote }} }
+- { name: PORTCULLIS_OPENSEARCH_PREFIX, value: {{ .opensearch.prefix | quote }} }
+{{- if .opensearch.user }}
+- { name: PORTCULLIS_OPENSEARCH_USER, value: {{ .opensearch.user | quote }} }
+- { name: PORTCULLIS_OPENSEARCH_PASSWORD_FILE, value: /etc/portcullis/opensearch/password }
+{{- end }}
+{{- if .opensearch.authorities.existingConfigMap }}
+- { name: PORTCULLIS_OPENSEARCH_CA_FILE, value: /etc/portcullis/opensearch-authorities/ca.crt }
+{{- end }}
+{{- end }}
 - { name: PORTCULLIS_INDEX_MIB, value: {{ .indexMib | int | quote }} }
 - { name: PORTCULLIS_INGEST_CONCURRENCY, value: {{ .ingestConcurrency | int | quote }} }
 - { name: PORTCULLIS_EMPTY_ACL_POLICY, value: {{ .emptyAclPolicy }} }
@@ -178,6 +209,13 @@
     secretName: {{ default (include "portcullis.clientKeysSecret" $) .gatewayKey.existingSecret }}
     defaultMode: 0440
     items: [{ key: {{ ternary "token" "retrieval" (ne .gatewayKey.existingSecret "") }}, path: token }]
+{{- end }}
+{{- if and (include "portcullis.managesCollections" $) (ne $role "worker") }}
+- name: collections-token
+  secret:
+    secretName: {{ include "portcullis.collectionsTokenSecret" $ }}
+    defaultMode: 0440
+    items: [{ key: token, path: token }]
 {{- end }}
 {{- if eq .staging.store "claim" }}
 - name: staging
@@ -214,6 +252,14 @@
 - name: nats-authorities
   configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
+{{- end }}
+{{- with .opensearch.credentials.existingSecret }}
+- name: opensearch
+  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: password, path: password }] }
+{{- end }}
+{{- with .opensearch.authorities.existingConfigMap }}
+- name: opensearch-authorities
+  configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 {{- end }}
 {{ include "portcullis.authoritiesVolume" $ }}
@@ -290,6 +336,9 @@ spec:
           ports:
             {{- if ne .role "worker" }}
             - { name: http, containerPort: 8080 }
+            {{- if include "portcullis.managesCollections" $ }}
+            - { name: internal, containerPort: 8081 }
+            {{- end }}
             {{- end }}
             - { name: admin, containerPort: 9090 }
           env:

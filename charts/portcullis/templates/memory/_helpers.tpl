@@ -1,0 +1,37 @@
+{{/* Refuses values of the memory service that a schema cannot. */}}
+{{- define "portcullis.checkMemory" -}}
+{{- with .Values.memory -}}
+{{- include "portcullis.checkIssuers" (dict "path" "memory.issuers" "issuers" .issuers) -}}
+{{- if and (eq $.Values.gateway.clientAuth "keys") $.Values.gateway.clientKeys.existingSecret (not .gatewayKey.existingSecret) -}}
+{{- fail "memory.gatewayKey.existingSecret must name the Secret of a client key where gateway.clientKeys.existingSecret is set" -}}
+{{- end -}}
+{{- $ids := list -}}
+{{- range .profiles.embedding -}}
+{{- if has .id $ids }}{{ fail (printf "memory.profiles.embedding: %s is listed twice" .id) }}{{ end -}}
+{{- $ids = append $ids .id -}}
+{{- end -}}
+{{- if and .embeddingProfile (not (has .embeddingProfile $ids)) -}}
+{{- fail (printf "memory.embeddingProfile: %s is not in memory.profiles.embedding: add it there" .embeddingProfile) -}}
+{{- end -}}
+{{- $least := add (int .indexMib) 256 -}}
+{{- with include "portcullis.memoryMib" .resources -}}
+{{- if lt (int .) (int $least) -}}
+{{- fail (printf "memory.resources.limits.memory must be at least %dMi: indexMib plus 256Mi" $least) -}}
+{{- end -}}
+{{- end -}}
+{{- if include "portcullis.postgresql" $ -}}
+{{- /* A replica of the management API or of this service opens at most 11 connections, one of retrieval at most 12. */ -}}
+{{- $connections := mul (int .replicas) 11 -}}
+{{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
+{{- if $.Values.retrieval.enabled }}{{ $connections = add $connections (mul (include "portcullis.retrievalPods" $ | int) 12) }}{{ end -}}
+{{- if gt (int $connections) 96 -}}
+{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 11 for each of management and memory, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether Helm adds a client key of the memory service to those that it generates. */}}
+{{- define "portcullis.generatesMemoryKey" -}}
+{{- if and .Values.memory.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.memory.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}

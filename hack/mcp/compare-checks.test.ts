@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { compareChecks } from './compare-checks.ts';
+import { expectedFailures, expectedPasses } from './expected-checks.ts';
+
+const expected = { passes: ['ping ping'], failures: { 'logs level': { reason: 'none', message: 'Method not found' } } };
+const ping = { scenario: 'ping', id: 'ping', status: 'SUCCESS', message: '' };
+const logs = { scenario: 'logs', id: 'level', status: 'FAILURE', message: 'Failed: Method not found' };
+const kindsOf = (...checks: readonly (typeof ping)[]) => compareChecks(checks, expected).map(({ kind }) => kind);
+
+test('checks that end as expected are passed and expected', () => {
+  expect(kindsOf(ping, logs)).toEqual(['passed', 'expected']);
+  expect(kindsOf(ping, { ...logs, status: 'WARNING' })).toEqual(['passed', 'expected']);
+  expect(kindsOf({ ...ping, status: 'INFO', id: 'sent' }, ping, logs)).toEqual(['passed', 'expected']);
+});
+
+test.each([
+  ['a pass that fails', [{ ...ping, status: 'FAILURE' }, logs]],
+  ['a pass with a warning', [{ ...ping, status: 'WARNING' }, logs]],
+  ['a failure that succeeds now', [ping, { ...logs, status: 'SUCCESS' }]],
+  ['a failure for another reason', [ping, { ...logs, message: 'fetch failed' }]],
+  ['a check that is not reported', [ping]],
+  ['a check that is reported twice', [ping, ping, logs]],
+  ['a check that nothing is expected of', [ping, logs, { ...ping, id: 'other' }]],
+  ['a suite that reports nothing', []],
+])('%s has failed', (_, checks) => {
+  expect(kindsOf(...checks)).toContain('failed');
+});
+
+test('no check is expected to pass and to fail', () => {
+  expect(expectedPasses.filter((name) => name in expectedFailures)).toEqual([]);
+});
