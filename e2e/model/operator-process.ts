@@ -133,6 +133,7 @@ export function startOperatorProcess(
       gateways,
       bundles,
       served: nothingServed,
+      collections: undefined,
       judge: judgeOf(network),
       checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
       events: silentRecorder,
