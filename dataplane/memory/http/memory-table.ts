@@ -187,7 +187,7 @@ const operations: readonly Row[] = [
     method: 'PUT',
     path: '/v1/memories/{memory_id}',
     tag: 'Memories',
-    summary: 'PersonChange a memory',
+    summary: 'Change a memory',
     description:
       'Replaces the text, and metadata and categories where they are sent. The next search returns the new text.',
     gates: writeGates,
