@@ -4,6 +4,15 @@ import { protocolVersions } from './message.ts';
 /** A client that names no version speaks this one (MCP 2025-11-25, transports, protocol version header). */
 const assumedVersion = '2025-03-26';
 
+/** The header of the protocol version, as OpenAPI describes it. */
+export const versionParameter = {
+  name: 'MCP-Protocol-Version',
+  in: 'header',
+  description: 'The negotiated version of the protocol.',
+  required: false,
+  schema: { type: 'string', enum: [assumedVersion, ...protocolVersions] },
+} as const;
+
 /**
  * Checks the headers of a message. A request of a web page is refused: a page of another site could otherwise use the
  * network position of its reader (MCP 2025-11-25, transports, security warning).

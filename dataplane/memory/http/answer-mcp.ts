@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { failure } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
+import { errorMessage } from '#api/table-parts';
 import { memoryLimits, searchMemoriesSchema } from '#contracts/memory';
+import { memoryErrors } from '#contracts/memory-errors';
 import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#mcp/answer-message';
 import { headerFault } from '#mcp/check-headers';
 import { clientMessageSchema } from '#mcp/message';
 import { addMemories } from './add-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
-import { memoryErrorMessage } from './error-body.ts';
 import { memoryErrorOf } from './error-of.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { searchMemories } from './search-memories.ts';
@@ -100,10 +101,14 @@ async function run(
     } as MemoryRequest);
     if (response.kind === 'success')
       return { kind: 'result', value: response.body as Readonly<Record<string, unknown>> };
-    return { kind: 'refused', code: response.code, message: memoryErrorMessage(response.code, response.details) };
+    return {
+      kind: 'refused',
+      code: response.code,
+      message: errorMessage(memoryErrors[response.code].meaning, response.details),
+    };
   } catch (error) {
     const code = memoryErrorOf(error);
     if (code !== 'invalid_request') throw error;
-    return { kind: 'refused', code, message: memoryErrorMessage(code) };
+    return { kind: 'refused', code, message: memoryErrors[code].meaning };
   }
 }

@@ -1,14 +1,16 @@
-import { type ApiOperation, type ApiTable, type FaultCodes, type Parameter, success } from '#api/operation';
+import { type ApiOperation, type ApiTable, type Parameter, success } from '#api/operation';
+import { uuidParameter } from '#api/parameters';
+import { readGates, tracedAnswer, tracedErrors, usualFaults, writeGates } from '#api/table-parts';
 import { memoryLimits } from '#contracts/memory';
 import { type MemoryErrorCode, memoryErrors } from '#contracts/memory-errors';
+import { callerParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
-import { protocolVersions } from '#mcp/message';
+import { versionParameter } from '#mcp/check-headers';
 import { addMemories } from './add-memories.ts';
 import { answerMemoryMcp } from './answer-mcp.ts';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { eraseUser } from './erase-user.ts';
-import { memoryErrorMessage } from './error-body.ts';
 import { exportUser } from './export-user.ts';
 import { getEvent } from './get-event.ts';
 import { getHistory } from './get-history.ts';
@@ -17,7 +19,7 @@ import { getSession } from './get-session.ts';
 import { listMemories } from './list-memories.ts';
 import type { Memory } from './memory.ts';
 import type { MemorySchema } from './memory-schemas.ts';
-import { memoryPageParameters, scopeParameters } from './page-parameters.ts';
+import { memoryPages, scopeParameters } from './page-parameters.ts';
 import { searchMemories } from './search-memories.ts';
 import { setSession } from './set-session.ts';
 import { updateMemory } from './update-memory.ts';
@@ -43,17 +45,8 @@ export type MemoryOperation = (typeof memoryOperationNames)[number];
 
 type Row = ApiOperation<Memory, TenantCaller, MemoryErrorCode, MemoryOperation> & { readonly body?: MemorySchema };
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const uuid = (name: string, description: string): Parameter<MemoryErrorCode> => ({
-  name,
-  in: 'path',
-  description,
-  required: true,
-  schema: { type: 'string', format: 'uuid' },
-  read: (text) => (uuidForm.test(text) ? text.toLowerCase() : undefined),
-});
-const memoryId = uuid('memory_id', 'The id of the memory.');
-const eventId = uuid('event_id', 'The id of the event.');
+const memoryId = uuidParameter('memory_id', 'The id of the memory.');
+const eventId = uuidParameter('event_id', 'The id of the event.');
 const sessionId: Parameter<MemoryErrorCode> = {
   name: 'session_id',
   in: 'path',
@@ -63,26 +56,6 @@ const sessionId: Parameter<MemoryErrorCode> = {
   read: (text) => (text !== '' && text.length <= memoryLimits.scopeId && !text.includes('\0') ? text : undefined),
 };
 
-/** Without a bound where a header is not read in one of the modes, or where another value is replaced. */
-const header = (name: string, description: string): Parameter<MemoryErrorCode> => ({
-  name,
-  in: 'header',
-  description,
-  required: false,
-  schema: { type: 'string' },
-});
-const identity: readonly Parameter<MemoryErrorCode>[] = [
-  {
-    name: 'X-Tenant-Id',
-    in: 'header',
-    description: 'The tenant of the request.',
-    required: true,
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  },
-  header('X-User-Id', 'Development mode: the user. Not read in production mode.'),
-  header('X-Agent-Id', 'Development mode: the agent that acts for the user.'),
-  header('X-Trace-Id', 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
-];
 const idempotencyKey: Parameter<MemoryErrorCode> = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -90,18 +63,8 @@ const idempotencyKey: Parameter<MemoryErrorCode> = {
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: memoryLimits.key, pattern: '^[!-~]+$' },
 };
-const mcpVersion: Parameter<MemoryErrorCode> = {
-  name: 'MCP-Protocol-Version',
-  in: 'header',
-  description: 'The negotiated version of the protocol.',
-  required: false,
-  schema: { type: 'string', enum: ['2025-03-26', ...protocolVersions] },
-};
 
-const readGates = ['identity', 'query', 'path'] as const;
-const writeGates = [...readGates, 'body'] as const;
-const answer = (schema: MemorySchema, status: 200 | 202 = 200) =>
-  ({ status, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+const answer = tracedAnswer<MemorySchema, 200 | 202>;
 const everyRead: readonly MemoryErrorCode[] = ['forbidden', 'unavailable'];
 const everyWrite: readonly MemoryErrorCode[] = [...everyRead, 'unsupported_media_type'];
 
@@ -116,7 +79,7 @@ const operations: readonly Row[] = [
       'Accepts messages; facts are extracted from what the user said, in the order of the requests of that user. Read the ' +
       'event to learn what became of them.',
     gates: writeGates,
-    parameters: [idempotencyKey, ...identity],
+    parameters: [idempotencyKey, ...callerParameters],
     body: 'AddMemoriesRequest',
     success: answer('AcceptedEvent', 202),
     errors: [...everyWrite, 'missing_scope', 'wrong_user_id', 'conflict', 'rate_limited'],
@@ -131,7 +94,7 @@ const operations: readonly Row[] = [
     summary: 'Read an event',
     description: 'The state of an add, and what was decided for each fact. An event is kept for 30 days after its end.',
     gates: readGates,
-    parameters: [eventId, ...identity],
+    parameters: [eventId, ...callerParameters],
     success: answer('Event'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:events:status', 'memory:events:unknown', 'memory:event:status-values'],
@@ -147,7 +110,7 @@ const operations: readonly Row[] = [
       'The memories of the caller that belong to a question, best first, within top_k and token_budget. A deleted or ' +
       'expired memory is never returned, and a changed one at once.',
     gates: writeGates,
-    parameters: identity,
+    parameters: callerParameters,
     body: 'SearchMemoriesRequest',
     success: answer('FoundMemories'),
     errors: [...everyWrite, 'wrong_user_id'],
@@ -162,7 +125,7 @@ const operations: readonly Row[] = [
     summary: 'List memories',
     description: 'Memories of the caller, the newest first. At least one filter is required.',
     gates: readGates,
-    parameters: [...scopeParameters, ...memoryPageParameters, ...identity],
+    parameters: [...scopeParameters, ...memoryPages, ...callerParameters],
     success: answer('MemoryList'),
     errors: [...everyRead, 'missing_filter', 'wrong_user_id'],
     obligations: ['memory:list:ok', 'memory:list:page-size', 'memory:list:no-filter'],
@@ -176,7 +139,7 @@ const operations: readonly Row[] = [
     summary: 'Read a memory',
     description: 'One memory with its source: the message from which it came.',
     gates: readGates,
-    parameters: [memoryId, ...identity],
+    parameters: [memoryId, ...callerParameters],
     success: answer('Memory'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:get:ok'],
@@ -191,7 +154,7 @@ const operations: readonly Row[] = [
     description:
       'Replaces the text, and metadata and categories where they are sent. The next search returns the new text.',
     gates: writeGates,
-    parameters: [memoryId, ...identity],
+    parameters: [memoryId, ...callerParameters],
     body: 'UpdateMemoryRequest',
     success: answer('Memory'),
     errors: [...everyWrite, 'not_found'],
@@ -206,7 +169,7 @@ const operations: readonly Row[] = [
     summary: 'Delete a memory',
     description: 'No later search, list or read returns the memory; its history still answers.',
     gates: readGates,
-    parameters: [memoryId, ...identity],
+    parameters: [memoryId, ...callerParameters],
     success: answer('DeletedMemory'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:delete:message', 'memory:delete:soft', 'memory:delete:gone-from-search'],
@@ -222,7 +185,7 @@ const operations: readonly Row[] = [
       'Removes all memories of a scope with their history for good, and cancels adds of that scope that have not ended. At ' +
       'least one filter is required.',
     gates: readGates,
-    parameters: [...scopeParameters, ...identity],
+    parameters: [...scopeParameters, ...callerParameters],
     success: answer('DeletedMemories'),
     errors: [...everyRead, 'missing_filter', 'wrong_user_id'],
     obligations: ['memory:delete-by-filter:ok', 'memory:delete-by-filter:irreversible'],
@@ -236,7 +199,7 @@ const operations: readonly Row[] = [
     summary: 'Read the history of a memory',
     description: 'Every change of a memory, the oldest first, also after its deletion.',
     gates: readGates,
-    parameters: [memoryId, ...identity],
+    parameters: [memoryId, ...callerParameters],
     success: answer('MemoryHistory'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:history:ok', 'memory:history:event-values'],
@@ -250,7 +213,7 @@ const operations: readonly Row[] = [
     summary: 'Set the state of a session',
     description: 'Replaces the state. It is absent when its seconds have passed, by the clock of the database.',
     gates: writeGates,
-    parameters: [sessionId, ...identity],
+    parameters: [sessionId, ...callerParameters],
     body: 'SetSessionRequest',
     success: answer('SessionState'),
     errors: [...everyWrite, 'not_found', 'rate_limited'],
@@ -265,7 +228,7 @@ const operations: readonly Row[] = [
     summary: 'Read the state of a session',
     description: 'The state, and the seconds after which it is absent.',
     gates: readGates,
-    parameters: [sessionId, ...identity],
+    parameters: [sessionId, ...callerParameters],
     success: answer('SessionState'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:session:get', 'memory:session:absent'],
@@ -280,7 +243,7 @@ const operations: readonly Row[] = [
     description:
       'Everything that the service holds of the caller, read at one moment. The operation is the service’s own.',
     gates: readGates,
-    parameters: identity,
+    parameters: callerParameters,
     success: answer('ExportedUser'),
     errors: everyRead,
     obligations: [],
@@ -296,7 +259,7 @@ const operations: readonly Row[] = [
       'Removes everything that the service holds of the caller, events and history included. It cannot be undone. The ' +
       'operation is the service’s own.',
     gates: writeGates,
-    parameters: identity,
+    parameters: callerParameters,
     body: 'EraseUserRequest',
     success: answer('Erasure'),
     errors: [...everyWrite, 'wrong_user_id'],
@@ -314,7 +277,7 @@ const operations: readonly Row[] = [
       'remember, search_memories and forget have the identity and limits of the other operations. Requests with an Origin ' +
       'header, as web pages send them, are refused. The operation is the service’s own.',
     gates: writeGates,
-    parameters: [mcpVersion, ...identity],
+    parameters: [versionParameter, ...callerParameters],
     body: 'McpMessage',
     success: { ...answer('McpAnswer'), orAccepted: 'The message was a notification or an answer, and has no answer.' },
     errors: everyWrite,
@@ -338,30 +301,11 @@ const operations: readonly Row[] = [
   },
 ];
 
-const faults: FaultCodes<MemoryErrorCode> = {
-  malformedRequest: 'invalid_request',
-  headersTooLarge: 'too_large',
-  expectationFailed: 'invalid_request',
-  notFound: 'not_found',
-  methodNotAllowed: 'method_not_allowed',
-  invalidQuery: 'invalid_request',
-  invalidPath: 'not_found',
-  unsupportedMediaType: 'unsupported_media_type',
-  bodyTooLarge: 'too_large',
-  requestTimeout: 'invalid_request',
-  idempotencyKeyMissing: 'invalid_request',
-  idempotencyKeyInvalid: 'invalid_request',
-  idempotencyKeyReused: 'conflict',
-  idempotencyInProgress: 'conflict',
-  internal: 'internal',
-};
-
 export const memoryTable: ApiTable<Memory, TenantCaller, MemoryErrorCode, MemoryOperation> = {
   operations,
   errors: memoryErrors,
   everyError: ['invalid_request', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'too_large', 'internal'],
-  faults,
-  traceHeader: 'x-trace-id',
-  errorBody: ({ code, traceId, details }) => ({ code, message: memoryErrorMessage(code, details), trace_id: traceId }),
+  faults: usualFaults('invalid_request'),
+  ...tracedErrors,
   limits: { bodyBytes: memoryLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: memoryLimits.key } },
 };

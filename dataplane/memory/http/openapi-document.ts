@@ -1,4 +1,5 @@
 import { openApiDocument, openApiPaths } from '#api/openapi';
+import { callerDocument } from '#identity/caller-parameters';
 import { memorySchemas } from './memory-schemas.ts';
 import { memoryTable } from './memory-table.ts';
 
@@ -21,8 +22,7 @@ export function memoryDocument(): unknown {
       { name: 'Users', description: 'Export and erasure.' },
     ],
     paths: openApiPaths(memoryTable),
-    token: 'A token of a trusted issuer with an act chain (RFC 8693). Not read in development mode.',
-    headers: { 'X-Trace-Id': { description: 'The trace id of the request.', schema: { type: 'string' } } },
+    ...callerDocument,
     schemas: memorySchemas(),
   });
 }

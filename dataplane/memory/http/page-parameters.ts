@@ -1,5 +1,6 @@
 import type { Parameter } from '#api/operation';
-import { createCursors, readLimit } from '#api/pages';
+import { createCursors } from '#api/pages';
+import { pageParameters } from '#api/parameters';
 import { memoryLimits } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 
@@ -28,21 +29,4 @@ export const scopeParameters: readonly Parameter<MemoryErrorCode>[] = [
   scope('user_id', 'The calling user, for all of its memories; another user is refused.'),
 ];
 
-export const memoryPageParameters: readonly Parameter<MemoryErrorCode>[] = [
-  {
-    name: 'page_size',
-    in: 'query',
-    description: 'Most records of the page.',
-    required: false,
-    schema: { type: 'integer', minimum: pageSize.min, maximum: pageSize.max, default: pageSize.default },
-    read: (text) => (readLimit(text, pageSize) === undefined ? undefined : text),
-  },
-  {
-    name: 'page_token',
-    in: 'query',
-    description: 'next_page_token of the page before.',
-    required: false,
-    schema: { type: 'string', maxLength: 8_192 },
-    read: memoryCursors.read,
-  },
-];
+export const memoryPages = pageParameters({ size: 'page_size', bounds: pageSize, cursors: memoryCursors });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { failure } from '#api/operation';
+import { errorMessage } from '#api/table-parts';
 import { packRequestSchema, queryRequestSchema } from '#contracts/retrieval';
+import { retrievalErrors } from '#contracts/retrieval-errors';
 import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#mcp/answer-message';
 import { headerFault } from '#mcp/check-headers';
 import { clientMessageSchema } from '#mcp/message';
-import { errorMessage } from './error-body.ts';
 import { errorOf } from './error-of.ts';
 import { listCollections } from './list-collections.ts';
 import { query } from './query.ts';
@@ -75,11 +76,15 @@ async function run(
   try {
     const response = await operation({ ...request, body: { ...request.body, json: args } } as RetrievalRequest);
     if (response.kind === 'success') return { kind: 'result', value: response.body };
-    return { kind: 'refused', code: response.code, message: errorMessage(response.code, response.details) };
+    return {
+      kind: 'refused',
+      code: response.code,
+      message: errorMessage(retrievalErrors[response.code].meaning, response.details),
+    };
   } catch (error) {
     const code = errorOf(error);
     if (code !== 'invalid_document') throw error;
-    return { kind: 'refused', code, message: errorMessage(code) };
+    return { kind: 'refused', code, message: retrievalErrors[code].meaning };
   }
 }
 

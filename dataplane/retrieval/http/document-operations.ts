@@ -1,13 +1,16 @@
 import type { ApiOperation, Parameter } from '#api/operation';
+import { readGates, tracedAnswer } from '#api/table-parts';
 import { retrievalLimits } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
+import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { deleteDocument } from './delete-document.ts';
 import { getDocument } from './get-document.ts';
 import { jobStates } from './job-record.ts';
 import { listDocuments } from './list-documents.ts';
 import { listJobs } from './list-jobs.ts';
-import { documentCursors, jobCursors, pageParameters } from './page-parameters.ts';
+import { documentPages, jobPages } from './page-parameters.ts';
+import { collectionIdParameter, jobIdParameter } from './path-parameters.ts';
 import { replayJob } from './replay-job.ts';
 import type { Retrieval } from './retrieval.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
@@ -50,86 +53,75 @@ const state: OneParameter = {
 };
 
 const errors = ['forbidden', 'not_found', 'unavailable'] as const;
-const common = { gates: ['identity', 'query', 'path'], tag: 'Documents', obligations: [] } as const;
-const answer = (schema: RetrievalSchema, status: 200 | 202 = 200) =>
-  ({ status, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+const common = { gates: readGates, tag: 'Documents', obligations: [] } as const;
+const answer = tracedAnswer<RetrievalSchema, 200 | 202>;
 
-/**
- * Operations on stored documents and on jobs, all of them the service's own.
- * @param ids the parameters that name a collection and a job, and those of every operation
- */
-export function documentOperations(ids: {
-  readonly collectionId: OneParameter;
-  readonly jobId: OneParameter;
-  readonly identity: readonly OneParameter[];
-}): readonly Row[] {
-  const { collectionId, jobId, identity } = ids;
-  return [
-    {
-      ...common,
-      name: 'listDocuments',
-      method: 'GET',
-      path: '/v1/collections/{collection_id}/documents',
-      summary: 'List documents',
-      description:
-        'The documents of the collection that the caller may see now, without their text. Who may write into the ' +
-        'collection sees all of them.',
-      parameters: [collectionId, ...pageParameters(documentCursors), ...identity],
-      success: answer('DocumentList'),
-      errors,
-      run: listDocuments,
-    },
-    {
-      ...common,
-      name: 'getDocument',
-      method: 'GET',
-      path: '/v1/collections/{collection_id}/documents/{doc_id}',
-      summary: 'Read a document',
-      description: 'One document without its text. A document that the caller may not see now is absent.',
-      parameters: [collectionId, docId, ...identity],
-      success: answer('Document'),
-      errors,
-      run: getDocument,
-    },
-    {
-      ...common,
-      name: 'deleteDocument',
-      method: 'DELETE',
-      path: '/v1/collections/{collection_id}/documents/{doc_id}',
-      summary: 'Delete a document',
-      description:
-        'Submits the deletion, which wins over everything that was submitted before it. The document is found no more ' +
-        'when the job is DONE.',
-      parameters: [collectionId, docId, ...identity],
-      success: answer('SubmittedJob', 202),
-      errors,
-      run: deleteDocument,
-    },
-    {
-      ...common,
-      name: 'listJobs',
-      method: 'GET',
-      path: '/v1/jobs',
-      summary: 'List jobs',
-      description: 'The jobs of one collection, the newest first. Needs the right to write into it.',
-      parameters: [ofCollection, state, ...pageParameters(jobCursors), ...identity],
-      success: answer('IngestJobList'),
-      errors,
-      run: listJobs,
-    },
-    {
-      ...common,
-      name: 'replayJob',
-      method: 'POST',
-      path: '/v1/jobs/{job_id}:replay',
-      summary: 'Replay a job',
-      description:
-        'Gives a FAILED job, a dead letter included, new deliveries under its id. If a later job of the document took ' +
-        'effect meanwhile, it ends DONE and changes nothing.',
-      parameters: [jobId, ...identity],
-      success: answer('IngestJob', 202),
-      errors: [...errors, 'conflict'],
-      run: replayJob,
-    },
-  ];
-}
+/** Operations on stored documents and on jobs, all of them the service's own. */
+export const documentOperations: readonly Row[] = [
+  {
+    ...common,
+    name: 'listDocuments',
+    method: 'GET',
+    path: '/v1/collections/{collection_id}/documents',
+    summary: 'List documents',
+    description:
+      'The documents of the collection that the caller may see now, without their text. Who may write into the ' +
+      'collection sees all of them.',
+    parameters: [collectionIdParameter, ...documentPages, ...memberParameters],
+    success: answer('DocumentList'),
+    errors,
+    run: listDocuments,
+  },
+  {
+    ...common,
+    name: 'getDocument',
+    method: 'GET',
+    path: '/v1/collections/{collection_id}/documents/{doc_id}',
+    summary: 'Read a document',
+    description: 'One document without its text. A document that the caller may not see now is absent.',
+    parameters: [collectionIdParameter, docId, ...memberParameters],
+    success: answer('Document'),
+    errors,
+    run: getDocument,
+  },
+  {
+    ...common,
+    name: 'deleteDocument',
+    method: 'DELETE',
+    path: '/v1/collections/{collection_id}/documents/{doc_id}',
+    summary: 'Delete a document',
+    description:
+      'Submits the deletion, which wins over everything that was submitted before it. The document is found no more ' +
+      'when the job is DONE.',
+    parameters: [collectionIdParameter, docId, ...memberParameters],
+    success: answer('SubmittedJob', 202),
+    errors,
+    run: deleteDocument,
+  },
+  {
+    ...common,
+    name: 'listJobs',
+    method: 'GET',
+    path: '/v1/jobs',
+    summary: 'List jobs',
+    description: 'The jobs of one collection, the newest first. Needs the right to write into it.',
+    parameters: [ofCollection, state, ...jobPages, ...memberParameters],
+    success: answer('IngestJobList'),
+    errors,
+    run: listJobs,
+  },
+  {
+    ...common,
+    name: 'replayJob',
+    method: 'POST',
+    path: '/v1/jobs/{job_id}:replay',
+    summary: 'Replay a job',
+    description:
+      'Gives a FAILED job, a dead letter included, new deliveries under its id. If a later job of the document took ' +
+      'effect meanwhile, it ends DONE and changes nothing.',
+    parameters: [jobIdParameter, ...memberParameters],
+    success: answer('IngestJob', 202),
+    errors: [...errors, 'conflict'],
+    run: replayJob,
+  },
+];

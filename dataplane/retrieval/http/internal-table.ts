@@ -1,4 +1,5 @@
 import { type ApiTable, failure, type Parameter, success } from '#api/operation';
+import { readGates, writeGates } from '#api/table-parts';
 import {
   deletedCollectionSchema,
   ensureCollectionSchema,
@@ -8,7 +9,7 @@ import {
   managerSchema,
   releasedCollectionSchema,
 } from '#contracts/managed-collections';
-import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
+import { retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { bearerToken } from '#kit/http/bearer';
 import type { TokenFile } from '#kit/http/token-file';
@@ -19,9 +20,9 @@ import { deleteCollection } from '../collections/delete-collection.ts';
 import { ensureCollection } from '../collections/ensure-collection.ts';
 import { releaseCollection } from '../collections/release-collection.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';
+import { collectionIdParameter } from './path-parameters.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { Retrieval, RetrievalResponse } from './retrieval.ts';
-import { retrievalFaults } from './retrieval-faults.ts';
 import { retrievalTable } from './retrieval-table.ts';
 
 /** The holder of the service token, which acts for resources and not for a user. */
@@ -41,14 +42,6 @@ const tenant: Parameter<RetrievalErrorCode> = {
   required: true,
   schema: { type: 'string' },
   read: (text) => (text.length > 0 && text.length <= retrievalLimits.name && !text.includes('\0') ? text : undefined),
-};
-const collectionId: Parameter<RetrievalErrorCode> = {
-  name: 'collection_id',
-  in: 'path',
-  description: 'The id of the collection.',
-  required: true,
-  schema: { type: 'string', format: 'uuid' },
-  read: (text) => (isCollectionId(text) ? text.toLowerCase() : undefined),
 };
 const manager: Parameter<RetrievalErrorCode> = {
   name: 'manager',
@@ -82,8 +75,8 @@ export const internalTable: InternalTable = {
       summary: 'Ensure a collection',
       description:
         'Creates the collection of a resource, changes what may change, and begins a reindex for another profile.',
-      gates: ['identity', 'query', 'path', 'body'],
-      parameters: [tenant, collectionId],
+      gates: writeGates,
+      parameters: [tenant, collectionIdParameter],
       body: 'EnsureCollectionRequest',
       success: { status: 200, description: 'The collection.', schema: 'Collection', headers: [] },
       errors: ['conflict', 'unavailable'],
@@ -97,8 +90,8 @@ export const internalTable: InternalTable = {
       tag: 'Internal',
       summary: 'Delete a collection',
       description: 'Deletes the collection of a resource with its documents and rights.',
-      gates: ['identity', 'query', 'path'],
-      parameters: [tenant, collectionId, manager],
+      gates: readGates,
+      parameters: [tenant, collectionIdParameter, manager],
       success: { status: 200, description: 'It is deleted.', schema: 'DeletedCollection', headers: [] },
       errors: ['conflict', 'unavailable'],
       obligations: [],
@@ -111,8 +104,8 @@ export const internalTable: InternalTable = {
       tag: 'Internal',
       summary: 'Release a collection',
       description: 'Keeps the collection of a resource, which manages it no longer.',
-      gates: ['identity', 'query', 'path'],
-      parameters: [tenant, collectionId, manager],
+      gates: readGates,
+      parameters: [tenant, collectionIdParameter, manager],
       success: { status: 200, description: 'It is released.', schema: 'ReleasedCollection', headers: [] },
       errors: ['unavailable'],
       obligations: [],
@@ -120,7 +113,6 @@ export const internalTable: InternalTable = {
     },
   ],
   errors: retrievalErrors,
-  faults: retrievalFaults,
   limits: { ...retrievalTable.limits, bodyBytes },
 };
 

@@ -1,4 +1,5 @@
 import { openApiDocument, openApiPaths } from '#api/openapi';
+import { callerDocument } from '#identity/caller-parameters';
 import { retrievalSchemas } from './retrieval-schemas.ts';
 import { retrievalTable } from './retrieval-table.ts';
 
@@ -22,8 +23,7 @@ export function retrievalDocument(): unknown {
       { name: 'Search', description: 'Citations and packed contexts.' },
     ],
     paths: openApiPaths(retrievalTable),
-    token: 'A token of a trusted issuer with an act chain (RFC 8693). Not read in development mode.',
-    headers: { 'X-Trace-Id': { description: 'The trace id of the request.', schema: { type: 'string' } } },
+    ...callerDocument,
     schemas: retrievalSchemas(),
   });
 }

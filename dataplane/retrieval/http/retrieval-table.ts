@@ -1,22 +1,23 @@
-import { type ApiOperation, type ApiTable, type Parameter, success } from '#api/operation';
-import { isCollectionId, retrievalLimits } from '#contracts/retrieval';
+import { type ApiOperation, type ApiTable, success } from '#api/operation';
+import { readGates, tracedAnswer, tracedErrors, usualFaults, writeGates } from '#api/table-parts';
+import { retrievalLimits } from '#contracts/retrieval';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
+import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
-import { protocolVersions } from '#mcp/message';
+import { versionParameter } from '#mcp/check-headers';
 import { answerMcp } from './answer-mcp.ts';
 import { createCollection } from './create-collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { documentOperationNames, documentOperations } from './document-operations.ts';
-import { errorMessage } from './error-body.ts';
 import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
 import { getJob } from './get-job.ts';
 import { grantOperationNames, grantOperations } from './grant-operations.ts';
 import { listCollections } from './list-collections.ts';
+import { collectionIdParameter, jobIdParameter } from './path-parameters.ts';
 import { query } from './query.ts';
 import { reindexCollection } from './reindex-collection.ts';
 import type { Retrieval } from './retrieval.ts';
-import { retrievalFaults } from './retrieval-faults.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
 import { retrieveAndPack } from './retrieve-and-pack.ts';
 import { submitDocuments } from './submit-documents.ts';
@@ -45,52 +46,7 @@ type Row = ApiOperation<Retrieval, TenantCaller, RetrievalErrorCode, RetrievalOp
   readonly body?: RetrievalSchema;
 };
 
-const uuid = (name: string, description: string): Parameter<RetrievalErrorCode> => ({
-  name,
-  in: 'path',
-  description,
-  required: true,
-  schema: { type: 'string', format: 'uuid' },
-  read: (text) => (isCollectionId(text) ? text.toLowerCase() : undefined),
-});
-const collectionId = uuid('collection_id', 'The id of the collection.');
-const jobId = uuid('job_id', 'The id of the job.');
-
-/** Without a bound where a header is not read in one of the modes, or where another value is replaced. */
-const header = (name: string, description: string): Parameter<RetrievalErrorCode> => ({
-  name,
-  in: 'header',
-  description,
-  required: false,
-  schema: { type: 'string' },
-});
-const identity: readonly Parameter<RetrievalErrorCode>[] = [
-  {
-    name: 'X-Tenant-Id',
-    in: 'header',
-    description: 'The tenant of the request.',
-    required: true,
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  },
-  header('X-User-Id', 'Development mode: the user. Not read in production mode.'),
-  header('X-Groups', 'Development mode: groups of the user, separated by commas.'),
-  header('X-Principals', 'Development mode: further principals of the user, separated by commas.'),
-  header('X-Agent-Id', 'Development mode: the agent that acts for the user.'),
-  header('X-Trace-Id', 'The trace id of the answer, 1 to 128 visible ASCII characters; one is made without it.'),
-];
-
-const mcpVersion: Parameter<RetrievalErrorCode> = {
-  name: 'MCP-Protocol-Version',
-  in: 'header',
-  description: 'The negotiated version of the protocol.',
-  required: false,
-  schema: { type: 'string', enum: ['2025-03-26', ...protocolVersions] },
-};
-
-const readGates = ['identity', 'query', 'path'] as const;
-const writeGates = [...readGates, 'body'] as const;
-const answer = (schema: RetrievalSchema, status: 200 | 201 | 202 = 200) =>
-  ({ status, description: 'The request succeeded.', schema, headers: ['X-Trace-Id'] }) as const;
+const answer = tracedAnswer<RetrievalSchema, 200 | 201 | 202>;
 const everyWrite: readonly RetrievalErrorCode[] = ['unsupported_media_type', 'too_large', 'forbidden', 'unavailable'];
 const everySearch: readonly RetrievalErrorCode[] = [...everyWrite, 'not_found'];
 
@@ -103,7 +59,7 @@ const operations: readonly Row[] = [
     summary: 'Create a collection',
     description: 'The calling user becomes the owner. The embedding profile must be approved in the environment.',
     gates: writeGates,
-    parameters: identity,
+    parameters: memberParameters,
     body: 'CreateCollectionRequest',
     success: answer('Collection', 201),
     errors: [...everyWrite, 'conflict'],
@@ -118,7 +74,7 @@ const operations: readonly Row[] = [
     summary: 'List collections',
     description: 'The collections that the caller may read, public ones of the tenant included.',
     gates: readGates,
-    parameters: identity,
+    parameters: memberParameters,
     success: answer('CollectionList'),
     errors: ['forbidden', 'unavailable'],
     obligations: ['retrieval:collections-list:ok', 'retrieval:collections-list:available'],
@@ -132,7 +88,7 @@ const operations: readonly Row[] = [
     summary: 'Read a collection',
     description: 'State, counts and the active index version. A collection of another tenant is absent.',
     gates: readGates,
-    parameters: [collectionId, ...identity],
+    parameters: [collectionIdParameter, ...memberParameters],
     success: answer('Collection'),
     errors: ['forbidden', 'not_found', 'unavailable'],
     obligations: ['retrieval:collections-get:ok', 'retrieval:collections-get:unknown'],
@@ -148,7 +104,7 @@ const operations: readonly Row[] = [
       'Name, description, visibility, defaults and the policy for empty access lists. Only for the owner. A private ' +
       'collection that becomes public shows its documents by their own access lists. The operation is the service’s own.',
     gates: writeGates,
-    parameters: [collectionId, ...identity],
+    parameters: [collectionIdParameter, ...memberParameters],
     body: 'UpdateCollectionRequest',
     success: answer('Collection'),
     errors: [...everySearch, 'conflict'],
@@ -165,7 +121,7 @@ const operations: readonly Row[] = [
       'No later request finds the collection or its documents; its contents are removed in the background. Only for the ' +
       'owner, and only without collections below it. The id is not used again. The operation is the service’s own.',
     gates: readGates,
-    parameters: [collectionId, ...identity],
+    parameters: [collectionIdParameter, ...memberParameters],
     success: answer('Collection', 202),
     errors: ['forbidden', 'not_found', 'conflict', 'unavailable'],
     obligations: [],
@@ -181,7 +137,7 @@ const operations: readonly Row[] = [
       'Builds a version beside the active one, with the same or another approved profile, and switches in one step. The ' +
       'active version answers until then; `reindex` of the collection shows the progress. The body is an object, {} at least.',
     gates: writeGates,
-    parameters: [collectionId, ...identity],
+    parameters: [collectionIdParameter, ...memberParameters],
     body: 'ReindexRequest',
     success: answer('Collection', 202),
     errors: [...everySearch, 'conflict'],
@@ -198,7 +154,7 @@ const operations: readonly Row[] = [
       'Accepts a batch as a whole or not at all; one invalid document refuses it. 202 says that the jobs are registered: ' +
       'read each job to learn when its document can be found.',
     gates: writeGates,
-    parameters: identity,
+    parameters: memberParameters,
     body: 'SubmitDocumentsRequest',
     success: answer('SubmittedJobs', 202),
     errors: [...everySearch, 'rate_limited'],
@@ -213,7 +169,7 @@ const operations: readonly Row[] = [
     summary: 'Read a job',
     description: 'How far the ingestion of one document is. Needs the right to write into its collection.',
     gates: readGates,
-    parameters: [jobId, ...identity],
+    parameters: [jobIdParameter, ...memberParameters],
     success: answer('IngestJob'),
     errors: ['forbidden', 'not_found', 'unavailable'],
     obligations: ['retrieval:jobs-get:ok', 'retrieval:jobs-get:unknown'],
@@ -229,7 +185,7 @@ const operations: readonly Row[] = [
       'Citations of the chunks that the user may read now, best first. Rights are asked at each request; an answer never ' +
       'depends on documents that the user may not read.',
     gates: writeGates,
-    parameters: identity,
+    parameters: memberParameters,
     body: 'QueryRequest',
     success: answer('QueryResponse'),
     errors: everySearch,
@@ -244,7 +200,7 @@ const operations: readonly Row[] = [
     summary: 'Search and pack',
     description: 'Searches like query and packs the result into at most token_budget tokens (o200k_base).',
     gates: writeGates,
-    parameters: identity,
+    parameters: memberParameters,
     body: 'RetrieveAndPackRequest',
     success: answer('PackedContext'),
     errors: everySearch,
@@ -262,7 +218,7 @@ const operations: readonly Row[] = [
       'document that the caller may not read counts as not found. Five chunks are read for each document that counts, ' +
       'at most 100, so that documents with very many chunks can displace others. The operation is the service’s own.',
     gates: writeGates,
-    parameters: identity,
+    parameters: memberParameters,
     body: 'EvaluationRequest',
     success: answer('Evaluation'),
     errors: everySearch,
@@ -280,7 +236,7 @@ const operations: readonly Row[] = [
       'list_collections, search_documents and pack_documents have the identity, rights and limits of the other ' +
       'operations. Requests with an Origin header, as web pages send them, are refused. The operation is the service’s own.',
     gates: writeGates,
-    parameters: [mcpVersion, ...identity],
+    parameters: [versionParameter, ...memberParameters],
     body: 'McpMessage',
     success: { ...answer('McpAnswer'), orAccepted: 'The message was a notification or an answer, and has no answer.' },
     errors: everySearch,
@@ -302,16 +258,15 @@ const operations: readonly Row[] = [
     obligations: ['retrieval:health:no-auth', 'retrieval:health:components', 'retrieval:health:details'],
     run: async ({ service }) => success(await service.health()),
   },
-  ...documentOperations({ collectionId, jobId, identity }),
-  ...grantOperations(collectionId, identity),
+  ...documentOperations,
+  ...grantOperations,
 ];
 
 export const retrievalTable: ApiTable<Retrieval, TenantCaller, RetrievalErrorCode, RetrievalOperation> = {
   operations,
   errors: retrievalErrors,
   everyError: ['invalid_document', 'unauthorized', 'authz_unavailable', 'method_not_allowed', 'internal'],
-  faults: retrievalFaults,
-  traceHeader: 'x-trace-id',
-  errorBody: ({ code, traceId, details }) => ({ code, message: errorMessage(code, details), trace_id: traceId }),
+  faults: usualFaults('invalid_document'),
+  ...tracedErrors,
   limits: { bodyBytes: retrievalLimits.bodyBytes, bodyMs: 60_000, idempotencyKey: { min: 1, max: 1 } },
 };
