@@ -1,24 +1,19 @@
 import { v7 as uuid } from 'uuid';
-import { type Api, createApi } from '#api/create-api';
+import { serveApi } from '#api/serve-api';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
-import type { CallerAuthorizer } from '#identity/tenant-caller';
-import { createAdminRoutes } from '#kit/http/admin-routes';
-import { listen } from '#kit/http/listen';
-import { openTokenFile } from '#kit/http/token-file';
+import { serveProbes } from '#kit/http/serve-probes';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
-import { createGatewayModels } from '#models/gateway-models';
+import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { keepSubscribed } from '#queue/keep-subscribed';
 import type { HintQueue } from '#queue/ports';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
-import { awaitDatabase } from '#sql/await-database';
-import { connectSql, type Database, passwordFrom } from '#sql/connect';
-import { migrate } from '#sql/migrate';
+import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { acceptTokenScheme } from './compatibility/accept-token-scheme.ts';
 import { compatibleTable } from './compatibility/compatible-table.ts';
 import type { MemoryConfig, MemorySecrets } from './config.ts';
@@ -63,10 +58,6 @@ type MemoryService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
-const drainMs = 15_000;
-const idleMs = 2_000;
-const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
 const migrations = new URL('./migrations/', import.meta.url);
 /** Topic of hints that there are events. */
 const eventsTopic = 'memory_events';
@@ -81,20 +72,17 @@ export async function createMemoryService(
   const logger = overrides.logger ?? createLogger({ service: 'memory', level: config.logLevel });
   const metrics = createMemoryMetrics();
   const database = parts.use(
-    connectSql({
+    await openServiceDatabase({
+      service: 'memory',
       url: config.databaseUrl,
-      applicationName: 'portcullis-memory',
-      password: passwordFrom(secrets.databasePasswordFile),
+      passwordFile: secrets.databasePasswordFile,
+      migrations,
+      logger,
+      signal: overrides.signal,
     }),
   );
-  await awaitDatabase(database, {
-    ...databaseWait,
-    signal: overrides.signal,
-    onUnavailable: (reason) => logger.warn('database_away', { reason }),
-  });
-  await migrate(database, { schema: 'memory', folder: migrations });
-  const profiles = parts.use(await openProfiles(config, { logger, metrics }));
-  const models = overrides.models ?? parts.use(openModels(config, secrets));
+  const profiles = parts.use(await followProfiles({ path: config.modelsFile, logger, onRead: metrics.profilesRead }));
+  const models = overrides.models ?? parts.use(openGatewayModels(config.modelGateway, secrets.modelGatewayTokenFile));
   const queue = overrides.queue ?? parts.use(createPostgresQueue(database));
   const profile = () =>
     config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
@@ -115,22 +103,17 @@ export async function createMemoryService(
     health: () => readMemoryHealth({ database, queueAnswers: () => queue.publish('health') }, config),
   };
   if (config.role !== 'api') parts.use(startWorker(memory, config, { logger, metrics, overrides, queue }));
-  const readiness = { isWithdrawn: false };
+  const readiness = createServiceReadiness(database);
   const admin = parts.use(
-    await listen({
-      ...server,
-      ...config.adminListen,
-      fetch: createAdminRoutes({
-        registry: metrics.registry,
-        problems: () => problemsOf(database, readiness.isWithdrawn),
-        beforeScrape: async () => metrics.backlog(await readEventBacklog(database).catch(() => undefined)),
-      }).fetch,
+    await serveProbes({
+      listen: config.adminListen,
+      registry: metrics.registry,
+      problems: readiness.problems,
+      beforeScrape: async () => metrics.backlog(await readEventBacklog(database).catch(() => undefined)),
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();
-  parts.defer(() => {
-    readiness.isWithdrawn = true;
-  });
+  parts.defer(readiness.withdraw);
   logger.info('listening', { url, admin: admin.url });
   const owned = parts.move();
   return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -138,39 +121,22 @@ export async function createMemoryService(
   async function serve(): Promise<string> {
     const onUnavailable = metrics.keysUnavailable;
     const authorizer = acceptTokenScheme(await openCallerAuthorizer(config.identity, { logger, onUnavailable }));
-    const api = createMemoryApi(memory, { authorizer, metrics, logger });
-    const onHandlerError = (): void => logger.error('handler_failed', {});
-    const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
-    parts.defer(() => clients.drain({ graceMs: drainMs, idleMs }));
-    return clients.url;
+    const api = await serveApi({
+      listen: config.listen,
+      table: compatibleTable,
+      service: memory,
+      authorizer,
+      errorOf: memoryErrorOf,
+      onError: metrics.requestFailed,
+      logger,
+      metrics,
+      documents: { [memoryOpenApiPath]: memoryDocument() },
+    });
+    return parts.use(api).url;
   }
 }
 
 type Tools = { readonly logger: Logger; readonly metrics: MemoryMetrics };
-
-function createMemoryApi(
-  service: Memory,
-  { authorizer, metrics, logger }: Tools & { readonly authorizer: CallerAuthorizer },
-): Api {
-  return createApi({
-    table: compatibleTable,
-    service,
-    authorizer,
-    errorOf: (error) => {
-      const code = memoryErrorOf(error);
-      metrics.requestFailed(error);
-      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
-      return code;
-    },
-    onEnded({ operation, code, seconds, traceId }) {
-      metrics.ended(operation, code, seconds);
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
-    },
-    onInternalError: (operation, error) =>
-      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
-    documents: { [memoryOpenApiPath]: Buffer.from(JSON.stringify(memoryDocument())) },
-  });
-}
 
 function startWorker(
   memory: Memory,
@@ -202,31 +168,4 @@ function startWorker(
     }),
   );
   return parts;
-}
-
-function openProfiles({ modelsFile }: MemoryConfig, { logger, metrics }: Tools) {
-  return followProfiles({
-    path: modelsFile,
-    onTaken({ embedding }) {
-      metrics.profilesRefused(false);
-      logger.info('profiles_taken', { embedding: embedding.size });
-    },
-    onRefused(problems) {
-      metrics.profilesRefused(true);
-      logger.warn('profiles_refused', { problems: problems.length });
-    },
-  });
-}
-
-function openModels({ modelGateway }: MemoryConfig, { modelGatewayTokenFile }: MemorySecrets): Models {
-  const tokenFile = modelGatewayTokenFile === undefined ? {} : { tokenFile: openTokenFile(modelGatewayTokenFile) };
-  return createGatewayModels({ url: modelGateway, ...tokenFile });
-}
-
-async function problemsOf({ sql }: Database, isWithdrawn: boolean): Promise<readonly string[]> {
-  if (isWithdrawn) return ['this process is shutting down'];
-  return sql`select 1`.then(
-    () => [],
-    () => ['the database does not answer'],
-  );
 }

@@ -1,5 +1,4 @@
-import { createAdminRoutes } from '#kit/http/admin-routes';
-import { listen } from '#kit/http/listen';
+import { serveProbes } from '#kit/http/serve-probes';
 import type { PostgresConfig } from './config.ts';
 import { createPostgresMetrics } from './monitoring/metrics.ts';
 import { createDatabaseReadiness } from './monitoring/readiness.ts';
@@ -12,8 +11,6 @@ type PostgresService = AsyncDisposable & {
   readonly adminUrl: string | undefined;
 };
 
-const adminServer = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 16_384 } as const;
-
 /**
  * The embedded PostgreSQL: creates its folder at the first start, serves one database, and ends this process when the
  * server exits. The admin address answers from the start, because a recovery may take long.
@@ -24,15 +21,13 @@ export async function createPostgresService(config: PostgresConfig, signal: Abor
   const readiness = createDatabaseReadiness();
   const { adminListen } = config;
   const metrics = createPostgresMetrics();
-  const app = createAdminRoutes({
+  const probes = {
     registry: metrics.registry,
     problems: async () => (await readiness.probe()).problems,
     beforeScrape: async () => metrics.probed(await readiness.probe()),
-  });
+  };
   const admin =
-    adminListen === undefined
-      ? undefined
-      : parts.use(await listen({ ...adminServer, ...adminListen, fetch: app.fetch }));
+    adminListen === undefined ? undefined : parts.use(await serveProbes({ ...probes, listen: adminListen }));
   const database = parts.use(await openDatabase(config, signal));
   readiness.opened(database.access);
   parts.defer(readiness.withdraw);

@@ -1,25 +1,20 @@
 import { v7 as uuid } from 'uuid';
-import { type Api, createApi } from '#api/create-api';
+import { serveApi } from '#api/serve-api';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
-import type { CallerAuthorizer } from '#identity/tenant-caller';
 import { createSemaphore } from '#kit/concurrency/semaphore';
-import { createAdminRoutes } from '#kit/http/admin-routes';
-import { listen } from '#kit/http/listen';
+import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile } from '#kit/http/token-file';
-import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { followProfiles } from '#models/approved-profiles';
 import { countTokens } from '#models/count-tokens';
-import { createGatewayModels } from '#models/gateway-models';
+import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
 import type { ObjectStore } from '#objects/ports';
 import type { HintQueue } from '#queue/ports';
 import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
 import { analyse } from '#search/analysis/analyse';
-import { awaitDatabase } from '#sql/await-database';
-import { connectSql, type Database, passwordFrom } from '#sql/connect';
-import { migrate } from '#sql/migrate';
+import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { removeContents } from './collections/remove-contents.ts';
 import type { RetrievalConfig, RetrievalSecrets } from './config.ts';
 import { errorOf } from './http/error-of.ts';
@@ -31,7 +26,6 @@ import { preparedHints, startPreloading } from './index/start-preloading.ts';
 import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
-import { failedDependency } from './monitoring/failed-dependency.ts';
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
 import { readBacklog } from './monitoring/read-backlog.ts';
@@ -58,12 +52,8 @@ type RetrievalService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
 /** Fewer than the connections of the pool. */
 const creationsAtOnce = 2;
-const drainMs = 15_000;
-const idleMs = 2_000;
-const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
 const migrations = new URL('./migrations/', import.meta.url);
 
 /** Composes one replica. Disposing drains: requests in flight finish, then the worker, then the connections. */
@@ -75,18 +65,21 @@ export async function createRetrievalService(
   await using parts = new AsyncDisposableStack();
   const logger = overrides.logger ?? createLogger({ service: 'retrieval', level: config.logLevel });
   const metrics = createRetrievalMetrics();
-  const database = parts.use(openDatabase(config, secrets));
-  await awaitDatabase(database, {
-    ...databaseWait,
-    signal: overrides.signal,
-    onUnavailable: (reason) => logger.warn('database_away', { reason }),
-  });
-  await migrate(database, { schema: 'retrieval', folder: migrations });
+  const database = parts.use(
+    await openServiceDatabase({
+      service: 'retrieval',
+      url: config.databaseUrl,
+      passwordFile: secrets.databasePasswordFile,
+      migrations,
+      logger,
+      signal: overrides.signal,
+    }),
+  );
   const stored = parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
   const relations = overrides.wrapRelations?.(stored) ?? stored;
   const profiles = parts.use(await openProfiles(config, { logger, metrics }));
   const objects = overrides.objects ?? parts.use(await openObjects(config.stores));
-  const models = overrides.models ?? parts.use(openModels(config, secrets));
+  const models = overrides.models ?? parts.use(openGatewayModels(config.modelGateway, secrets.modelGatewayTokenFile));
   const dimensionsOf = (id: string): number | undefined => profiles.current().embedding.get(id)?.dimension;
   const search = await openIndex(config.stores, { database, mostBytes: config.indexBytes, dimensionsOf }, parts);
   const queue = overrides.queue ?? parts.use(openQueue(config.stores, database));
@@ -126,43 +119,51 @@ export async function createRetrievalService(
   if (config.role !== 'worker') {
     parts.use(startPreloading({ database, index: search.preloaded, queue, logger, replica: uuid() }));
   }
-  const readiness = { isWithdrawn: false };
-  const problems = (): Promise<readonly string[]> => problemsOf(database, readiness.isWithdrawn);
-  const beforeScrape = async (): Promise<void> => metrics.backlog(await readBacklog(database).catch(() => undefined));
+  const readiness = createServiceReadiness(database);
   const admin = parts.use(
-    await listen({
-      ...server,
-      ...config.adminListen,
-      fetch: createAdminRoutes({ registry: metrics.registry, problems, beforeScrape }).fetch,
+    await serveProbes({
+      listen: config.adminListen,
+      registry: metrics.registry,
+      problems: readiness.problems,
+      beforeScrape: async () => metrics.backlog(await readBacklog(database).catch(() => undefined)),
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();
   const internalUrl = config.role === 'worker' ? undefined : await serveInternal();
-  parts.defer(() => {
-    readiness.isWithdrawn = true;
-  });
+  parts.defer(readiness.withdraw);
   logger.info('listening', { url, admin: admin.url });
   const owned = parts.move();
   return { url, internalUrl, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 
   async function serve(): Promise<string> {
     const authorizer = await openCallerAuthorizer(config.identity, { logger, onUnavailable: metrics.keysUnavailable });
-    const api = createRetrievalApi(retrieval, { authorizer, metrics, logger });
-    const onHandlerError = (): void => logger.error('handler_failed', {});
-    const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
-    parts.defer(() => clients.drain({ graceMs: drainMs, idleMs }));
-    return clients.url;
+    const api = await serveApi({
+      listen: config.listen,
+      table: retrievalTable,
+      service: retrieval,
+      authorizer,
+      errorOf,
+      onError: metrics.requestFailed,
+      logger,
+      metrics,
+      documents: { [openApiPath]: retrievalDocument() },
+    });
+    return parts.use(api).url;
   }
 
   async function serveInternal(): Promise<string | undefined> {
     const { internal } = config;
     if (internal === undefined) return undefined;
     const authorizer = createServiceAuthorizer(openTokenFile(internal.tokenFile));
-    const onHandlerError = (): void => logger.error('handler_failed', {});
-    const api = createInternalApi(retrieval, authorizer, logger);
-    const managers = await listen({ ...server, ...internal.listen, ...api, onHandlerError });
-    parts.defer(() => managers.drain({ graceMs: drainMs, idleMs }));
-    return managers.url;
+    const managers = await serveApi({
+      listen: internal.listen,
+      table: internalTable,
+      service: retrieval,
+      authorizer,
+      errorOf,
+      logger,
+    });
+    return parts.use(managers).url;
   }
 }
 
@@ -174,52 +175,6 @@ type WorkerTools = Tools & {
   readonly fetcher: ContentFetcher;
   readonly search: OpenedIndex;
 };
-
-function createRetrievalApi(
-  service: Retrieval,
-  { authorizer, metrics, logger }: Tools & { readonly authorizer: CallerAuthorizer },
-): Api {
-  return createApi({
-    table: retrievalTable,
-    service,
-    authorizer,
-    errorOf: (error) => {
-      const code = errorOf(error);
-      const dependency = failedDependency(error);
-      if (dependency !== undefined) metrics.dependencyFailed(dependency);
-      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
-      return code;
-    },
-    onEnded({ operation, code, seconds, traceId }) {
-      metrics.ended(operation, code, seconds);
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
-    },
-    onInternalError: (operation, error) =>
-      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
-    documents: { [openApiPath]: Buffer.from(JSON.stringify(retrievalDocument())) },
-  });
-}
-
-function createInternalApi(
-  service: Retrieval,
-  authorizer: ReturnType<typeof createServiceAuthorizer>,
-  logger: Logger,
-): Api {
-  return createApi({
-    table: internalTable,
-    service,
-    authorizer,
-    errorOf: (error) => {
-      const code = errorOf(error);
-      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
-      return code;
-    },
-    onEnded: ({ operation, code, seconds, traceId }) =>
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) }),
-    onInternalError: (operation, error) =>
-      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
-  });
-}
 
 async function openGuard(
   { guard }: RetrievalConfig,
@@ -258,45 +213,12 @@ function startWorker(
     onAttempt: metrics.attemptEnded,
     dropPartition,
     removals: [() => removeContents({ database, objects, relations, dropPartition }), clearLeft],
-    onRemovalFailed: (error) => {
-      const dependency = failedDependency(error);
-      if (dependency !== undefined) metrics.dependencyFailed(dependency);
-    },
+    onRemovalFailed: metrics.requestFailed,
     times: { ...ingestTimes, ...overrides.times },
   });
 }
 
 function openProfiles({ modelsFile }: RetrievalConfig, { logger, metrics }: Tools) {
-  return followProfiles({
-    path: modelsFile,
-    onTaken({ embedding, rerank, rewrite }) {
-      metrics.fileRefused('models', false);
-      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size });
-    },
-    onRefused(problems) {
-      metrics.fileRefused('models', true);
-      logger.warn('profiles_refused', { problems: problems.length });
-    },
-  });
-}
-
-function openModels({ modelGateway }: RetrievalConfig, { modelGatewayTokenFile }: RetrievalSecrets): Models {
-  const tokenFile = modelGatewayTokenFile === undefined ? {} : { tokenFile: openTokenFile(modelGatewayTokenFile) };
-  return createGatewayModels({ url: modelGateway, ...tokenFile });
-}
-
-function openDatabase({ databaseUrl }: RetrievalConfig, { databasePasswordFile }: RetrievalSecrets): Database {
-  return connectSql({
-    url: databaseUrl,
-    applicationName: 'portcullis-retrieval',
-    password: passwordFrom(databasePasswordFile),
-  });
-}
-
-async function problemsOf({ sql }: Database, isWithdrawn: boolean): Promise<readonly string[]> {
-  if (isWithdrawn) return ['this process is shutting down'];
-  return sql`select 1`.then(
-    () => [],
-    () => ['the database does not answer'],
-  );
+  const onRead = (problems: readonly string[]): void => metrics.fileRefused('models', problems.length > 0);
+  return followProfiles({ path: modelsFile, logger, onRead });
 }

@@ -40,7 +40,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   readonly documents?: Readonly<Record<string, Buffer>>;
 };
 
-export type Api = {
+type Api = {
   readonly fetch: FetchHandler;
   /** The answer to a request that Node refuses before a handler runs, in the error body of the service. */
   readonly clientError: (fault: ClientFault) => FaultAnswer;

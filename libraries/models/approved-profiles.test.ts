@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '#kit/env/config-error';
+import { createLogger } from '#kit/log/logger';
 import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
 import { until } from '../../e2e/support/until.ts';
 import { followProfiles, readProfiles } from './approved-profiles.ts';
@@ -72,8 +73,8 @@ test('profiles follow their file, and a broken or missing one changes nothing', 
   await using profiles = await followProfiles({
     path,
     everyMs: 5,
-    onTaken: () => undefined,
-    onRefused: (problems) => void refused.push(...problems),
+    logger: createLogger({ service: 'profiles', level: 'error' }),
+    onRead: (problems) => void refused.push(...problems),
   });
   const ids = (): readonly string[] => [...profiles.current().rewrite.keys()];
   expect(ids()).toEqual(['first']);

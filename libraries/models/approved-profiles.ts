@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Followed, followFiles } from '#environment/follow-files';
 import { readYamlFile, repeatedNames } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
+import type { Logger } from '#kit/log/logger';
 import type { EmbeddingProfile, RerankProfile, RewriteProfile } from './ports.ts';
 
 const id = z
@@ -62,14 +63,28 @@ export async function readProfiles(path: string): Promise<ApprovedProfiles> {
 
 type FollowProfilesOptions = {
   readonly path: string;
-  readonly onTaken: (profiles: ApprovedProfiles, isFirst: boolean) => void;
-  readonly onRefused: (problems: readonly string[]) => void;
+  readonly logger: Logger;
+  /** Called with the problems of each change; while there are any, the profiles before it are in use. */
+  readonly onRead: (problems: readonly string[]) => void;
   readonly everyMs?: number;
 };
 
 /** The profiles as the file says now; a file with a problem changes nothing. @throws ConfigError at the start */
-export function followProfiles({ path, ...options }: FollowProfilesOptions): Promise<Followed<ApprovedProfiles>> {
-  return followFiles({ ...options, paths: [path], read: () => readProfiles(path) });
+export function followProfiles(options: FollowProfilesOptions): Promise<Followed<ApprovedProfiles>> {
+  const { path, logger, onRead, ...times } = options;
+  return followFiles({
+    ...times,
+    paths: [path],
+    read: () => readProfiles(path),
+    onTaken({ embedding, rerank, rewrite }) {
+      onRead([]);
+      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size });
+    },
+    onRefused(problems) {
+      onRead(problems);
+      logger.warn('profiles_refused', { problems: problems.length });
+    },
+  });
 }
 
 function twice(path: string, kind: string, entries: readonly { readonly id: string }[]): readonly string[] {

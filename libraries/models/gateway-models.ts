@@ -1,3 +1,4 @@
+import { openTokenFile } from '#kit/http/token-file';
 import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 import { type GatewayCallOptions, openGatewayCall } from './gateway-call.ts';
@@ -8,6 +9,11 @@ type GatewayModelsOptions = Pick<GatewayCallOptions, 'url' | 'tokenFile'> & Part
 
 /** Bound of a call with all its attempts, milliseconds, where neither the client nor the call names one. */
 const defaultTimeoutMs = 30_000;
+
+/** The models of a model gateway. @param tokenFile the client key, read again on change; absent for an open gateway */
+export function openGatewayModels(url: URL, tokenFile: string | undefined): Models {
+  return createGatewayModels({ url, ...(tokenFile === undefined ? {} : { tokenFile: openTokenFile(tokenFile) }) });
+}
 
 /**
  * The models of a model gateway, asked over HTTP: embeddings and chat as in the OpenAI API, rerank as in the APIs of

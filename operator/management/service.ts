@@ -1,21 +1,17 @@
 import { v7 as uuid } from 'uuid';
-import { type Api, createApi } from '#api/create-api';
+import { serveApi } from '#api/serve-api';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { classifierProfile, detectorContract } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
-import { createAdminRoutes } from '#kit/http/admin-routes';
-import { listen } from '#kit/http/listen';
+import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile, type TokenFile } from '#kit/http/token-file';
-import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
-import { awaitDatabase } from '#sql/await-database';
-import { connectSql, type Database, passwordFrom } from '#sql/connect';
-import { migrate } from '#sql/migrate';
+import { openServiceDatabase } from '#sql/open-service-database';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
@@ -35,7 +31,7 @@ import {
 } from './http/openapi-documents.ts';
 import { servedTable } from './http/served-table.ts';
 import { createModelReader } from './models/read-model.ts';
-import { createManagementMetrics, type ManagementMetrics } from './monitoring/metrics.ts';
+import { createManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
 import { createAdvancePolicy } from './operations/advance-policy.ts';
@@ -71,11 +67,6 @@ const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
 const requestTimeoutMs = 5_000;
-/** How long to wait for a database that starts at the same time; shorter than the startup probe allows. */
-const databaseWait = { timeoutMs: 90_000, everyMs: 250 } as const;
-const drainMs = 15_000;
-const idleMs = 2_000;
-const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
 const migrations = new URL('./migrations/', import.meta.url);
 
 /** Composes one replica. Disposing drains: commands in flight finish, then the loops, then the connections. */
@@ -92,13 +83,16 @@ export async function createManagementService(
     await watchEnvironment({ files: config.environment, logger, metrics: metrics.registry }),
   );
   const approved = () => environment.current().approved;
-  const database = parts.use(openDatabase(config, secrets));
-  await awaitDatabase(database, {
-    ...databaseWait,
-    signal: overrides.signal,
-    onUnavailable: (reason) => logger.warn('database_away', { reason }),
-  });
-  await migrate(database, { schema: 'management', folder: migrations });
+  const database = parts.use(
+    await openServiceDatabase({
+      service: 'management',
+      url: config.databaseUrl,
+      passwordFile: secrets.databasePasswordFile,
+      migrations,
+      logger,
+      signal: overrides.signal,
+    }),
+  );
   const { openFgaTokenFile } = secrets;
   const onKeysUnavailable = (issuer: string): void => metrics.keysUnavailable(issuer);
   const authorizer =
@@ -130,19 +124,26 @@ export async function createManagementService(
   };
   await caches.synced;
   const admin = parts.use(
-    await listen({
-      ...server,
-      ...config.adminListen,
-      fetch: createAdminRoutes({ ...readiness, registry: metrics.registry, beforeScrape: readiness.refresh }).fetch,
+    await serveProbes({
+      listen: config.adminListen,
+      registry: metrics.registry,
+      problems: readiness.problems,
+      beforeScrape: readiness.refresh,
     }),
   );
-  const api = createManagementApi(management, { authorizer, metrics, logger });
-  const onHandlerError = (): void => logger.error('handler_failed', {});
-  const clients = await listen({ ...server, ...config.listen, ...api, onHandlerError });
-  parts.defer(async () => {
-    readiness.withdraw();
-    await clients.drain({ graceMs: drainMs, idleMs });
-  });
+  const clients = parts.use(
+    await serveApi({
+      listen: config.listen,
+      table: servedTable,
+      service: management,
+      authorizer,
+      errorOf: unavailableCode,
+      logger,
+      metrics,
+      documents: { [managementDocumentPath]: managementDocument(), [commonDocumentPath]: commonDocument() },
+    }),
+  );
+  parts.defer(readiness.withdraw);
   logger.info('listening', { url: clients.url, admin: admin.url });
   const owned = parts.move();
   return { url: clients.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -160,44 +161,9 @@ function endForNewStart(logger: Logger): void {
   });
 }
 
-function createManagementApi(
-  service: Management,
-  tools: {
-    readonly authorizer: AdministratorAuthorizer;
-    readonly metrics: ManagementMetrics;
-    readonly logger: Logger;
-  },
-): Api {
-  const { authorizer, metrics, logger } = tools;
-  return createApi({
-    table: servedTable,
-    service,
-    authorizer,
-    errorOf: unavailableCode,
-    onEnded({ operation, code, seconds, traceId }) {
-      metrics.ended(operation, code, seconds);
-      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
-    },
-    onInternalError: (operation, error) =>
-      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
-    documents: {
-      [managementDocumentPath]: Buffer.from(JSON.stringify(managementDocument())),
-      [commonDocumentPath]: Buffer.from(JSON.stringify(commonDocument())),
-    },
-  });
-}
-
 function unavailableCode(error: unknown): ManagementErrorCode | undefined {
   if (error instanceof KubeError) return 'resources_unavailable';
   return error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
-}
-
-function openDatabase(config: ManagementConfig, secrets: ManagementSecrets): Database {
-  return connectSql({
-    url: config.databaseUrl,
-    applicationName: 'portcullis-management',
-    password: passwordFrom(secrets.databasePasswordFile),
-  });
 }
 
 function openClient(

@@ -20,8 +20,8 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   backlog(found: EventBacklog | undefined): void;
   /** Counts an error of a request that says that a dependency was away. */
   requestFailed(error: unknown): void;
-  /** Whether the newest change of the file of profiles was refused, so that its content before serves on. */
-  profilesRefused(isRefused: boolean): void;
+  /** @param problems of the newest change of the file of profiles; while there are any, the profiles before it are in use */
+  profilesRead(problems: readonly string[]): void;
 };
 
 export function createMemoryMetrics(): MemoryMetrics {
@@ -85,6 +85,6 @@ export function createMemoryMetrics(): MemoryMetrics {
         failures.add({ dependency: 'models' });
       }
     },
-    profilesRefused: (isRefused) => refused.set({}, isRefused ? 1 : 0),
+    profilesRead: (problems) => refused.set({}, problems.length > 0 ? 1 : 0),
   };
 }

@@ -5,7 +5,7 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { type RetrievalOperation, retrievalOperationNames } from '../http/retrieval-table.ts';
 import type { AttemptEnd } from '../ingest/worker/attempt-job.ts';
 import type { IngestStep } from '../ingest/worker/ingest-ports.ts';
-import { type FailedDependency, failedDependencies } from './failed-dependency.ts';
+import { type FailedDependency, failedDependencies, failedDependency } from './failed-dependency.ts';
 import type { Backlog } from './read-backlog.ts';
 
 const codes = Object.keys(retrievalErrors) as RetrievalErrorCode[];
@@ -26,6 +26,8 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   /** What a look at the job table found; undefined when the database did not answer. */
   backlog(found: Backlog | undefined): void;
   dependencyFailed(dependency: FailedDependency): void;
+  /** Counts an error that says that a dependency was away; no other error. */
+  requestFailed(error: unknown): void;
   /** Whether the newest change of a file that is read again was refused, so that its content before serves on. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
@@ -91,6 +93,10 @@ export function createRetrievalMetrics(): RetrievalMetrics {
       dead.set({}, found.deadLetters);
     },
     dependencyFailed: (dependency) => failures.add({ dependency }),
+    requestFailed(error) {
+      const dependency = failedDependency(error);
+      if (dependency !== undefined) failures.add({ dependency });
+    },
     fileRefused: (file, isRefused) => refused.set({ file }, isRefused ? 1 : 0),
   };
 }

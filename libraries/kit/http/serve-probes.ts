@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 import type { Metrics } from '#kit/metrics/metrics';
+import { type Listening, listen } from './listen.ts';
 
 type AdminOptions = {
+  readonly listen: { readonly host: string; readonly port: number };
   readonly registry: Metrics;
   /** Why the process is not ready; empty if it is. */
   readonly problems: () => Promise<readonly string[]>;
@@ -9,8 +11,21 @@ type AdminOptions = {
   readonly beforeScrape?: () => void | Promise<void>;
 };
 
-/** Liveness, readiness and metrics of a service, on an address apart from that of its API. */
-export function createAdminRoutes({ registry, problems, beforeScrape }: AdminOptions): Hono {
+/**
+ * Serves liveness, readiness and metrics of a service, on an address apart from that of its API.
+ * @throws ListenError when the address is not available
+ */
+export function serveProbes(options: AdminOptions): Promise<Listening> {
+  return listen({
+    ...options.listen,
+    fetch: adminRoutes(options).fetch,
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs: 65_000,
+    maxHeaderBytes: 32_768,
+  });
+}
+
+function adminRoutes({ registry, problems, beforeScrape }: AdminOptions): Hono {
   const app = new Hono();
   app.get('/livez', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {

@@ -1,0 +1,66 @@
+import { listen } from '#kit/http/listen';
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { createApi } from './create-api.ts';
+import type { ApiTable, Authorizer } from './operation.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+type ServedApi<Service, Caller, Code extends string, Name extends string> = {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly table: ApiTable<Service, Caller, Code, Name>;
+  readonly service: Service;
+  readonly authorizer: Authorizer<Caller, Code>;
+  /** The code for an error that an operation throws; undefined for an error of the program. */
+  readonly errorOf: (error: unknown) => Code | undefined;
+  /** Called with every error that an operation throws. */
+  readonly onError?: (error: unknown) => void;
+  readonly logger: Logger;
+  readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
+  /** JSON documents by path, served to everybody. */
+  readonly documents?: Readonly<Record<string, unknown>>;
+};
+
+/** How long requests in flight may take during a shutdown, milliseconds. */
+const drainMs = 15_000;
+/** How long clients may still send requests on open connections during a shutdown, milliseconds. */
+const idleMs = 2_000;
+
+/**
+ * Serves a table over HTTP and writes the log events and metrics that every service has. Disposing finishes the requests in
+ * flight; the caller withdraws readiness before.
+ * @throws ListenError when the address is not available
+ */
+export async function serveApi<Service, Caller, Code extends string, Name extends string>(
+  options: ServedApi<Service, Caller, Code, Name>,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const { table, service, authorizer, errorOf, onError, logger, metrics, documents = {} } = options;
+  const api = createApi({
+    table,
+    service,
+    authorizer,
+    errorOf(error) {
+      const code = errorOf(error);
+      onError?.(error);
+      if (code !== undefined) logger.warn('dependency_failed', { code, failure: describeFailure(error) });
+      return code;
+    },
+    onEnded({ operation, code, seconds, traceId }) {
+      metrics?.ended(operation, code, seconds);
+      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+    },
+    onInternalError: (operation, error) =>
+      logger.error('operation_failed', { operation, failure: describeFailure(error) }),
+    documents: Object.fromEntries(
+      Object.entries(documents).map(([path, document]) => [path, Buffer.from(JSON.stringify(document))]),
+    ),
+  });
+  const server = await listen({
+    ...options.listen,
+    ...api,
+    headersTimeoutMs: 10_000,
+    keepAliveTimeoutMs: 65_000,
+    maxHeaderBytes: 32_768,
+    onHandlerError: () => logger.error('handler_failed', {}),
+  });
+  return { url: server.url, [Symbol.asyncDispose]: () => server.drain({ graceMs: drainMs, idleMs }) };
+}
