@@ -1,11 +1,10 @@
-import { compactVerify, errors } from 'jose';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { fetchKeys, readKeysFile } from './fetch-keys.ts';
 import { algorithms, type Identity, refusal, type TokenError } from './identity.ts';
-import { fetchedKeyTimes, KeyCache, mountedKeyTimes } from './key-cache.ts';
-import { KeysError, type PublicKeys } from './public-keys.ts';
-import { own, readToken, type UnverifiedToken } from './read-token.ts';
+import { type KeyPlace, openKeyCache } from './key-cache.ts';
+import { KeysError } from './public-keys.ts';
+import { kidOf, own, readToken } from './read-token.ts';
 import { validateClaims } from './validate-claims.ts';
+import { signatureFault } from './verify-signature.ts';
 
 export type { Identity, TokenError } from './identity.ts';
 
@@ -15,7 +14,7 @@ export type TrustedIssuer = {
   /** Must be one of the claim `aud`. */
   readonly audience: string;
   /** Where the keys of the issuer are: a URL, or the path of a mounted file. */
-  readonly jwks: URL | { readonly file: string };
+  readonly jwks: KeyPlace;
   /** Claim that holds the names of the subject's groups; without it no token of the issuer names a group. */
   readonly groupsClaim?: string;
   /** Tenants of every token of the issuer. */
@@ -41,7 +40,7 @@ export type Verifier = {
 
 /** Verifies signed JWTs (RS256, ES256, EdDSA) of several issuers, each with its own keys. */
 export function createVerifier({ issuers, clock = systemClock, onUnavailable }: VerifierOptions): Verifier {
-  const known = new Map(issuers.map((one) => [one.issuer, { ...one, cache: cacheOf(one, clock) }]));
+  const known = new Map(issuers.map((one) => [one.issuer, { ...one, cache: openKeyCache(one.jwks, clock) }]));
   if (known.size !== issuers.length) throw new Error('the list of token issuers contains an issuer twice');
 
   return {
@@ -54,7 +53,7 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
       if (issuer === undefined) return refusal('issuer_unknown');
       try {
         const keys = await issuer.cache.keysFor(kidOf(read));
-        const fault = await signatureFault(token, keys);
+        const fault = await signatureFault(token, keys, algorithms);
         if (fault !== undefined) return fault;
       } catch (error) {
         if (!(error instanceof KeysError)) throw error;
@@ -64,55 +63,4 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
       return validateClaims(read.claims, { ...issuer, now: clock.date() });
     },
   };
-}
-
-function cacheOf({ jwks }: TrustedIssuer, clock: Clock): KeyCache {
-  if (jwks instanceof URL) return new KeyCache({ load: () => fetchKeys(jwks), clock, ...fetchedKeyTimes });
-  return new KeyCache({ load: () => readKeysFile(jwks.file), clock, ...mountedKeyTimes });
-}
-
-function kidOf({ header }: UnverifiedToken): string | undefined {
-  const kid = own(header, 'kid');
-  return typeof kid === 'string' ? kid : undefined;
-}
-
-async function signatureFault(token: string, keys: PublicKeys): Promise<TokenError | undefined> {
-  const options = { algorithms: [...algorithms] };
-  try {
-    await compactVerify(token, keys.find, options);
-    return undefined;
-  } catch (error) {
-    if (error instanceof errors.JWKSMultipleMatchingKeys) return faultOfEach(token, error, options);
-    return faultOf(error);
-  }
-}
-
-/** A token without a key id is verified with every key of its algorithm; the number of keys is bounded. */
-async function faultOfEach(
-  token: string,
-  candidates: errors.JWKSMultipleMatchingKeys,
-  options: { readonly algorithms: string[] },
-): Promise<TokenError | undefined> {
-  for await (const key of candidates) {
-    try {
-      await compactVerify(token, key, options);
-      return undefined;
-    } catch (error) {
-      faultOf(error);
-    }
-  }
-  return refusal('signature_wrong');
-}
-
-/** @throws errors that do not concern the token */
-function faultOf(error: unknown): TokenError {
-  if (error instanceof errors.JWSSignatureVerificationFailed) return refusal('signature_wrong');
-  if (error instanceof errors.JWKSNoMatchingKey) return refusal('key_unknown');
-  if (error instanceof errors.JOSEAlgNotAllowed) return refusal('algorithm_refused');
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JOSENotSupported) return refusal('token_malformed');
-  // An invalid published key, such as a point that is not on its curve.
-  if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {
-    return refusal('key_unknown');
-  }
-  throw error;
 }

@@ -47,7 +47,11 @@ export type TokenErrorCode = keyof typeof tokenErrors;
 export type TokenError = { readonly kind: 'refusal'; readonly code: TokenErrorCode; readonly status: 401 | 503 };
 
 export function refusal(code: TokenErrorCode): TokenError {
-  return { kind: 'refusal', code, status: tokenErrors[code].status };
+  return { kind: 'refusal', code, status: tokenErrorStatus(code) };
+}
+
+export function tokenErrorStatus(code: TokenErrorCode): 401 | 503 {
+  return tokenErrors[code].status;
 }
 
 /** Limits of a token. */
@@ -63,3 +67,4 @@ export const tokenLimits = {
 } as const;
 
 export const algorithms = ['RS256', 'ES256', 'EdDSA'] as const;
+export type Algorithm = (typeof algorithms)[number];

@@ -1,4 +1,5 @@
 import type { Clock } from '#kit/time/clock';
+import { fetchKeys, readKeysFile } from './fetch-keys.ts';
 import { KeysError, type PublicKeys } from './public-keys.ts';
 
 type KeyCacheOptions = {
@@ -15,9 +16,17 @@ type KeyCacheOptions = {
 };
 
 /** Makes the cache of a key set (JWKS) at a URL. */
-export const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000, failedMs: 2_000 } as const;
+const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000, failedMs: 2_000 } as const;
 /** Makes the cache of a key set (JWKS) in a mounted file. */
-export const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
+const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
+
+/** Where a key set is: a URL, or the path of a mounted file. */
+export type KeyPlace = URL | { readonly file: string };
+
+export function openKeyCache(place: KeyPlace, clock: Clock): KeyCache {
+  if (place instanceof URL) return new KeyCache({ load: () => fetchKeys(place), clock, ...fetchedKeyTimes });
+  return new KeyCache({ load: () => readKeysFile(place.file), clock, ...mountedKeyTimes });
+}
 
 type Loaded = { readonly keys: PublicKeys; readonly at: number };
 

@@ -10,14 +10,14 @@ type ExpectedClaims = {
   readonly tenants?: readonly string[];
   readonly tenantsClaim?: string;
 };
-type Claims = Readonly<Record<string, JsonValue>>;
+export type Claims = Readonly<Record<string, JsonValue>>;
 
 /** 9999-12-31T23:59:59Z, the last second of a year with four digits. */
 const lastSecond = 253_402_300_799;
 
 /** The identity in the claims of a verified token (RFC 7519, section 4.1), or why they are refused. */
 export function validateClaims(claims: Claims, expected: ExpectedClaims): Identity | TokenError {
-  const fault = audienceFault(claims, expected) ?? timeFault(claims, expected.now);
+  const fault = audienceFault(claims, expected) ?? timeFault(claims, expected.now, tokenLimits.skewSeconds);
   if (fault !== undefined) return refusal(fault);
   const issuer = own(claims, 'iss');
   const subject = own(claims, 'sub');
@@ -52,9 +52,9 @@ function audienceFault(claims: Claims, { audience }: ExpectedClaims): TokenError
   return found.includes(audience) ? undefined : 'audience_wrong';
 }
 
-function timeFault(claims: Claims, now: Date): TokenErrorCode | undefined {
+/** Why the times of a token are refused, with a clock skew of at most `skewSeconds` between issuer and verifier. */
+export function timeFault(claims: Claims, now: Date, skewSeconds: number): TokenErrorCode | undefined {
   const seconds = now.getTime() / 1_000;
-  const { skewSeconds } = tokenLimits;
   const expires = own(claims, 'exp');
   if (!isSecond(expires)) return 'claims_invalid';
   for (const name of ['nbf', 'iat']) {
@@ -66,7 +66,8 @@ function timeFault(claims: Claims, now: Date): TokenErrorCode | undefined {
   return seconds < expires + skewSeconds ? undefined : 'expired';
 }
 
-function actorsOf(claims: Claims, issuer: string): readonly Subject[] | TokenErrorCode {
+/** The act chain of a token, the direct caller first; an actor without an issuer belongs to `issuer`. */
+export function actorsOf(claims: Claims, issuer: string): readonly Subject[] | TokenErrorCode {
   const actors: Subject[] = [];
   for (let act = own(claims, 'act'); act !== undefined; ) {
     if (actors.length === tokenLimits.actors) return 'actors_too_many';
@@ -99,7 +100,7 @@ function earliestEnd(claims: Claims): number | undefined {
   return earliest;
 }
 
-function isSecond(value: JsonValue | undefined): value is number {
+export function isSecond(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond;
 }
 

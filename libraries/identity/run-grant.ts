@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { flowLimits } from '#contracts/flow-limits';
+import { type Clock, systemClock } from '#kit/time/clock';
+import {
+  type DelegatedCall,
+  type GatewayKey,
+  type GatewayTokenRefusal,
+  gatewayTokenLimits,
+  isSubject,
+  openGatewayToken,
+  readGatewayClaims,
+  refuseToken,
+  signGatewayToken,
+  UnsignableTokenError,
+} from './gateway-token.ts';
+import { type KeyPlace, openKeyCache } from './key-cache.ts';
+import type { KeysError } from './public-keys.ts';
+import { own } from './read-token.ts';
+import { isName } from './validate-claims.ts';
+
+const kind = { typ: 'portcullis-run-grant+jwt', longestSeconds: gatewayTokenLimits.grantSeconds } as const;
+/** The only recipient of a grant: the exchange of the gateway (RFC 8693). */
+const grantAudience = 'urn:portcullis:token-exchange';
+
+const { nodes, modelTokens, outputBytes } = flowLimits.run;
+const amount = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
+/** What the run and everything that it calls may use together; its time is the life of the grant. */
+const budgetSchema = z.strictObject({
+  nodes: amount(nodes),
+  modelTokens: amount(modelTokens),
+  outputBytes: amount(outputBytes),
+});
+type GrantedBudget = z.infer<typeof budgetSchema>;
+
+/** The run that a grant is bound to. */
+export type GrantedRun = DelegatedCall & { readonly runId: string };
+
+type MintGrantOptions = GrantedRun & {
+  readonly key: GatewayKey;
+  readonly issuer: string;
+  readonly budget: GrantedBudget;
+  /** `limits.timeoutMs` of the version, milliseconds: the life of the grant, rounded up to a second. */
+  readonly timeoutMs: number;
+  readonly clock?: Clock;
+};
+
+/**
+ * Signs the right of one run to ask for tokens until its deadline.
+ * @throws UnsignableTokenError
+ */
+export async function mintRunGrant(options: MintGrantOptions): Promise<string> {
+  const { clock = systemClock, runId } = options;
+  const budget = budgetSchema.safeParse(options.budget);
+  if (!budget.success || !isName(runId)) throw new UnsignableTokenError('claims_invalid');
+  return await signGatewayToken({
+    ...options,
+    kind,
+    audience: grantAudience,
+    tokenId: randomUUID(),
+    ttlSeconds: Math.ceil(options.timeoutMs / 1_000),
+    clock,
+    claims: { runId, budget: budget.data },
+  });
+}
+
+/** A grant whose signature, times and binding were verified. */
+type RunGrant = GrantedRun & {
+  readonly kind: 'grant';
+  readonly budget: GrantedBudget;
+  readonly tokenId: string;
+  readonly expiresAt: Date;
+};
+
+type GrantVerifierOptions = {
+  readonly issuer: string;
+  readonly jwks: KeyPlace;
+  readonly clock?: Clock;
+  readonly onUnavailable?: (error: KeysError) => void;
+};
+
+type RunGrantVerifier = {
+  /**
+   * Accepts a grant of exactly this run, as often as the run presents it. Never throws because of a token or a network.
+   */
+  verify(token: string, run: GrantedRun): Promise<RunGrant | GatewayTokenRefusal>;
+};
+
+/** Verifies run grants: the exchange of the gateway, and a version that checks what it got with a call. */
+export function createRunGrantVerifier(options: GrantVerifierOptions): RunGrantVerifier {
+  const { issuer, clock = systemClock, onUnavailable } = options;
+  const keys = openKeyCache(options.jwks, clock);
+  const expected = { issuer, audience: grantAudience, longestSeconds: kind.longestSeconds, clock };
+  return {
+    async verify(token, run) {
+      const opened = await openGatewayToken(token, { kind, issuer, keys, onUnavailable });
+      if (opened.kind === 'refusal') return opened;
+      const { claims } = opened;
+      const read = readGatewayClaims(claims, expected);
+      if (typeof read === 'string') return refuseToken(read);
+      const runId = own(claims, 'runId');
+      const budget = budgetSchema.safeParse(own(claims, 'budget'));
+      if (!isName(runId) || !budget.success) return refuseToken('claims_invalid');
+      if (read.agentId !== run.agentId || read.versionId !== run.versionId) return refuseToken('agent_wrong');
+      const isSameChain =
+        read.actors.length === run.actors.length &&
+        read.actors.every((actor, at) => isSubject(actor, run.actors[at] ?? { issuer: '', subject: '' }));
+      if (runId !== run.runId || !isSubject(read.subject, run.subject) || !isSameChain) return refuseToken('run_wrong');
+      const { tokenId, expiresAt, issuedAt: _, ...call } = read;
+      return {
+        kind: 'grant',
+        ...call,
+        runId,
+        budget: budget.data,
+        tokenId,
+        expiresAt: new Date(expiresAt * 1_000),
+      };
+    },
+  };
+}
