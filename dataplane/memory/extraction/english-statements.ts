@@ -117,7 +117,7 @@ export const english: StatementLanguage = {
     },
     {
       pattern: new RegExp(
-        `^I(?:['’]ve| have)?\\s+${now}(?:live|lived|reside|moved|relocated|settled(?: down)?)\\s+${now}(?:from .+? )?(?:in|at|near|to|into|on|outside|with)\\s+(?<value>.+)$`,
+        `^I(?:['’]ve| have)?\\s+${now}(?:live|lived|reside|moved(?! on\\b)|relocated|settled(?: down)?)\\s+${now}(?:from .+? )?(?:in|at|near|to|into|on|outside|with)\\s+(?<value>.+)$`,
         'i',
       ),
       topic: 'residence',

@@ -17,11 +17,11 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
   ],
   changed: [
     [
-      /\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! (?:on )?(?:to )?(?:the|a|an|another|my|our|it|this|that|them|some)\b)(?=,|$| (?:to|out|away|house|abroad|last|in|this)\b)/i,
+      /\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\b)(?! (?:to )?(?:the|a|an|another|my|our|it|this|that|them|some)\b)(?=,|$| (?:to|out|away|house|abroad|last|in|this)\b)/i,
       /^residence$/,
     ],
     [
-      /\b(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|that|the old) (?:job|company|firm)\b|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/i,
+      /\b(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|my old|that|the old) (?:job|company|firm)\b|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/i,
       /^(?:employer|job)$/,
     ],
     [/\b(?:changed|switched) careers?\b|\bI(?:'ve)? retrained\b|\bgave (?:that|my) trade up\b/i, /^job$/],
@@ -29,10 +29,13 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
       /\bdivorce came through\b|\bI'm (?:divorced|single again)\b|\b(?:got|we've) divorced\b|\bwe(?:'ve)? (?:split up|broke up)\b/i,
       /^marital status$/,
     ],
-    [/\beating meat again\b|\b(?:quit|dropped|done with) (?:that|my) diet\b/i, /^diet/],
+    [/\beating meat again\b|\b(?:quit|dropped|done with|gave up(?: on)?) (?:that|my) diet\b/i, /^diet/],
     [/\bchanged my (?:legal )?name\b/i, /^name$/],
     [/\bkicked the habit\b|\b(?:quit|stopped) smoking\b|\bnicotine-free\b/i, /^smoking/],
-    [/\btraded (?:the old one|my car|that car) in\b|\bI sold (?:my|that) car\b/i, /^(?:car|my: car|has: car)/],
+    [
+      /\btraded (?:the old one|my car|that car) in\b|(?:^|[,:] |\bI(?:'ve| have)? )(?:just )?sold (?:my|that) car\b/i,
+      /^(?:car|my: car|has: car)/,
+    ],
     [/\b(?:switched|changed) my (?:major|degree)\b/i, /^studies/],
     [/\b(?:dropped|quit|gave up) that language\b/i, /^learning/],
     [/\bgave up my old hobby\b/i, /^my: hobbi/],
@@ -42,7 +45,7 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/\bgone right off it\b|\btastes change\b|\bis my favou?rite now\b|\bare my favou?rite now\b/i, /^favourite/],
     [/\bchanged my mind about the colou?r\b/i, /^favourite: colou?r/],
     [/\bdon't like that dish any ?more\b/i, /^taste/],
-    [/\bthe plan(?:'s| has) changed\b/i, /^plan/],
+    [/\b(?:the plan(?:'s| has)|(?:the|our|my) plans(?:'ve| have)?) changed\b/i, /^plan/],
     [/\bsold my instrument\b/i, /^activity/],
     [/\bdoctor told me to stop drinking\b/i, /^(?:drinks|habit)/],
     [/\bthat boss left\b/i, /^my: boss/],
@@ -51,6 +54,8 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/\btyped the wrong month\b/i, /^(?:birthday|my: birthday)/],
     [/\btypo\b.*\bmy age\b/i, /^age$/],
   ],
+  others:
+    /^(?:s?he|they|it|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
   notStated:
     /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can|could|do|does|did|is|are|what|who|where|when|why|how)\b/i,
   negations: [

@@ -46,7 +46,8 @@ function plainText({ plain }: StatementLanguage, text: string): string {
 export function readChanges(sentence: string): readonly RegExp[] {
   if (sentence.length > longestClause || sentence.endsWith('?') || quoted.test(sentence)) return [];
   const language = languageOf(sentence);
-  const plain = plainText(language, sentence);
+  const plain = plainText(language, sentence).replace(language.fillers, '');
+  if (language.others.test(plain)) return [];
   const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
   // These phrases look like reports of others and are none.
   return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b/i, '')) ? topics : [];
