@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { DataDirectory } from '#contracts/data-directory';
 import { defaultHungAfterMs } from '#kit/process/watch-answers';
@@ -10,6 +11,7 @@ import { type PlatformLock, takeLock } from '../platform/lock.ts';
 import { removeStartFailure, writeStartFailure } from '../platform/start-failure.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
+import { loadHandbook } from '../supervisor/load-handbook.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
 import { type SupervisedPlatform, startSupervisedPlatform } from '../supervisor/start-supervised-platform.ts';
@@ -28,6 +30,7 @@ type UpOptions = {
   readonly gateways: number;
   readonly management: boolean;
   readonly retrieval?: boolean;
+  readonly handbook: boolean;
   readonly memory?: boolean;
 };
 
@@ -41,6 +44,7 @@ export function addPlatformUp(program: Command): void {
     .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
     .option('--no-management', 'do not start the policy management API and its database')
     .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
+    .option('--no-handbook', 'do not load the example collection at the first start with --retrieval')
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .action((options: UpOptions) => up(options));
 }
@@ -92,10 +96,15 @@ async function runPlatform(
     const served = { api: addresses.api, admins: platform.admins() };
     say('waiting for gateways and bindings');
     await waitUntilServed(data, served, say, stopping);
+    if (options.handbook && addresses.retrieval !== undefined && !stopping.aborted) {
+      await Promise.race([loadHandbook(data, addresses.retrieval, say), aborted(stopping)]);
+    }
     if (!stopping.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
-      process.stdout.write(nextSteps(platform.status(), { data: options.data, isNpm: isStartedByNpm() }));
+      const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
+      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook };
+      process.stdout.write(nextSteps(platform.status(), steps));
     }
     await aborted(stopping);
   } catch (error) {

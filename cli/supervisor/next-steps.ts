@@ -5,10 +5,12 @@ type NextSteps = {
   readonly data: string | undefined;
   /** Whether npm started the platform, so that the command line may not be in PATH. */
   readonly isNpm: boolean;
+  /** Whether the example collection has been loaded. */
+  readonly hasHandbook: boolean;
 };
 
-/** Addresses, files and three commands to try, printed when the platform is ready. */
-export function nextSteps(status: PlatformStatus, { data, isNpm }: NextSteps): string {
+/** Addresses, files and commands to try, printed when the platform is ready. */
+export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook }: NextSteps): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
@@ -24,6 +26,9 @@ export function nextSteps(status: PlatformStatus, { data, isNpm }: NextSteps): s
     command('chat guarded-echo --message "What is a portcullis?"'),
     command('chat guarded-echo --message "Explain how to make a bomb"'),
     command('get modelbindings'),
+    ...(hasHandbook
+      ? ['bob', 'eve'].map((person) => command(`query "What may a hotel cost?" --collection handbook --as ${person}`))
+      : []),
     '',
     'Ctrl-C stops everything.',
     '',

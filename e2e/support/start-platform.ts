@@ -54,6 +54,8 @@ type PlatformOptions = {
   readonly management?: boolean;
   /** Whether the retrieval service is started. */
   readonly retrieval?: boolean;
+  /** Whether the retrieval service has the example collection; most tests make their own. */
+  readonly handbook?: boolean;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
@@ -130,6 +132,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.address !== undefined) words.push('--address', options.address);
   if (options.management !== true) words.push('--no-management');
   if (options.retrieval === true) words.push('--retrieval');
+  if (options.handbook !== true) words.push('--no-handbook');
   if (options.memory === true) words.push('--memory');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));

@@ -35,6 +35,8 @@ export function dataDirectory(root: string) {
     providers: join(root, 'providers.yaml'),
     /** The approved profiles of models for retrieval. */
     models: join(root, 'models.yaml'),
+    /** Says that the example collection was loaded, so that no later start loads it again. */
+    handbook: join(root, 'handbook-loaded'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     /** The policies that services call directly. */
