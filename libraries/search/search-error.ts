@@ -1,6 +1,10 @@
 type SearchFault =
   /** The engine or its source does not answer. */
   | 'unreachable'
+  /** The engine does not accept the user, the password or the rights of this process. */
+  | 'unauthorized'
+  /** The certificate of the engine is not accepted. */
+  | 'untrusted'
   /** The partition or its index does not exist. */
   | 'absent'
   /** The partition did not reflect the asked change in time. */
@@ -12,6 +16,9 @@ type SearchFault =
 
 const sentences: Readonly<Record<SearchFault, string>> = {
   unreachable: 'the search engine does not answer',
+  unauthorized: 'the search engine refuses the user, the password or the rights of this process',
+  untrusted:
+    'the certificate of the search engine is not accepted: a configured authority must have signed it, for this host',
   absent: 'the search engine has no such partition: it is rebuilt or was removed',
   behind: 'the search engine does not reflect the newest changes yet: repeat the query',
   too_large: 'the partition is larger than the memory of the search engine: raise the bound or divide the collection',

@@ -35,7 +35,7 @@ type ServerAnswer = { readonly status: number; readonly body: unknown };
 export type Connection = AsyncDisposable & {
   /**
    * Sends a request once.
-   * @throws SearchUnavailableError if no node answers, or with 401, 403, 5xx, or 429 unless asked for; the reason of the signal
+   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, fails, or is busy and 429 is not asked for; the reason of the signal
    */
   ask(request: ServerRequest): Promise<ServerAnswer>;
 };
@@ -69,8 +69,9 @@ export async function connectOpenSearch(options: ConnectionOptions): Promise<Con
         return { status: statusCode ?? 0, body: answered };
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof errors.ResponseError)) throw unreachable(error instanceof Error ? error.name : 'error');
+        if (!(error instanceof errors.ResponseError)) throw noAnswer(error);
         const status = error.statusCode;
+        if (status === 401 || status === 403) throw new SearchUnavailableError('unauthorized');
         if (isRefusal(status) && !(status === 429 && busyIsAnswer)) throw unreachable(`status ${status}`);
         return { status, body: error.body };
       } finally {
@@ -90,8 +91,14 @@ function unreachable(reason: string): SearchUnavailableError {
   return new SearchUnavailableError('unreachable', new Error(`OpenSearch: ${reason}`));
 }
 
+/** The package keeps nothing but the sentence of a failed handshake, which says what is wrong with a certificate. */
+function noAnswer(error: unknown): SearchUnavailableError {
+  if (!(error instanceof Error)) return unreachable('error');
+  return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);
+}
+
 function isRefusal(status: number): boolean {
-  return status === 401 || status === 403 || status === 429 || status >= 500;
+  return status === 429 || status >= 500;
 }
 
 function headersFor({ credential }: ConnectionOptions): Readonly<Record<string, string>> {
