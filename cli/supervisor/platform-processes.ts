@@ -197,50 +197,42 @@ function databaseSettings(data: DataDirectory, database: DatabaseAt): Record<str
   return { PORTCULLIS_DATABASE_URL: database.url, PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword };
 }
 
-/** The retrieval service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
-export function retrievalProcess(
+type ModelServiceAt = { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts };
+
+/** A service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
+function modelServiceProcess(
+  name: 'retrieval' | 'memory',
   data: DataDirectory,
-  at: { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts },
+  { gateway, database, ports }: ModelServiceAt,
+  own: Readonly<Record<string, string>>,
 ): ChildSpec {
   return {
-    name: 'retrieval',
-    kind: 'retrieval',
+    name,
+    kind: name,
     env: {
-      ...databaseSettings(data, at.database),
-      PORTCULLIS_LISTEN: loopback(at.ports.of('retrieval')),
-      PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('retrieval admin')),
-      PORTCULLIS_INTERNAL_LISTEN: loopback(at.ports.of(retrievalInternal)),
-      PORTCULLIS_INTERNAL_TOKEN_FILE: data.retrievalToken,
+      ...databaseSettings(data, database),
+      PORTCULLIS_LISTEN: loopback(ports.of(name)),
+      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of(`${name} admin`)),
       PORTCULLIS_IDENTITY: 'development',
-      PORTCULLIS_MODEL_GATEWAY_URL: at.gateway,
+      PORTCULLIS_MODEL_GATEWAY_URL: gateway,
       PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
       PORTCULLIS_MODELS_FILE: data.models,
-      PORTCULLIS_OBJECTS_DIR: data.staging,
+      ...own,
     },
     health: adminHealth,
   };
 }
 
-/** The memory service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
-export function memoryProcess(
-  data: DataDirectory,
-  at: { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts },
-): ChildSpec {
-  return {
-    name: 'memory',
-    kind: 'memory',
-    env: {
-      ...databaseSettings(data, at.database),
-      PORTCULLIS_LISTEN: loopback(at.ports.of('memory')),
-      PORTCULLIS_ADMIN_LISTEN: loopback(at.ports.of('memory admin')),
-      PORTCULLIS_IDENTITY: 'development',
-      PORTCULLIS_MODEL_GATEWAY_URL: at.gateway,
-      PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
-      PORTCULLIS_MODELS_FILE: data.models,
-      PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
-    },
-    health: adminHealth,
-  };
+export function retrievalProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
+  return modelServiceProcess('retrieval', data, at, {
+    PORTCULLIS_INTERNAL_LISTEN: loopback(at.ports.of(retrievalInternal)),
+    PORTCULLIS_INTERNAL_TOKEN_FILE: data.retrievalToken,
+    PORTCULLIS_OBJECTS_DIR: data.staging,
+  });
+}
+
+export function memoryProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
+  return modelServiceProcess('memory', data, at, { PORTCULLIS_EMBEDDING_PROFILE: offlineProfile });
 }
 
 /** A restarted operator keeps the addresses that gateways and the status file know. */

@@ -1,30 +1,20 @@
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { readEnvironment, setting } from '#kit/env/read-environment';
-import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import { addressSettings, logSettings } from '#kit/env/service-settings';
+import type { LogLevel } from '#kit/log/logger';
+import { modelSettings } from '#models/model-settings';
+import { databaseSettings } from '#sql/database-settings';
 
 export const settings = {
-  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
-  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
-    help: 'address of /livez, /readyz and /metrics',
-    default: '127.0.0.1:0',
-  }),
+  ...addressSettings,
   PORTCULLIS_ROLE: setting.choice({
     help: 'api serves requests, worker processes events, both does both in one process',
     choices: ['api', 'worker', 'both'],
     default: 'both',
   }),
   ...identitySettings,
-  PORTCULLIS_DATABASE_URL: setting.string({
-    help: 'postgres://user@host:port/database without a password: memories, events and states of sessions',
-  }),
-  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'password of the database user, read again for every connection',
-  }),
-  PORTCULLIS_MODEL_GATEWAY_URL: setting.url({ help: 'address of the model gateway; /v1 is added to it' }),
-  PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
-  ),
-  PORTCULLIS_MODELS_FILE: setting.path({ help: 'models.yaml: the approved profiles of models' }),
+  ...databaseSettings('memories, events and states of sessions'),
+  ...modelSettings,
   PORTCULLIS_EMBEDDING_PROFILE: setting.optional(
     setting.string({
       help: 'id of the embedding profile of all memories; without it memories are found by their words only',
@@ -47,7 +37,7 @@ export const settings = {
     max: 64,
     default: 4,
   }),
-  PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
+  ...logSettings,
 };
 
 type Address = { readonly host: string; readonly port: number };

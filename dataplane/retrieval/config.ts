@@ -1,17 +1,16 @@
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
-import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import { addressSettings, logSettings } from '#kit/env/service-settings';
+import type { LogLevel } from '#kit/log/logger';
+import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import { databaseSettings } from '#sql/database-settings';
 import type { TenantQuota } from './ingest/submit/check-quota.ts';
 import { type StoresConfig, storeSettings, storesOf } from './stores-config.ts';
 
 export const settings = {
-  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
-  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
-    help: 'address of /livez, /readyz and /metrics',
-    default: '127.0.0.1:0',
-  }),
+  ...addressSettings,
   PORTCULLIS_INTERNAL_LISTEN: setting.optional(
     setting.hostPort({
       help: 'address of the routes by which a process with a service token manages collections; not served when absent',
@@ -28,18 +27,9 @@ export const settings = {
     default: 'both',
   }),
   ...identitySettings,
-  PORTCULLIS_DATABASE_URL: setting.string({
-    help: 'postgres://user@host:port/database without a password: documents, jobs and relations',
-  }),
-  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'password of the database user, read again for every connection',
-  }),
+  ...databaseSettings('documents, jobs and relations'),
   ...relationsSettings,
-  PORTCULLIS_MODEL_GATEWAY_URL: setting.url({ help: 'address of the model gateway; /v1 is added to it' }),
-  PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
-    setting.file({ help: 'client key of this service at the model gateway, read again on change' }),
-  ),
-  PORTCULLIS_MODELS_FILE: setting.path({ help: 'models.yaml: the approved profiles of models' }),
+  ...modelSettings,
   PORTCULLIS_GUARD_TARGET_FILE: setting.optional(
     setting.path({
       help: 'target of the served policy that judges documents, followed on change; documents are not judged without it',
@@ -78,7 +68,7 @@ export const settings = {
     choices: ['reject', 'strictest'],
     default: 'reject',
   }),
-  PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
+  ...logSettings,
 };
 
 type Address = { readonly host: string; readonly port: number };

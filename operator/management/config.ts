@@ -1,27 +1,20 @@
 import { join } from 'node:path';
 import { readEnvironment, setting } from '#kit/env/read-environment';
-import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import { addressSettings, logSettings } from '#kit/env/service-settings';
+import type { LogLevel } from '#kit/log/logger';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import { databaseSettings } from '#sql/database-settings';
 
 export const settings = {
-  PORTCULLIS_LISTEN: setting.hostPort({ help: 'address for clients of the API', default: '127.0.0.1:0' }),
-  PORTCULLIS_ADMIN_LISTEN: setting.hostPort({
-    help: 'address of /livez, /readyz and /metrics',
-    default: '127.0.0.1:0',
-  }),
+  ...addressSettings,
   PORTCULLIS_API_URL: setting.url({ help: 'URL of the resource server' }),
   PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for the resource server' }),
   PORTCULLIS_API_CA_FILE: setting.optional(
     setting.file({ help: 'certificate authorities of the resource server, PEM; those of the system when absent' }),
   ),
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the resources', default: 'default' }),
-  PORTCULLIS_DATABASE_URL: setting.string({
-    help: 'postgres://user@host:port/database without a password: idempotency keys, operations and relations',
-  }),
-  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.file({
-    help: 'password of the database user, read again for every connection',
-  }),
+  ...databaseSettings('idempotency keys, operations and relations'),
   PORTCULLIS_ISSUERS_FILE: setting.file({
     help: 'YAML list of trusted issuers of platform tokens, each with issuer, audience and jwksUrl or jwksFile',
   }),
@@ -42,11 +35,7 @@ export const settings = {
       help: 'token for the admin addresses of gateways, for GET /api/v1/activity; decisions are not read without it',
     }),
   ),
-  PORTCULLIS_LOG_LEVEL: setting.choice({
-    help: 'minimum level of log lines',
-    choices: LOG_LEVELS,
-    default: 'info',
-  }),
+  ...logSettings,
 };
 
 type Address = { readonly host: string; readonly port: number };

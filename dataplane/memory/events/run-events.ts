@@ -1,8 +1,7 @@
 import { keepLease } from '#kit/concurrency/keep-lease';
-import { createNap } from '#kit/concurrency/nap';
+import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { wait } from '#kit/time/wait';
 import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
@@ -32,15 +31,12 @@ type RunOptions = {
 };
 
 /** Processes events until it is disposed: on a hint, after an event, and at an interval, so that a lost hint loses none. */
-export function runEvents(ports: EventPorts, options: RunOptions): AsyncDisposable & { wake(): void } {
-  const stop = new AbortController();
-  const nap = createNap();
-
-  async function next(): Promise<boolean> {
+export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
+  return startWorkLoop(async (signal) => {
     try {
       const event = await claimEvent(ports.database.sql, options.leaseMs);
       if (event === undefined) return false;
-      const end = await attempt(ports, event, { ...options, signal: stop.signal });
+      const end = await attempt(ports, event, { ...options, signal });
       options.onEnded(end);
       // A dependency that is away for one event is away for the next one.
       return end !== 'released' && end !== 'abandoned';
@@ -48,24 +44,7 @@ export function runEvents(ports: EventPorts, options: RunOptions): AsyncDisposab
       options.logger.warn('memory_worker_failed', { failure: describeFailure(error) });
       return false;
     }
-  }
-
-  async function run(): Promise<void> {
-    while (!stop.signal.aborted) {
-      const { signal } = nap;
-      if (!(await next()) && !stop.signal.aborted) await wait(options.pollMs, signal);
-    }
-  }
-
-  const running = Promise.all(Array.from({ length: options.concurrency }, run));
-  return {
-    wake: nap.end,
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      nap.end();
-      await running;
-    },
-  };
+  }, options);
 }
 
 async function attempt(

@@ -1,12 +1,10 @@
 import { keepLease } from '#kit/concurrency/keep-lease';
-import { createNap } from '#kit/concurrency/nap';
+import { startWorkLoop, type WorkLoop } from '#kit/concurrency/work-loop';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { wait } from '#kit/time/wait';
 import { DocumentFault } from '../faults.ts';
 import { dependencyOf } from '../worker/dependency-of.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
-import type { Worker } from '../worker/run-worker.ts';
 import { buildIndex } from './build-index.ts';
 import { type ClaimedVersion, claimVersion, failVersion, releaseVersion, renewVersion } from './claim-version.ts';
 import { type ClearPorts, clearVersions } from './clear-versions.ts';
@@ -27,42 +25,22 @@ type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
 const pauseMs = 5_000;
 
 /** Builds versions and removes old ones until it is disposed, one version at a time. */
-export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Worker {
-  const stop = new AbortController();
-  const nap = createNap();
-
+export function runReindexer(ports: IngestPorts, options: ReindexerOptions): WorkLoop {
   /** An index that is away keeps its old versions, and no new one waits for that. */
   function failed(error: unknown): void {
     options.onRemovalFailed(error);
     options.logger.warn('reindexer_removal_failed', { failure: describeFailure(error) });
   }
 
-  async function round(): Promise<boolean> {
+  return startWorkLoop(async (signal) => {
     try {
       await clearVersions({ ...options, database: ports.database }).catch(failed);
-      return (await buildNext(ports, options, stop.signal)) !== undefined;
+      return (await buildNext(ports, options, signal)) !== undefined;
     } catch (error) {
       options.logger.warn('reindexer_failed', { failure: describeFailure(error) });
       return false;
     }
-  }
-
-  async function run(): Promise<void> {
-    while (!stop.signal.aborted) {
-      const { signal } = nap;
-      if (!(await round()) && !stop.signal.aborted) await wait(options.pollMs, signal);
-    }
-  }
-
-  const running = run();
-  return {
-    wake: nap.end,
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      nap.end();
-      await running;
-    },
-  };
+  }, options);
 }
 
 /** Claims a building version and carries it on; undefined if none is due. */
