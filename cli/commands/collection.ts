@@ -30,7 +30,7 @@ export function addCollection(program: Command): void {
         .default('private'),
     )
     .addOption(
-      new Option('--acl-model <model>', 'rights stand at each document, or at the collection as a whole')
+      new Option('--acl-model <model>', 'where rights are set: on each document, or on the whole collection')
         .choices(['document', 'collection'])
         .default('document'),
     )

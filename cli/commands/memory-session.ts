@@ -8,7 +8,7 @@ import { formatOf, type OutputOptions, withOutput, writeResult } from '../output
 type Options = MemoryOptions & OutputOptions;
 
 export function addMemorySession(memory: Command): void {
-  const session = memory.command('session').description('states of sessions, which end by themselves');
+  const session = memory.command('session').description('states of sessions, which expire');
   const get = session.command('get').description('show a state').argument('<id>', 'id of the session');
   withOutput(withMemoryOptions(get)).action(getState);
   const set = session

@@ -21,7 +21,7 @@ type SearchOptions = ScopeOptions & {
 
 export function addMemory(program: Command): void {
   const memory = program.command('memory').description('memories of a person: what it said about itself');
-  const add = withScope(memory.command('add').description('send messages, and show what became of the facts in them'))
+  const add = withScope(memory.command('add').description('send messages, and show the decision on each fact in them'))
     .argument('<messages...>', 'what was said')
     .addOption(new Option('--role <role>', 'who said it').choices(['user', 'assistant']).default('user'))
     .option('--no-infer', 'keep each message as it is instead of extracting facts');

@@ -25,7 +25,7 @@ function providerAdvice(): Readonly<Record<string, Advice>> {
 function providerRemedy(remedy: string): Advice {
   const sentence = remedy.charAt(0).toUpperCase() + remedy.slice(1);
   return ({ program, binding }) =>
-    `${sentence}. The gateway tries again by itself; "${program} provider test --binding ${binding}" tests each step now.`;
+    `${sentence}. The gateway retries automatically; "${program} provider test --binding ${binding}" tests each step now.`;
 }
 
 /** The remedy for each reason of a condition, a step or an application record. */
@@ -85,7 +85,7 @@ const advice: Readonly<Record<string, Advice>> = {
   ClaimPending: () =>
     'Create the StorageClass that the message names, or set postgresql.storage.storageClassName of the chart to one that exists.',
   ContainerCrashes: () => 'Correct the cause that the message or the log of the pod names. Kubernetes restarts it.',
-  DiskFull: () => 'Free space on that disk; the processes continue by themselves.',
+  DiskFull: () => 'Free space on that disk; the processes continue automatically.',
   DiskUnusable: () => 'Make the folder writable for the user of the platform, or choose another one with --data.',
   PodNotAnswering: () =>
     'Kubernetes kills and restarts it after three failed probes. If it freezes again, see its log.',
@@ -93,7 +93,7 @@ const advice: Readonly<Record<string, Advice>> = {
     'Wait: a process that does not answer for 10 s is killed and restarted; its log is in the folder logs.',
   ProcessNotReady: () => 'Wait. If this lasts, see its log in the folder logs.',
   ProcessRestarting: () =>
-    'Correct the cause that the message names; the process is restarted by itself. Its log is in the folder logs.',
+    'Correct the cause that the message names; the process is restarted automatically. Its log is in the folder logs.',
   ManagementOff: () => 'Correct the cause that the message names, then stop "portcullis up" and start it again.',
   DatabaseAway: () => 'Start the database, or correct PORTCULLIS_DATABASE_URL. Guarded models are served without it.',
   FileRefused: () => 'Correct the file: the last valid content stays in use until then.',

@@ -26,7 +26,7 @@ export const settings = {
     }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the embedded index, MiB; those of whom nothing was asked for longest are evicted',
+    help: 'memory of the embedded index, MiB; the memories of the user whose last search is oldest are evicted first',
     min: 16,
     max: 65_536,
     default: 256,

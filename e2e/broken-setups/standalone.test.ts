@@ -107,8 +107,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       return run();
     };
     const cause = /Process operator: It was ended by SIGKILL/;
-    await lines.expect('operator killed', 'portcullis status', () => kill(status), cause, /restarted by itself/);
-    await lines.expect('operator killed', `portcullis why ${binding}`, () => kill(why), cause, /restarted by itself/);
+    await lines.expect('operator killed', 'portcullis status', () => kill(status), cause, /restarted automatically/);
+    await lines.expect(
+      'operator killed',
+      `portcullis why ${binding}`,
+      () => kill(why),
+      cause,
+      /restarted automatically/,
+    );
     const providers = readFileSync(files.providers, 'utf8');
     writeFileSync(files.providers, 'providers: [{ name: echo, kind:');
     await kill(status);

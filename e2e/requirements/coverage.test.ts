@@ -27,7 +27,7 @@ describe('parsing of obligations', () => {
     expect(parseRows(`${header}\na:b:c\t1\tA rule.\n`)).toEqual([{ id: 'a:b:c', section: '1', rule: 'A rule.' }]);
     expect(() => parseRows('id\trule\n')).toThrow('first line');
     expect(() => parseRows(`${header}\na:b:c\t1\n`)).toThrow('three columns');
-    expect(() => parseRows(`${header}\na:b:c\t1\tOne.\na:b:c\t1\tTwo.\n`)).toThrow('stands twice');
+    expect(() => parseRows(`${header}\na:b:c\t1\tOne.\na:b:c\t1\tTwo.\n`)).toThrow('occurs twice');
   });
 
   test('obligation ids are read from the calls and tables of a test, not from comments, sources or other tests', () => {

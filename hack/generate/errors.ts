@@ -31,7 +31,7 @@ export function generate(): ReadonlyMap<string, string> {
     'Body: `{"code", "message", "traceId"}`. Every status but 200 forbids the protected action.',
     table(['Status', 'Code', 'Meaning'], runtime),
     '## Gateway',
-    'Body: `{"error": {"message", "type", "param", "code"}}`; in a stream the same object stands in one `data:` frame. ' +
+    'Body: `{"error": {"message", "type", "param", "code"}}`; in a stream the same object is sent in one `data:` frame. ' +
       'A check that failed is 503 with type `guardrail_error` and the code of the runtime.',
     table(['Status', 'Type', 'Code', 'Message'], gateway),
     '## Policy management',
@@ -49,7 +49,7 @@ export function generate(): ReadonlyMap<string, string> {
       Object.entries(retrievalErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
     ),
     '## Flows',
-    'Codes with which a node or a run of a flow ends, and who can change it: the author, the caller or the platform.',
+    'Codes with which a node or a run of a flow ends, and where the remedy is: with the author, the caller or the platform.',
     table(
       ['Code', 'By', 'Meaning'],
       Object.entries(flowErrors).map(([name, { by, meaning }]) => [code(name), by, meaning]),

@@ -5,6 +5,6 @@ import { code, page, table } from '../reference/markdown.ts';
 export function generate(): ReadonlyMap<string, string> {
   const rows = Object.entries(exitCodes).map(([name, entry]) => [String(entry.code), code(name), entry.meaning]);
   const parts = [table(['Code', 'Name', 'Meaning'], rows)];
-  const introduction = 'With `--json` the name stands in the output too. Scripts may rely on codes and names.';
+  const introduction = 'With `--json` the output contains the name. Scripts may rely on codes and names.';
   return new Map([['docs/reference/exit-codes.md', page('Exit codes of portcullis', introduction, parts)]]);
 }

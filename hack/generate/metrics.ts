@@ -47,6 +47,6 @@ export function generate(): ReadonlyMap<string, string> {
   ];
   const introduction =
     'Every process answers `GET /metrics` in the text format of Prometheus, the runtime with its service token. Each ' +
-    'series carries the label `service`, and the defaults of the Node.js client stand beside these.';
+    'series carries the label `service`, and the default metrics of the Node.js client are added.';
   return new Map([['docs/reference/metrics.md', page('Metrics', introduction, parts)]]);
 }

@@ -6,7 +6,7 @@ type RequirementRow = { readonly id: string; readonly section: string; readonly 
 
 const header = 'id\tsection\trule';
 
-/** The rows of one file; throws at the first line that is not a row, or an id that stands twice. */
+/** The rows of one file; throws at the first line that is not a row, or an id that occurs twice. */
 export function parseRows(text: string): readonly RequirementRow[] {
   const [first, ...lines] = text.trimEnd().split('\n');
   if (first !== header) throw new Error(`the first line must be ${JSON.stringify(header)}`);
@@ -16,7 +16,7 @@ export function parseRows(text: string): readonly RequirementRow[] {
     if (id === undefined || section === undefined || rule === undefined || rest.length > 0) {
       throw new Error(`line ${index + 2} does not have three columns`);
     }
-    if (seen.has(id)) throw new Error(`the id ${id} stands twice`);
+    if (seen.has(id)) throw new Error(`the id ${id} occurs twice`);
     seen.add(id);
     return { id, section, rule };
   });

@@ -25,7 +25,7 @@ export const flowErrors = {
   auth_required: meaning(author, 'The called agent asks for another sign-in, which a flow cannot give.'),
   answer_invalid: meaning(platform, 'The answer of a called service does not have the agreed shape.'),
   unavailable: meaning(platform, 'A called service does not answer now.'),
-  rate_limited: meaning(platform, 'A called service asks to call later.'),
+  rate_limited: meaning(platform, 'A called service is over its rate limit: call later.'),
   file_provider_mapping_failed: meaning(platform, 'A file could not be read for the run.'),
   timeout: meaning(author, 'An attempt of a node took longer than its timeoutMs.'),
   deadline_exceeded: meaning(caller, 'The run took longer than its time.'),

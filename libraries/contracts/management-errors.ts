@@ -24,23 +24,23 @@ export const managementErrors = {
   revision_not_found: failure(404, 'There is no such revision of the policy.'),
   model_not_found: failure(404, 'There is no such model.'),
   operation_not_found: failure(404, 'There is no such operation, or it ended longer ago than operations are kept.'),
-  method_not_allowed: failure(405, 'The path does not answer to this method.'),
+  method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   request_timeout: failure(408, 'The request did not arrive in time.'),
   idempotency_key_reused: failure(409, 'The Idempotency-Key belongs to another command: a new change takes a new key.'),
   idempotency_in_progress: failure(
     409,
-    'The same command is still being carried out: repeat it with the same key in a while.',
+    'The same command is still being carried out: repeat it later with the same key.',
   ),
   policy_archived: failure(
     409,
     'The policy is archived and cannot be newly applied: restore it by a revision with status draft.',
   ),
-  policy_deleting: failure(409, 'The policy is being deleted: it takes no change and is not newly applied.'),
+  policy_deleting: failure(409, 'The policy is being deleted: it cannot be changed or applied.'),
   policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
-  model_deleting: failure(409, 'The model is being deleted: nothing is applied to it any more.'),
+  model_deleting: failure(409, 'The model is being deleted: no policy can be applied to it.'),
   etag_mismatch: failure(
     412,
-    'If-Match is not the current ETag of the resource: read it again, decide again, and use a new key.',
+    'If-Match is not the current ETag of the resource: read it again, and repeat the change with a new key.',
   ),
   body_too_large: failure(413, 'The body holds more than 1 MiB.'),
   unsupported_media_type: failure(415, 'The body has to be declared as application/json, without a content encoding.'),
@@ -48,13 +48,19 @@ export const managementErrors = {
   invalid_body: failure(422, 'The body has the wrong shape; details name each member.'),
   definition_too_large: failure(
     422,
-    'The definition takes more room than one revision may have: split the policy or shorten its lists.',
+    'The definition is larger than a revision may be: split the policy or shorten its lists.',
   ),
   if_match_missing: failure(428, 'Send a header If-Match with the ETag of the latest read.'),
   headers_too_large: failure(431, 'The headers of the request are too large.'),
   internal: failure(500, 'The request failed for a reason inside of the service.'),
-  identity_unavailable: failure(503, 'Tokens cannot be verified now, so nobody is let in.'),
-  authorization_unavailable: failure(503, 'Permissions cannot be asked for now, so nobody is let in.'),
+  identity_unavailable: failure(
+    503,
+    'Tokens cannot be verified at present, so every request is refused: repeat it later.',
+  ),
+  authorization_unavailable: failure(
+    503,
+    'Permissions cannot be read at present, so every request is refused: repeat it later.',
+  ),
   resources_unavailable: failure(
     503,
     'The server of the resources does not answer: repeat the request, a command with the same key.',
@@ -63,10 +69,7 @@ export const managementErrors = {
     503,
     'The database of the operations does not answer: repeat the request, a command with the same key.',
   ),
-  revision_pending: failure(
-    503,
-    'An earlier change of the policy is still being recorded: repeat the request in a while.',
-  ),
+  revision_pending: failure(503, 'An earlier change of the policy is still being recorded: repeat the request later.'),
 };
 
 export type ManagementErrorCode = keyof typeof managementErrors;
@@ -77,11 +80,11 @@ export type ManagementErrorCode = keyof typeof managementErrors;
 export const operationFailures = {
   superseded: 'A later change replaced this one before its outcome was observed.',
   progress_deadline_exceeded: 'Not every gateway replica confirmed in time; the application may still complete.',
-  lost_in_restore: 'The resource was restored or made anew, and what the command wrote is not in it.',
+  lost_in_restore: 'The resource was restored or created again without the change of the command.',
   revision_lost: 'A later change was recorded before this one could be, so it has no revision of its own.',
   not_executed: 'The command was not carried out: nothing was changed.',
   policy_archived: 'The policy was archived before it was applied.',
-  policy_revision_unknown: 'The policy or its revision is not there.',
+  policy_revision_unknown: 'The policy or its revision does not exist.',
   profile_unsupported: 'The content profile is not one that the runtime knows.',
   bundle_invalid: 'A rule does not compile or the bundle is too large.',
   rule_too_costly: 'A local rule could take longer than its share of the time budget.',

@@ -12,7 +12,7 @@ export const memoryErrors = {
   forbidden: failure(403, 'The token is not valid for this tenant.'),
   wrong_user_id: failure(403, 'Wrong user ID.'),
   not_found: failure(404, 'There is no such path, or the caller has no such object.'),
-  method_not_allowed: failure(405, 'The path does not answer to this method.'),
+  method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   conflict: failure(409, 'The idempotency key was used for another request.'),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),

@@ -36,7 +36,7 @@ const localAction = z
     z.strictObject({
       type: z.literal('mask').describe('type mask replaces what matches.'),
       replacement: codePoints(0, 1_024).describe(
-        'replacement stands literally for each match of a mask; it may be empty.',
+        'replacement is inserted literally for each match of a mask; it may be empty.',
       ),
     }),
   ])
@@ -85,7 +85,7 @@ const llmClassifier = z
   .describe('llmClassifier holds the members of a rule of kind llm_classifier.');
 
 const kindOf = <K extends string>(kind: K) =>
-  z.literal(kind).describe('kind says what a rule does; exactly its own member stands beside it.');
+  z.literal(kind).describe('kind says what a rule does; exactly the member of that name is set beside it.');
 
 const kinds = {
   stop_list: { id: ruleId, kind: kindOf('stop_list'), timeoutMs, action: localAction, stopList },

@@ -9,7 +9,7 @@ export const retrievalErrors = {
   unauthorized: failure(401, 'The identity of the caller is missing, expired or not valid here.'),
   forbidden: failure(403, 'The caller does not have the right that this request needs.'),
   not_found: failure(404, 'There is no such path, or no such object in this tenant.'),
-  method_not_allowed: failure(405, 'The path does not answer to this method.'),
+  method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   conflict: failure(409, 'The state of the collection does not allow this request.'),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),

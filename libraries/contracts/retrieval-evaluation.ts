@@ -42,7 +42,7 @@ export const evaluationRequestSchema = z
   .strictObject({
     collection: z.string().min(1).max(retrievalLimits.name),
     judgements: judgementListSchema,
-    modes: z.array(retrievalModeSchema).min(1).max(3).default(['hybrid']).describe('Each mode is measured by itself.'),
+    modes: z.array(retrievalModeSchema).min(1).max(3).default(['hybrid']).describe('Each mode is measured separately.'),
     top_k: z.int().min(topK.min).max(topK.max).default(topK.default).describe('How many documents of an answer count.'),
     rerank: z.boolean().default(false),
   })

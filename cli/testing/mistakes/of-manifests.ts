@@ -113,7 +113,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a tab as indentation', ['  model:\n', '\tmodel:\n'], {
     place: ['m.yaml: document 1, line 6, column 1'],
-    remedy: ['a tab', 'blanks'],
+    remedy: ['a tab', 'spaces'],
   }),
   edited('a bracket that is not closed', ['kind: ModelBinding', 'kind: [ModelBinding'], {
     place: ['m.yaml: document 1, line'],

@@ -77,7 +77,7 @@ const operations: readonly Row[] = [
     summary: 'Add memories',
     description:
       'Accepts messages; facts are extracted from what the user said, in the order of the requests of that user. Read the ' +
-      'event to learn what became of them.',
+      'event for the decision on each fact.',
     gates: writeGates,
     parameters: [idempotencyKey, ...callerParameters],
     body: 'AddMemoriesRequest',

@@ -18,7 +18,7 @@ export function memoryDocument(): unknown {
     tags: [
       { name: 'Health', description: 'The state of the dependencies.' },
       { name: 'Memories', description: 'Facts about the calling user, and the events that make them.' },
-      { name: 'Sessions', description: 'States that end by themselves.' },
+      { name: 'Sessions', description: 'States that expire.' },
       { name: 'Users', description: 'Export and erasure.' },
     ],
     paths: openApiPaths(memoryTable),

@@ -18,7 +18,7 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   eventEnded(end: EventEnd): void;
   /** What a look at the table of events found; undefined when the database did not answer. */
   backlog(found: EventBacklog | undefined): void;
-  /** Counts an error of a request that says that a dependency was away. */
+  /** Counts an error of a request if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
   /** @param problems of the newest change of the file of profiles; while there are any, the profiles before it are in use */
   profilesRead(problems: readonly string[]): void;
@@ -49,7 +49,7 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const unembedded = registry.gauge({
     name: 'portcullis_memory_without_vector',
-    help: 'Memories that wait for a vector and are found by their words until then.',
+    help: 'Memories without a vector, which are found by their words only.',
     labels: {},
   });
   const answers = registry.gauge({
@@ -59,7 +59,7 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const failures = registry.counter({
     name: 'portcullis_memory_dependency_failures_total',
-    help: 'Requests that failed because a dependency was away.',
+    help: 'Requests that failed because a dependency was unavailable.',
     labels: { dependency: dependencies },
   });
   const refused = registry.gauge({

@@ -65,7 +65,7 @@ export const documentOperations: readonly Row[] = [
     path: '/v1/collections/{collection_id}/documents',
     summary: 'List documents',
     description:
-      'The documents of the collection that the caller may see now, without their text. Who may write into the ' +
+      'The documents of the collection that the caller may see now, without their text. A writer of the ' +
       'collection sees all of them.',
     parameters: [collectionIdParameter, ...documentPages, ...memberParameters],
     success: answer('DocumentList'),

@@ -19,7 +19,7 @@ export function retrievalDocument(): unknown {
       { name: 'Collections', description: 'Documents that are searched together.' },
       { name: 'Documents', description: 'Submitting documents, and the jobs that index them.' },
       { name: 'Health', description: 'The state of the dependencies.' },
-      { name: 'Rights', description: 'Who may read and write, and who is in a group.' },
+      { name: 'Rights', description: 'Readers and writers of collections, and members of groups.' },
       { name: 'Search', description: 'Citations and packed contexts.' },
     ],
     paths: openApiPaths(retrievalTable),

@@ -26,7 +26,7 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   /** What a look at the job table found; undefined when the database did not answer. */
   backlog(found: Backlog | undefined): void;
   dependencyFailed(dependency: FailedDependency): void;
-  /** Counts an error that says that a dependency was away; no other error. */
+  /** Counts an error if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
   /** Whether the newest change of a file that is read again was refused, so that its content before serves on. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
@@ -62,7 +62,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
   });
   const dead = registry.gauge({
     name: 'portcullis_retrieval_ingest_dead_letters',
-    help: 'Jobs that are not tried again until they are replayed.',
+    help: 'Jobs that are not retried until they are replayed.',
     labels: {},
   });
   const answers = registry.gauge({
@@ -72,7 +72,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
   });
   const failures = registry.counter({
     name: 'portcullis_retrieval_dependency_failures_total',
-    help: 'Requests and attempts to ingest a document that failed because a dependency was away; relations is the store of rights.',
+    help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the store of rights.',
     labels: { dependency: failedDependencies },
   });
   const refused = registry.gauge({

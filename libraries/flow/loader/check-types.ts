@@ -102,7 +102,7 @@ function assignmentProblems(
   if (assigned.size === 0) return [];
   const place = [...at, 'config', 'state'];
   if (region.isConcurrent) {
-    return [{ code: 'state', at: place, message: 'stands where several turns or branches run beside each other' }];
+    return [{ code: 'state', at: place, message: 'is assigned where several turns or branches run at the same time' }];
   }
   return [...assigned].flatMap(([name, value]): readonly PlacedProblem[] => {
     const wanted = stepInto(state, [name]);

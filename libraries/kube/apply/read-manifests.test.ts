@@ -84,7 +84,7 @@ const lines =
   'apiVersion: portcullis.dev/v1alpha1\nkind: ModelBinding\nmetadata:\n  name: one\nspec:\n  gateway: default\n';
 
 test.each([
-  ['a tab', lines.replace('  name', '\tname'), 4, /a tab stands in the indentation/],
+  ['a tab', lines.replace('  name', '\tname'), 4, /the indentation has a tab/],
   ['a deeper line', lines.replace('  gateway', '  replicas: 1\n    gateway'), 6, /check the indentation/],
   ['a bracket that stays open', lines.replace('kind: M', 'kind: [M'), 2, /a bracket is opened and not closed/],
   ['a quote that stays open', lines.replace('name: one', 'name: "one'), 4, /a quote is opened and not closed/],

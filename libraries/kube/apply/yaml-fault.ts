@@ -9,13 +9,13 @@ const otherwise =
   'is not valid YAML here: check the indentation, the quotes and the brackets of this line and the one above';
 
 const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
-  TAB_AS_INDENT: 'a tab stands in the indentation: replace it with blanks',
+  TAB_AS_INDENT: 'the indentation has a tab: replace it with spaces',
   BAD_INDENT: 'the indentation is wrong: align the line with the others of its list or map',
   DUPLICATE_KEY: 'the key is not unique in its map: remove one of the two',
   MISSING_CHAR: 'a character is missing: check for ": " after a key, "- " before an entry, and a comma between entries',
   MULTILINE_IMPLICIT_KEY: 'a key goes over more than one line: check its indentation and its quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a map or list begins in the middle of a line: check the indentation, or quote the text',
-  BLOCK_IN_FLOW: 'lines of a list or map stand within brackets: separate the entries with commas',
+  BLOCK_IN_FLOW: 'the brackets contain lines of a list or map: separate the entries with commas',
   NON_STRING_KEY: 'a text that begins with { or [ is read as a map or a list: put the whole text in quotes',
   UNEXPECTED_TOKEN: 'a character is not expected here: check the commas, brackets and quotes of the line',
   TAG_RESOLVE_FAILED: 'the tag is not known: remove it, or quote a text that begins with !',

@@ -313,7 +313,7 @@ spec:
         {{- with .values.podAnnotations }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-        # Issuers are read at the start; key sets, profiles and content sources are read again by themselves.
+        # Issuers are read at the start; key sets, profiles and content sources are followed on change.
         checksum/issuers: {{ get $issuers "issuers.yaml" | sha256sum }}
     spec:
       serviceAccountName: {{ include "portcullis.fullname" $ }}-retrieval
