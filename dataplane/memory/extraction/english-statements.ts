@@ -1,4 +1,4 @@
-import { englishWords } from './english-words.ts';
+import { englishNonPlaces, englishWords } from './english-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
 const am = "(?:I['’]?m|I am|I was|I['’]ve been|I have been)";
@@ -25,7 +25,6 @@ export const english: StatementLanguage = {
       pattern: /^I(?:'ve| have)? (?:legally |officially )?changed my name(?:.*?(?:to|it's|I'm) (?<value>\p{L}+).*)?$/iu,
       topic: 'name',
     },
-    { pattern: /^I turned (?<value>\d{1,3})\b.*$/i, topic: 'age' },
     {
       pattern: /^I(?:'ve| have) been (?:living|based) (?:in|at|near) (?<value>.+?)(?: for .*| since .*)?$/i,
       topic: 'residence',
@@ -35,7 +34,11 @@ export const english: StatementLanguage = {
         /^(?:we|I)(?:'ve| have)? (?:got |rent |own |just moved to |moved to |live in |a )*(?:a |an )?(?:small |big |tiny |new )?(?:flat|apartment|house|place) in (?<value>.+)$/i,
       topic: 'residence',
     },
-    { pattern: /^we (?:now )?(?:live|moved|relocated) (?:in|to|near) (?<value>.+)$/i, topic: 'residence' },
+    {
+      pattern: /^we (?:now )?(?:live|moved|relocated) (?:in|to|near) (?<value>.+)$/i,
+      topic: 'residence',
+      except: englishNonPlaces,
+    },
     { pattern: /^it rains .* here in (?<value>\p{L}+), where I.*$/iu, topic: 'residence' },
     { pattern: /^my job at (?<value>.+?)(?: keeps| is| takes| has)\b.*$/i, topic: 'employer' },
     {
@@ -121,6 +124,7 @@ export const english: StatementLanguage = {
         'i',
       ),
       topic: 'residence',
+      except: englishNonPlaces,
     },
     {
       pattern: new RegExp(

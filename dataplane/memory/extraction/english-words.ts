@@ -1,9 +1,19 @@
 import type { StatementLanguage } from './statement.ts';
 
+/** What work moves to, and not a person. */
+export const englishNonPlaces =
+  /^(?:(?:an?|the|another|our|my|this|that|next|new) )*(?:(?:new|different|separate|dedicated|other|bigger|faster) )*(?:servers?|branch|host|cluster|database|folder|directory|version|library|framework|account|provider|platform|repository|tab|page|slide|level|queue|sprint|topic|step|point|question|cloud|production|staging|remote|kubernetes|docker|slack|teams|zoom|jira|notion|github|gitlab|typescript|javascript|python|rust|react|postgres(?:ql)?|mysql|linux|windows|aws|azure|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
+
+/** What a sentence says that begins with it or with "I": "My brother moved" is about another. */
+function ofSelf(words: string): RegExp {
+  const adverbs = 'just|recently|finally|totally|already|also|actually';
+  return new RegExp(`(?:^|\\b(?:I|we)(?:'ve| have)? )(?:(?:${adverbs}) )*(?:${words})(?!\\p{L})`, 'iu');
+}
+
 /** Words of English around statements: before them, at their end, in negations, requests and changes. */
 export const englishWords: Omit<StatementLanguage, 'forms'> = {
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|to give you context|and yes|anyhow|one more thing|last thing)(?=[\s,:!–—-])[\s,:!–—-]+)+/i,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|let me think(?: about it)?|i think you['’]?re wrong there|i don['’]?t get it|perfect|wow|thank you so much|makes sense|(?:ok )?i['’]?ll try that|i['’]?m (?:bored|tired) right now|great answer|never mind|good one|that helped(?: a lot)?|did(?:n['’]?t| not) know that|not quite what i meant|brb|interesting|fine,? whatever you say|that sounds a bit off|to give you context|and yes|anyhow|one more thing|last thing)(?=[\s,:!–—-])[\s,:!–—-]+)+/i,
   plain: [
     [
       /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust saying\b|\bif that matters\b|\bhonestly\b|\bthough\b|\bnothing fancy\b|\bbtw\b|[:;]-?[)D]+|\)\)+))+[\s.!)]*$/i,
@@ -15,44 +25,51 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/^i\b/, 'I'],
     [/\s+,/g, ','],
   ],
+  asked:
+    /(?<![\s,])[\s,]+(?=(?:what|who|whom|which|how|why|where|when|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|a|they|someone)\b[^"“]{0,30}\b(?:says?|said|wrote) ["“])/gi,
+  since:
+    /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace,? it['’]?s|nicotine-free)\b/i,
   changed: [
     [
-      /\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\b)(?! (?:to )?(?:the|a|an|another|my|our|it|this|that|them|some)\b)(?=,|$| (?:to|out|away|house|abroad|last|in|this)\b)/i,
+      new RegExp(
+        `\\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\\b| (?:to )?(?:the|an?|another|my|our|it|this|that|them|some)\\b| out of (?:the|my|your) | to ${englishNonPlaces.source.slice(1)})(?=,|$| (?:to|out|away|house|abroad|last)\\b)`,
+        'i',
+      ),
       /^residence$/,
     ],
     [
-      /\b(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|my old|that|the old) (?:job|company|firm)\b|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/i,
+      /\b(?:I|we)(?:'ve| have)? (?:just )?(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|that|my old|the old) (?:job|company|firm)\b(?! (?:\p{L}+ )?(?:party|dinner|meeting|chat)\b)|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/iu,
       /^(?:employer|job)$/,
     ],
-    [/\b(?:changed|switched) careers?\b|\bI(?:'ve)? retrained\b|\bgave (?:that|my) trade up\b/i, /^job$/],
+    [ofSelf('(?:changed|switched) careers?|retrained|gave (?:that|my) trade up'), /^job$/],
     [
-      /\bdivorce came through\b|\bI'm (?:divorced|single again)\b|\b(?:got|we've) divorced\b|\bwe(?:'ve)? (?:split up|broke up)\b/i,
+      /^(?:(?:the|my|our) )?divorce came through\b|\bI'm (?:divorced|single again)\b|\b(?:I|we)(?:'ve)? (?:got |just got )?divorced\b|\bwe(?:'ve)? (?:split up|broke up)(?! (?:into|in|the|a|our|for|over)\b)/i,
       /^marital status$/,
     ],
-    [/\beating meat again\b|\b(?:quit|dropped|done with|gave up(?: on)?) (?:that|my) diet\b/i, /^diet/],
+    [ofSelf("I'm eating meat again|(?:quit|dropped|gave up on|am done with) (?:that|my) diet"), /^diet/],
     [/\bchanged my (?:legal )?name\b/i, /^name$/],
-    [/\bkicked the habit\b|\b(?:quit|stopped) smoking\b|\bnicotine-free\b/i, /^smoking/],
-    [
-      /\btraded (?:the old one|my car|that car) in\b|(?:^|[,:] |\bI(?:'ve| have)? )(?:just )?sold (?:my|that) car\b/i,
-      /^(?:car|my: car|has: car)/,
-    ],
+    [ofSelf("kicked the habit|(?:quit|stopped) smoking|(?:I'm )?nicotine-free"), /^smoking/],
+    [ofSelf('(?:traded (?:the old one|my car|that car) in|sold (?:my|our|that) car)'), /^(?:car|my: car|has: car)/],
     [/\b(?:switched|changed) my (?:major|degree)\b/i, /^studies/],
-    [/\b(?:dropped|quit|gave up) that language\b/i, /^learning/],
+    [ofSelf('(?:dropped|quit|gave up) that language'), /^learning/],
     [/\bgave up my old hobby\b/i, /^my: hobbi/],
-    [/\bwiped (?:that|my) (?:machine|laptop)\b/i, /^uses/],
+    [ofSelf('wiped (?:that|my) (?:machine|laptop)'), /^uses/],
     [/\bmisspoke about my birthplace\b/i, /^origin/],
-    [/\b(?:tests?|results) came back\b|\bmy allergy (?:is|turned out)\b/i, /^(?:allergy|my: allergi)/],
-    [/\bgone right off it\b|\btastes change\b|\bis my favou?rite now\b|\bare my favou?rite now\b/i, /^favourite/],
-    [/\bchanged my mind about the colou?r\b/i, /^favourite: colou?r/],
-    [/\bdon't like that dish any ?more\b/i, /^taste/],
-    [/\b(?:the plan(?:'s| has)|(?:the|our|my) plans(?:'ve| have)?) changed\b/i, /^plan/],
+    [/\bmy allergy (?:is|turned out)\b/i, /^(?:allergy|my: allergi)/],
+    [/\bI've gone right off it\b|\b(?:is|are) my favou?rite now\b/i, /^favourite/],
+    [/\bI(?:'ve)? changed my mind about the colou?r(?! of\b)/i, /^favourite: colou?r/],
+    [/\bI don't like that dish any ?more\b/i, /^taste/],
+    [
+      /\b(?:the plan(?:['’]?s| has)|(?:the|our|my) plans(?:['’]ve| have)?) changed\b.*\b(?:moving|going|flying|travelling)\b/i,
+      /^plan/,
+    ],
     [/\bsold my instrument\b/i, /^activity/],
-    [/\bdoctor told me to stop drinking\b/i, /^(?:drinks|habit)/],
-    [/\bthat boss left\b/i, /^my: boss/],
-    [/\bswitched phones\b/i, /^my: phone/],
-    [/\brenamed (?:the|our|my) (?:dog|cat)\b/i, /^my: (?:dog|cat)/],
-    [/\btyped the wrong month\b/i, /^(?:birthday|my: birthday)/],
-    [/\btypo\b.*\bmy age\b/i, /^age$/],
+    [/\bmy doctor told me to stop drinking\b/i, /^(?:drinks|habit: (?:have|drink))/],
+    [/^that boss left(?=,|$| my new\b)/i, /^my: boss/],
+    [ofSelf('switched phones'), /^my: phone/],
+    [ofSelf('renamed (?:the|our|my) (?:dog|cat)'), /^my: (?:dog|cat)/],
+    [ofSelf('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
+    [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
   others:
     /^(?:s?he|they|it|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,

@@ -1,4 +1,4 @@
-import { readChanges, readForgotten, readStatement } from './read-statement.ts';
+import { readChange, readForgotten, readStatement } from './read-statement.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
 import { splitClauses } from './split-clauses.ts';
@@ -55,18 +55,13 @@ export function extractFacts({ role, content, saidAt }: SaidMessage, message: nu
 /** The sentences that say a change, as a whole: "I switched my major, it's chemistry now". */
 function changesOf({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
   const sentences = new Map(splitClauses(content).map((clause) => [clause.sentence.start, clause]));
-  return [...sentences.values()].flatMap(({ sentence: range, isQuestion }) => {
-    const raw = content.slice(range.start, range.end);
-    const text = isQuestion ? beforeQuestion(raw.trim()) : raw.trim();
-    const changes = readChanges(text);
-    if (changes.length === 0) return [];
-    const start = range.start + raw.indexOf(text);
+  return [...sentences.values()].flatMap(({ sentence, isQuestion }) => {
+    const raw = content.slice(sentence.start, sentence.end);
+    const change = readChange(`${raw.trim()}${isQuestion ? '?' : ''}`);
+    if (change === undefined) return [];
+    const { text, topics: changes } = change;
+    const start = sentence.start + raw.indexOf(text);
     const source = { message, start, end: start + text.length, saidAt };
     return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, changes }];
   });
-}
-
-/** What a sentence states before its question: "I sold my car, I've got a Volvo now does that help?". */
-function beforeQuestion(sentence: string): string {
-  return /^.*?(?<![\p{L}])(?:now|теперь|правильно)(?![\p{L}])/isu.exec(sentence)?.[0] ?? '';
 }

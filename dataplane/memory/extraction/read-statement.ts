@@ -20,7 +20,7 @@ export function readStatement(clause: string): Statement | undefined {
   const text = clause.replace(addedDates, '').trim();
   if (text.length > longestClause || text.endsWith('?') || quoted.test(text)) return undefined;
   const language = languageOf(text);
-  const plain = plainText(language, text);
+  const plain = plainText(language, text).replace(language.fillers, '');
   // What follows a comma often is a remark: "I am a nurse, nothing fancy".
   return (
     readIn(language, plain) ?? (isStated(language, plain) ? readIn(language, plain.replace(remark, '')) : undefined)
@@ -42,10 +42,32 @@ function plainText({ plain }: StatementLanguage, text: string): string {
     .trim();
 }
 
-/** The topics that a sentence says to have changed; empty where it says no change, and for questions and wishes. */
-export function readChanges(sentence: string): readonly RegExp[] {
-  if (sentence.length > longestClause || sentence.endsWith('?') || quoted.test(sentence)) return [];
+/** What a sentence says to have changed. */
+type StatedChange = {
+  /** The sentence, without a question after it. */
+  readonly text: string;
+  readonly topics: readonly RegExp[];
+};
+
+/** The change that a sentence says; undefined where it says none, and for questions and wishes. */
+export function readChange(sentence: string): StatedChange | undefined {
+  if (sentence.length > longestClause) return undefined;
   const language = languageOf(sentence);
+  for (const text of withoutQuestion(language, sentence)) {
+    const topics = changedTopics(language, text);
+    if (topics.length > 0) return { text, topics };
+  }
+  return undefined;
+}
+
+/** A sentence from its beginning to each question that it can end with, where it says before how it is now; then all of it. */
+function withoutQuestion({ asked, since }: StatementLanguage, sentence: string): readonly string[] {
+  const beginnings = [...sentence.matchAll(asked)].map(({ index }) => sentence.slice(0, index));
+  return [...beginnings.filter((text) => since.test(text)), sentence];
+}
+
+function changedTopics(language: StatementLanguage, sentence: string): readonly RegExp[] {
+  if (sentence.endsWith('?') || quoted.test(sentence)) return [];
   const plain = plainText(language, sentence).replace(language.fillers, '');
   if (language.others.test(plain)) return [];
   const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));

@@ -1,4 +1,4 @@
-import { russianWords } from './russian-words.ts';
+import { russianNonPlaces, russianWords } from './russian-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
 const now =
@@ -34,6 +34,7 @@ export const russian: StatementLanguage = {
     {
       pattern: /^(?:мы|я) (?:теперь |сейчас |недавно )*(?:живем|живу|переехали|перебрались) в (?<value>.+)$/iu,
       topic: 'residence',
+      except: russianNonPlaces,
     },
     { pattern: /^у нас в (?<value>\p{L}+) опять .*, .*живу.*$/iu, topic: 'residence' },
     { pattern: /^нас в (?<value>\p{L}+),? где я работаю,? .*$/iu, topic: 'employer' },
@@ -124,6 +125,7 @@ export const russian: StatementLanguage = {
         'iu',
       ),
       topic: 'residence',
+      except: russianNonPlaces,
     },
     { pattern: /^мой (?:город|адрес|дом)\s*[—–:-]?\s*(?:это |теперь |в )?(?<value>.+)$/iu, topic: 'residence' },
     { pattern: /^я\s+(?:родом |сам |сама )*из\s+(?<value>\p{L}.+)$/iu, topic: 'origin' },

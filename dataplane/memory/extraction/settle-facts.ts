@@ -69,14 +69,24 @@ function settleChange(
   known: readonly KnownMemory[],
 ): void {
   const fact = (decisions[at] as FactDecision).fact;
-  if (known.some(({ sameness }) => sameness === fact.sameness)) return;
+  const same = known.find(({ sameness }) => sameness === fact.sameness);
+  if (same !== undefined) {
+    // What the sentence says is in that memory.
+    for (const [place, one] of decisions.entries()) {
+      if (one.kind !== 'ADD' || !isWithin(one.fact, fact)) continue;
+      decisions[place] = { kind: 'NONE', fact: one.fact, memoryId: same.memoryId, reason: 'known' };
+    }
+    return;
+  }
   const isChanged = (topic: string): boolean => changes.some((about) => about.test(topic));
   const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
   // A statement of the sentence has settled it.
   if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return;
   const touched = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
-  const target = known.find(({ memoryId, topic }) => topic !== null && isChanged(topic) && !touched.has(memoryId));
+  const targets = known.filter(({ memoryId, topic }) => topic !== null && isChanged(topic) && !touched.has(memoryId));
+  if (isAmbiguous(targets)) return;
+  const target = targets[0];
   const place = siblings.find(([, { kind }]) => kind === 'ADD')?.[0] ?? at;
   const stated = (decisions[place] as FactDecision).fact;
   if (target !== undefined) {
@@ -88,6 +98,13 @@ function settleChange(
   if (earlier < 0) return;
   decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'said again in this add');
   decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
+}
+
+/** Whether a change can be about several of the memories: "I gave that language up", of one who learns two. */
+function isAmbiguous(targets: readonly KnownMemory[]): boolean {
+  const topics = new Set(targets.map(({ topic }) => topic ?? ''));
+  const kinds = new Set([...topics].map((topic) => topic.split(': ')[0]));
+  return kinds.size < topics.size;
 }
 
 function isBefore({ source: one }: UserFact, { source: other }: UserFact): boolean {

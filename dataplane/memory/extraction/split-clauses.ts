@@ -12,7 +12,7 @@ type Clause = {
 // of marks or blanks only, and the end of a clause is found without a pattern.
 /** Ends of sentences: marks before white space, and line breaks. Marks inside of numbers and addresses end none. */
 const sentenceEnds =
-  /(?<=\s)(?:[:;]-?\)|\)\))\)*(?=\s|$)|(?<=\s)(?:haha+|lol|tbh|ахах\p{L}*)(?=\s)|(?<![.!?…])[.!?…]+(?=["»”)]*(?:\s|$))["»”)]*|[\n\r]+|;\s/gu;
+  /(?<=\s)(?:[:;]-?\)|\)\))\)*(?=\s|$)|(?<=\s)(?:haha+|lol|tbh|just saying|if that matters|ахах\p{L}*|так вышло|вот так|если это важно)(?=\s)|(?<=\s)(?=(?:does that help|это поможет)\s*(?:\?|$))|(?<![.!?…])[.!?…]+(?=["»”)]*(?:\s|$))["»”)]*|[\n\r]+|;\s/gu;
 /** A second statement about the speaker in the same sentence. */
 const joints =
   /(?:,|(?<![\s,]))\s+(?:and|but|while|а|и|но|а также|и ещё)\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))|,\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))/giu;

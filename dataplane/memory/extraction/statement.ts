@@ -33,6 +33,10 @@ export type StatementLanguage = {
   readonly forms: readonly StatementForm[];
   /** Words at the end of a clause that say nothing, and the spelling of words that people shorten. */
   readonly plain: readonly (readonly [RegExp, string])[];
+  /** Where a question or a request can begin in a sentence that has no mark before it. */
+  readonly asked: RegExp;
+  /** Words that say how it is after a change. */
+  readonly since: RegExp;
   /** The beginning of a sentence about somebody else, which says no change of the speaker. */
   readonly others: RegExp;
   /** Phrases that say a change of the speaker's own life, and the topics that they change; no word alone is one. */
