@@ -59,6 +59,7 @@ export const modules: readonly Module[] = [
     kind: 'service',
     uses: [kit, contracts, environment, sql, identity, api, search, queue, models, mcp],
   },
+  { folder: 'dataplane/agents', kind: 'service', uses: [kit, contracts, environment, checks, identity, mcp, flow] },
   {
     folder: 'operator',
     kind: 'service',

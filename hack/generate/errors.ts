@@ -1,3 +1,5 @@
+import { agentErrors } from '#contracts/agent-errors';
+import { agentProblemCodes } from '#contracts/agent-state';
 import { checkErrors } from '#contracts/checks';
 import { flowErrors } from '#contracts/flow-errors';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
@@ -54,6 +56,24 @@ export function generate(): ReadonlyMap<string, string> {
       ['Code', 'By', 'Meaning'],
       Object.entries(flowErrors).map(([name, { by, meaning }]) => [code(name), by, meaning]),
     ),
+    '## Agents',
+    'Body on the paths of A2A: `{"error": {"code", "status", "message", "details"}}`, where each of the details has the code ' +
+      'and the trace id in `metadata`; on all others `application/problem+json`. A call of MCP that fails has code, message ' +
+      'and trace id as its text.',
+    table(
+      ['Status', 'Code', 'Reason of A2A', 'Meaning'],
+      Object.entries(agentErrors).map(([name, { status, a2a, meaning }]) => [
+        String(status),
+        code(name),
+        a2a.map(code).join(', '),
+        meaning,
+      ]),
+    ),
+    'Codes for which a process of an agent is not ready:',
+    table(
+      ['Code', 'Meaning and what to do'],
+      agentProblemCodes.map((name) => [code(name), agentProblemMeanings[name]]),
+    ),
     '## Memory',
     'Body: `{"code", "message", "trace_id"}`. The message of a 400 names each member of the body by its path.',
     table(
@@ -75,6 +95,20 @@ export function generate(): ReadonlyMap<string, string> {
   const introduction = 'Codes are for programs and do not change; messages are for people and may.';
   return new Map([['docs/reference/errors.md', page('Errors', introduction, parts)]]);
 }
+
+/** Rows of the error reference for agents that are not ready. */
+const agentProblemMeanings: Readonly<Record<(typeof agentProblemCodes)[number], string>> = {
+  bundle_invalid: 'The bundle does not have its shape or its digest: let the operator write it again.',
+  source_invalid: 'The bundle or the flow in it is missing or refused: run portcullis flow check.',
+  manifest_invalid: 'The publish manifest is refused: the message names line and field.',
+  policy_invalid: 'A policy that the version names is not served here, or in another revision: apply it.',
+  entry_point_invalid: 'The manifest names an entry point that the flow does not have.',
+  card_invalid: 'No valid agent card follows from the manifest and the address of the version.',
+  setting_invalid: 'The flow names something that this process has no setting to reach: the message says what.',
+  advertised_capability_unavailable:
+    'The manifest asks for a mode that this release does not have, or that the check at the start did not confirm.',
+  starting: 'The version is being read and checked.',
+};
 
 /** Column of the error reference: what the author of a policy does about a failed application. */
 const failureMeanings: Readonly<Record<FailureReason, string>> = {

@@ -4,7 +4,13 @@ import { type ClientMessage, protocolVersions, rpcErrors, type ServerAnswer } fr
 /** The end of a call: what a model reads, and the same as a value. A refusal has no value, as clients validate values. */
 export type ToolOutcome =
   | { readonly kind: 'result'; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly code: string;
+      readonly message: string;
+      /** Further facts for programs, such as the trace id. */
+      readonly details?: Readonly<Record<string, string>>;
+    };
 
 export type McpTool<Context> = {
   /** 1 to 64 of A-Z, a-z, 0-9, underscore and hyphen. */
@@ -13,8 +19,12 @@ export type McpTool<Context> = {
   readonly description: string;
   /** JSON Schema 2020-12 of an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** JSON Schema 2020-12 of the value of a result, an object; clients validate each value with it. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Whether a call changes nothing. */
   readonly isReadOnly: boolean;
+  /** Further hints for people and models; they give no right. */
+  readonly annotations?: Readonly<Record<string, boolean | undefined>>;
   /** Validates the arguments itself. */
   readonly run: (context: Context, args: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;
 };
@@ -26,6 +36,8 @@ export type McpServer<Context> = {
   /** What a model should know before it chooses a tool. */
   readonly instructions: string;
   readonly tools: readonly McpTool<Context>[];
+  /** Revisions of the protocol that the server answers, the preferred one first; all that are known when absent. */
+  readonly protocolVersions?: readonly [string, ...string[]];
 };
 
 const initializeParams = z.looseObject({ protocolVersion: z.string() });
@@ -33,7 +45,7 @@ const listParams = z.looseObject({ cursor: z.string().optional() });
 const callParams = z.looseObject({ name: z.string(), arguments: z.looseObject({}).default({}) });
 
 /**
- * Answers one message of a client. The server has no sessions, so that every replica answers every message.
+ * Answers one message of a client. It knows no sessions: a server that has them keeps them around this.
  * @returns undefined for a notification and for an answer, which have no answer
  */
 export async function answerMessage<Context>(
@@ -73,13 +85,13 @@ async function resultOf<Context>(
 }
 
 function initialize<Context>(
-  { name, title, version, instructions }: McpServer<Context>,
+  { name, title, version, instructions, protocolVersions: offered = protocolVersions }: McpServer<Context>,
   params: Readonly<Record<string, unknown>>,
 ): RpcResult | RpcError {
   const read = initializeParams.safeParse(params);
   if (!read.success) return invalidParams('protocolVersion is missing');
-  const [newest] = protocolVersions;
-  const protocolVersion = protocolVersions.find((one) => one === read.data.protocolVersion) ?? newest;
+  const [newest] = offered;
+  const protocolVersion = offered.find((one) => one === read.data.protocolVersion) ?? newest;
   const capabilities = { tools: { listChanged: false } };
   return { result: { protocolVersion, capabilities, serverInfo: { name, title, version }, instructions } };
 }
@@ -93,12 +105,13 @@ function listTools<Context>(
   if (!read.success || (read.data.cursor ?? '') !== '') return invalidParams('the cursor is not one of this server');
   return {
     result: {
-      tools: tools.map(({ name, title, description, inputSchema, isReadOnly }) => ({
+      tools: tools.map(({ name, title, description, inputSchema, outputSchema, isReadOnly, annotations }) => ({
         name,
         title,
         description,
         inputSchema,
-        annotations: { readOnlyHint: isReadOnly },
+        ...(outputSchema === undefined ? {} : { outputSchema }),
+        annotations: { readOnlyHint: isReadOnly, ...annotations },
       })),
     },
   };
@@ -118,8 +131,8 @@ async function callTool<Context>(
     const { value } = outcome;
     return { result: { content: [textOf(value)], structuredContent: value, isError: false } };
   }
-  const { code, message } = outcome;
-  return { result: { content: [textOf({ code, message })], isError: true } };
+  const { code, message, details } = outcome;
+  return { result: { content: [textOf({ code, message, ...details })], isError: true } };
 }
 
 function textOf(value: unknown): { readonly type: 'text'; readonly text: string } {

@@ -16,11 +16,15 @@ export const versionParameter = {
 /**
  * Checks the headers of a message. A request of a web page is refused: a page of another site could otherwise use the
  * network position of its reader (MCP 2025-11-25, transports, security warning).
+ * @param offered revisions that the header may name; a client that sends none has the negotiated one, or the oldest
  * @returns undefined if the message may be answered
  */
-export function headerFault(headers: IncomingHttpHeaders): 'foreign_origin' | 'unknown_version' | undefined {
+export function headerFault(
+  headers: IncomingHttpHeaders,
+  offered: readonly string[] = [assumedVersion, ...protocolVersions],
+): 'foreign_origin' | 'unknown_version' | undefined {
   if (headers.origin !== undefined) return 'foreign_origin';
-  const version = headers['mcp-protocol-version'] ?? assumedVersion;
-  const isKnown = version === assumedVersion || protocolVersions.some((one) => one === version);
+  const version = headers['mcp-protocol-version'];
+  const isKnown = version === undefined || offered.some((one) => one === version);
   return isKnown ? undefined : 'unknown_version';
 }

@@ -1,0 +1,16 @@
+import type { CheckedResult } from '../calls/agent-call.ts';
+import { AgentError } from '../calls/agent-error.ts';
+import type { AgentMessage } from './wire.ts';
+
+/**
+ * Step eight: the parts of a checked result in the media modes that agent and client have in common.
+ * @throws AgentError output_invalid if no part is left
+ */
+export function partsOf({ text, data }: CheckedResult, modes: readonly string[]): AgentMessage['parts'] {
+  const parts = [
+    ...(text !== undefined && modes.includes('text/plain') ? [{ text, mediaType: 'text/plain' }] : []),
+    ...(data !== undefined && modes.includes('application/json') ? [{ data, mediaType: 'application/json' }] : []),
+  ];
+  if (parts.length === 0) throw new AgentError('output_invalid');
+  return parts;
+}

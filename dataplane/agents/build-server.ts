@@ -1,0 +1,60 @@
+import type { CheckClient } from '#checks/client';
+import { canonicalBytes, sha256Hex } from '#contracts/canonical';
+import type { FlowPorts } from '#flow/engine/ports';
+import type { Clock } from '#kit/time/clock';
+import type { Capability } from './bundle/capabilities.ts';
+import type { LoadedAgent } from './bundle/load-agent.ts';
+import { buildCard } from './card/build-card.ts';
+import type { AgentServer, ServedCard } from './http/agent-server.ts';
+import type { CallVerifier } from './identity/call-verifier.ts';
+import { SessionStore } from './mcp/session-store.ts';
+import type { PolicyTargets } from './steps/policy-targets.ts';
+import type { RunObserver } from './steps/process-call.ts';
+import { createRunSlots } from './steps/run-slots.ts';
+import { TaskStore } from './tasks/task-store.ts';
+
+type BuildParts = {
+  readonly agent: LoadedAgent;
+  readonly verifier: CallVerifier;
+  readonly confirmed: ReadonlySet<Capability>;
+  readonly card: ServedCard | undefined;
+  readonly ports: FlowPorts;
+  readonly checks: CheckClient;
+  readonly policies: PolicyTargets;
+  readonly observer: RunObserver;
+  readonly mcpConfirmers: readonly string[];
+  readonly clock: Clock;
+  readonly unwatchedMs: number;
+};
+
+/** Everything that serves one version; the check at the start builds one, too, for its own agent. */
+export function buildServer(parts: BuildParts): AgentServer {
+  const { agent, verifier, confirmed, card, ports, checks, policies, observer, mcpConfirmers, clock, unwatchedMs } =
+    parts;
+  return {
+    agent,
+    application: { agent, guard: { checks, policies }, ports, observer },
+    verifier,
+    profiles: {
+      card,
+      a2a: confirmed.has('a2a.message'),
+      streaming: confirmed.has('a2a.streaming'),
+      mcp: confirmed.has('mcp.tool'),
+    },
+    tasks: new TaskStore(clock),
+    sessions: new SessionStore(clock),
+    slots: createRunSlots(agent.bundle.limits.concurrency),
+    mcpConfirmers: new Set(mcpConfirmers),
+    clock,
+    startedAt: clock.date(),
+    unwatchedMs,
+  };
+}
+
+/** The card as it is sent; undefined where the version has none. */
+export function serveCard(agent: LoadedAgent, confirmed: ReadonlySet<Capability>): ServedCard | undefined {
+  const card = buildCard(agent, confirmed);
+  if (card === undefined) return undefined;
+  const bytes = canonicalBytes(card);
+  return { card, bytes, digest: sha256Hex(bytes) };
+}

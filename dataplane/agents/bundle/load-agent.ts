@@ -1,0 +1,104 @@
+import { type AgentBundle, agentBundleDigest, agentBundleSchema } from '#contracts/agent-bundle';
+import type { AgentProblem } from '#contracts/agent-state';
+import type { PublishManifest } from '#flow/definition/manifest-schema';
+import { loadFlow } from '#flow/loader/load-flow';
+import { loadManifest } from '#flow/loader/load-manifest';
+import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { problemLine, type SourceProblem } from '#flow/source/problem';
+import { JsonError, parseStrict } from '#kit/json/parse-strict';
+import { textMemberOf } from './text-member.ts';
+
+/** One version whose flow and manifest every check of the loader accepted. It never changes (`agents:flow:immutable`). */
+export type LoadedAgent = {
+  readonly bundle: AgentBundle;
+  readonly flow: LoadedFlow;
+  readonly manifest: PublishManifest;
+  /** Member of the input that takes the text of a message. */
+  readonly textMember: string | undefined;
+};
+
+type AgentLoad =
+  | { readonly ok: true; readonly agent: LoadedAgent }
+  | { readonly ok: false; readonly problems: readonly AgentProblem[] };
+
+type ProblemCode = AgentProblem['code'];
+
+/** Problems of one source that are named; further ones follow when these are corrected. */
+const mostProblems = 10;
+
+/** Reads the file of one version and everything in it. */
+export function loadAgent(bytes: Uint8Array): AgentLoad {
+  const read = agentBundleSchema.safeParse(parsed(bytes));
+  if (!read.success) return refused('bundle_invalid', 'the bundle does not have the shape of an agent bundle');
+  const bundle = read.data;
+  if (agentBundleDigest(bundle) !== bundle.digest) {
+    return refused('bundle_invalid', 'the digest of the bundle is not that of its content');
+  }
+  const flow = loadFlow(bundle.flow);
+  if (!flow.ok) return { ok: false, problems: placed('source_invalid', 'flow.yaml', flow.problems) };
+  const manifest = loadManifest(bundle.manifest, flow.flow);
+  if (!manifest.ok) {
+    const [entry, other] = split(manifest.problems, ({ path }) => path === 'flow.entrypoint');
+    const file = 'manifest.yaml';
+    return {
+      ok: false,
+      problems: [...placed('entry_point_invalid', file, entry), ...placed('manifest_invalid', file, other)],
+    };
+  }
+  const agent = {
+    bundle,
+    flow: flow.flow,
+    manifest: manifest.manifest,
+    textMember: textMemberOf(manifest.manifest.contract),
+  };
+  const problems = contractProblems(agent);
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };
+}
+
+/** What a manifest says about media modes and guardrails must agree with its schema and with the bundle. */
+function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
+  const problems: AgentProblem[] = [];
+  const known = ['text/plain', 'application/json'];
+  const { inputMediaModes, outputMediaModes } = manifest.contract;
+  const report = (code: ProblemCode, message: string) => void problems.push({ code, message });
+  if (![...inputMediaModes, ...outputMediaModes].every((mode) => known.includes(mode))) {
+    report('manifest_invalid', `the media modes of the contract must be of ${known.join(' and ')}`);
+  }
+  if (inputMediaModes.includes('text/plain') && textMember === undefined) {
+    report(
+      'manifest_invalid',
+      'contract.inputMediaModes names text/plain, but the input schema has neither a string named text nor exactly one ' +
+        'required string',
+    );
+  }
+  for (const stage of ['input', 'output'] as const) {
+    const [asked, issued] = [manifest.guardrails[stage], bundle.guardrails[stage]];
+    const isEqual =
+      asked === 'None' || issued === 'None'
+        ? asked === issued
+        : asked.policy === issued.name && asked.revision === issued.revision;
+    if (!isEqual) report('policy_invalid', `the ${stage} guardrail of the bundle is not that of the manifest`);
+  }
+  return problems;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return parseStrict(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+function placed(code: ProblemCode, file: string, problems: readonly SourceProblem[]): readonly AgentProblem[] {
+  return problems.slice(0, mostProblems).map((problem) => ({ code, message: problemLine(file, problem) }));
+}
+
+function refused(code: ProblemCode, message: string): AgentLoad {
+  return { ok: false, problems: [{ code, message }] };
+}
+
+function split<T>(list: readonly T[], isFirst: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [list.filter(isFirst), list.filter((one) => !isFirst(one))];
+}

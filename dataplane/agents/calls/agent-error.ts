@@ -1,0 +1,46 @@
+import { type AgentErrorCode, agentErrors } from '#contracts/agent-errors';
+import type { FlowErrorCode } from '#contracts/flow-errors';
+
+/** The steps of a call in their order (`agents:order:fixed`); a refusal at any of them is step nine. */
+const stepNames = [
+  'protocol',
+  'identity',
+  'files',
+  'input_guardrails',
+  'conversion',
+  'entry_point',
+  'output',
+  'result',
+] as const;
+type StepName = (typeof stepNames)[number];
+
+/** A call is refused or has failed. The message has words of this program only (`agents:order:refusal`). */
+export class AgentError extends Error {
+  readonly code: AgentErrorCode;
+  /** Of a run that ended with an error of its flow. */
+  readonly flowCode: FlowErrorCode | undefined;
+  step: StepName | undefined;
+
+  constructor(code: AgentErrorCode, flowCode?: FlowErrorCode) {
+    super(agentErrors[code].meaning);
+    this.name = 'AgentError';
+    this.code = code;
+    this.flowCode = flowCode;
+  }
+}
+
+/** Any error as one of ours; the text of a foreign error is dropped (`agents:error:no-raw-exception`). */
+export function asAgentError(error: unknown): AgentError {
+  return error instanceof AgentError ? error : new AgentError('internal');
+}
+
+/** Runs one step; a refusal carries its name. @throws AgentError */
+export async function atStep<T>(step: StepName, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = asAgentError(thrown);
+    error.step ??= step;
+    throw error;
+  }
+}

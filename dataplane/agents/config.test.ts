@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { readConfig, settings } from './config.ts';
+
+const file = import.meta.filename;
+const development = { PORTCULLIS_AGENT_BUNDLE: 'agent.json', PORTCULLIS_IDENTITY: 'development' };
+const keys = { PORTCULLIS_GATEWAY_ISSUER: 'https://gateway.example', PORTCULLIS_GATEWAY_KEYS_FILE: file };
+
+test('the settings of one mode of identity are read, and nothing of the other mode', () => {
+  expect(readConfig(development).config.identity).toEqual({ mode: 'development' });
+  expect(readConfig({ ...development, ...keys, PORTCULLIS_IDENTITY: 'production' }).config.identity).toEqual({
+    mode: 'production',
+    issuer: 'https://gateway.example',
+    keysFile: file,
+  });
+  expect(() => readConfig({ ...development, ...keys })).toThrow('in development mode no token is verified');
+  expect(() => readConfig({ ...development, PORTCULLIS_IDENTITY: 'production' })).toThrow('must be set');
+  expect(() => readConfig({})).toThrow('PORTCULLIS_AGENT_BUNDLE');
+});
+
+test('a folder of policies needs the token for their runtimes', () => {
+  const policies = { ...development, PORTCULLIS_POLICY_TARGETS_DIR: 'targets' };
+  expect(() => readConfig(policies)).toThrow('PORTCULLIS_RUNTIME_TOKEN_FILE is missing');
+  expect(readConfig({ ...policies, PORTCULLIS_RUNTIME_TOKEN_FILE: file }).secrets.runtimeTokenFile).toBe(file);
+});
+
+test('every setting says what it is for', () => {
+  for (const one of Object.values(settings)) expect(one.help).not.toBe('');
+});

@@ -1,0 +1,108 @@
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
+import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+
+const port = { min: 0, max: 65_535, default: 0 };
+
+export const settings = {
+  PORTCULLIS_AGENT_BUNDLE: setting.path({
+    help: 'JSON file of one version of an agent; the process is not ready while it is missing or invalid',
+  }),
+  PORTCULLIS_AGENT_HOST: setting.string({ help: 'address of both ports', default: '127.0.0.1' }),
+  PORTCULLIS_AGENT_PORT: setting.integer({ help: 'port for calls of the gateway; 0 takes a free one', ...port }),
+  PORTCULLIS_ADMIN_PORT: setting.integer({
+    help: 'port of /livez, /readyz, /metrics, /state and /runs; 0 takes a free one',
+    ...port,
+  }),
+  PORTCULLIS_IDENTITY: setting.choice({
+    help: 'production: calls have a token of the gateway; development: headers name the caller, without authentication',
+    choices: ['production', 'development'],
+  }),
+  PORTCULLIS_GATEWAY_ISSUER: setting.optional(
+    setting.string({ help: 'issuer of the tokens of the gateway; required if PORTCULLIS_IDENTITY is production' }),
+  ),
+  PORTCULLIS_GATEWAY_KEYS_FILE: setting.optional(
+    setting.file({ help: 'JWKS file of the gateway; required if PORTCULLIS_IDENTITY is production' }),
+  ),
+  PORTCULLIS_MODEL_GATEWAY_URL: setting.optional(
+    setting.url({ help: 'address of the model gateway, to which /v1 is added; required where the flow names a model' }),
+  ),
+  PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'client key of this process at the model gateway, read again on change' }),
+  ),
+  PORTCULLIS_POLICY_TARGETS_DIR: setting.optional(
+    setting.path({ help: 'folder of NAME.json for each policy that the version names, as the operator writes them' }),
+  ),
+  PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_POLICY_TARGETS_DIR' }),
+  ),
+  PORTCULLIS_MCP_CONFIRMERS: setting.optional(
+    setting.list({ help: 'subjects that may call MCP while its profile is confirmed; all others get 404' }),
+  ),
+  PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
+};
+
+/** Never both: the headers of development mode are not read in production mode. */
+type AgentIdentity =
+  | { readonly mode: 'production'; readonly issuer: string; readonly keysFile: string }
+  | { readonly mode: 'development' };
+
+export type AgentConfig = {
+  readonly bundleFile: string;
+  readonly host: string;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly identity: AgentIdentity;
+  readonly modelGateway: URL | undefined;
+  readonly policyTargets: string | undefined;
+  readonly mcpConfirmers: readonly string[];
+  readonly logLevel: LogLevel;
+};
+
+/** Paths of secrets; each part reads its own. */
+export type AgentSecrets = {
+  readonly modelGatewayTokenFile: string | undefined;
+  readonly runtimeTokenFile: string | undefined;
+};
+
+/** @throws ConfigError with every problem */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: AgentConfig;
+  readonly secrets: AgentSecrets;
+} {
+  const read = readEnvironment(settings, env);
+  const policyTargets = read.PORTCULLIS_POLICY_TARGETS_DIR;
+  const runtimeTokenFile = read.PORTCULLIS_RUNTIME_TOKEN_FILE;
+  if (policyTargets !== undefined && runtimeTokenFile === undefined) {
+    throw new ConfigError([
+      'PORTCULLIS_RUNTIME_TOKEN_FILE is missing: it must be set with PORTCULLIS_POLICY_TARGETS_DIR',
+    ]);
+  }
+  return {
+    config: {
+      bundleFile: read.PORTCULLIS_AGENT_BUNDLE,
+      host: read.PORTCULLIS_AGENT_HOST,
+      port: read.PORTCULLIS_AGENT_PORT,
+      adminPort: read.PORTCULLIS_ADMIN_PORT,
+      identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_GATEWAY_ISSUER, read.PORTCULLIS_GATEWAY_KEYS_FILE),
+      modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+      policyTargets,
+      mcpConfirmers: read.PORTCULLIS_MCP_CONFIRMERS ?? [],
+      logLevel: read.PORTCULLIS_LOG_LEVEL,
+    },
+    secrets: { modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE, runtimeTokenFile },
+  };
+}
+
+function identityOf(
+  mode: 'production' | 'development',
+  issuer: string | undefined,
+  keysFile: string | undefined,
+): AgentIdentity {
+  const names = 'PORTCULLIS_GATEWAY_ISSUER and PORTCULLIS_GATEWAY_KEYS_FILE';
+  if (mode === 'development') {
+    if (issuer === undefined && keysFile === undefined) return { mode };
+    throw new ConfigError([`${names} are set: in development mode no token is verified, so remove them`]);
+  }
+  if (issuer !== undefined && keysFile !== undefined) return { mode, issuer, keysFile };
+  throw new ConfigError([`${names} must be set if PORTCULLIS_IDENTITY is production`]);
+}

@@ -1,0 +1,114 @@
+import { headerValues } from '#kit/http/raw-headers';
+import type { ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
+import type { CallOperation } from '../identity/call-verifier.ts';
+import type { AgentServer } from './agent-server.ts';
+import { checkContentType, type Exchange, receive, refuseA2a } from './exchange.ts';
+import { sendMessage } from './send-message.ts';
+import { streamMessage, subscribeToTask } from './stream-message.ts';
+import { cancelTask, getTask, getTasks } from './task-operations.ts';
+
+type A2aRoute = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** The first group is the id of a task. */
+  readonly path: RegExp;
+  readonly operation: CallOperation;
+  readonly hasBody: boolean;
+  readonly run: (
+    server: AgentServer,
+    exchange: Exchange,
+    identity: ExecutionIdentity,
+    input: { readonly id: string; readonly body: Buffer },
+  ) => Promise<void> | void;
+};
+
+const refuse = (code: 'push_notification_not_supported' | 'extended_card_not_configured') => (): never => {
+  throw new AgentError(code);
+};
+const push = {
+  operation: 'tasks:push',
+  hasBody: false,
+  run: refuse('push_notification_not_supported'),
+} as const satisfies Partial<A2aRoute>;
+const subscribe = {
+  path: /^\/tasks\/([^/:]+):subscribe$/,
+  operation: 'tasks:subscribe',
+  hasBody: false,
+  run: (server, exchange, identity, { id }) => subscribeToTask(server, exchange, identity, id),
+} as const satisfies Partial<A2aRoute>;
+
+/** Every operation of A2A 1.0 in the binding HTTP+JSON. */
+export const a2aRoutes: readonly A2aRoute[] = [
+  {
+    method: 'POST',
+    path: /^\/message:send$/,
+    operation: 'message:send',
+    hasBody: true,
+    run: (server, exchange, identity, { body }) => sendMessage(server, exchange, identity, body),
+  },
+  {
+    method: 'POST',
+    path: /^\/message:stream$/,
+    operation: 'message:stream',
+    hasBody: true,
+    run: (server, exchange, identity, { body }) => streamMessage(server, exchange, identity, body),
+  },
+  { method: 'GET', path: /^\/tasks$/, operation: 'tasks:list', hasBody: false, run: getTasks },
+  {
+    method: 'GET',
+    path: /^\/tasks\/([^/:]+)$/,
+    operation: 'tasks:get',
+    hasBody: false,
+    run: (server, exchange, identity, { id }) => getTask(server, exchange, identity, id),
+  },
+  {
+    method: 'POST',
+    path: /^\/tasks\/([^/:]+):cancel$/,
+    operation: 'tasks:cancel',
+    hasBody: false,
+    run: (server, exchange, identity, { id }) => cancelTask(server, exchange, identity, id),
+  },
+  // The tables of the standard say POST, its protocol buffers say GET.
+  { method: 'POST', ...subscribe },
+  { method: 'GET', ...subscribe },
+  { method: 'POST', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs$/, ...push },
+  { method: 'GET', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs$/, ...push },
+  { method: 'GET', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs\/[^/:]+$/, ...push },
+  { method: 'DELETE', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs\/[^/:]+$/, ...push },
+  {
+    method: 'GET',
+    path: /^\/extendedAgentCard$/,
+    operation: 'card:extended',
+    hasBody: false,
+    run: refuse('extended_card_not_configured'),
+  },
+];
+
+/** Steps one and two, then the operation; every refusal is answered here. @returns the code of the error, or `none` */
+export async function answerA2aRoute(
+  server: AgentServer,
+  exchange: Exchange,
+  route: A2aRoute,
+  id: string,
+): Promise<string> {
+  const { incoming } = exchange;
+  const { operation } = route;
+  try {
+    const body = await atStep('protocol', () => checkProtocol(server, exchange, route));
+    const identity = await atStep('identity', () => server.verifier.verify(incoming.rawHeaders, operation));
+    await route.run(server, exchange, identity, { id, body });
+    return 'none';
+  } catch (thrown) {
+    const error = asAgentError(thrown);
+    refuseA2a(exchange, error);
+    return error.code;
+  }
+}
+
+/** Step one: version, media type, size, in this order (`agents:order:protocol-version`). */
+async function checkProtocol({ agent }: AgentServer, exchange: Exchange, { hasBody }: A2aRoute): Promise<Buffer> {
+  const [version, ...more] = headerValues(exchange.incoming.rawHeaders, 'a2a-version');
+  if (version !== '1.0' || more.length > 0) throw new AgentError('version_not_supported');
+  if (hasBody) checkContentType(exchange);
+  return receive(exchange, agent.bundle.limits.requestBytes);
+}

@@ -1,0 +1,41 @@
+import type { AgentProblem } from '#contracts/agent-state';
+import type { Clock } from '#kit/time/clock';
+import type { LoadedAgent } from '../bundle/load-agent.ts';
+import type { AgentCard } from '../card/build-card.ts';
+import type { CallVerifier } from '../identity/call-verifier.ts';
+import type { SessionStore } from '../mcp/session-store.ts';
+import type { AgentApplication } from '../steps/process-call.ts';
+import type { RunSlots } from '../steps/run-slots.ts';
+import type { TaskStore } from '../tasks/task-store.ts';
+
+/** A card with everything that its route answers. */
+export type ServedCard = { readonly card: AgentCard; readonly bytes: Buffer; readonly digest: string };
+
+/** The profiles that a version serves; each was confirmed. */
+type ServedProfiles = {
+  readonly card: ServedCard | undefined;
+  readonly a2a: boolean;
+  readonly streaming: boolean;
+  readonly mcp: boolean;
+};
+
+/** Everything that the operations of one process share. */
+export type AgentServer = {
+  readonly agent: LoadedAgent;
+  readonly application: AgentApplication;
+  readonly verifier: CallVerifier;
+  readonly profiles: ServedProfiles;
+  readonly tasks: TaskStore;
+  readonly sessions: SessionStore;
+  readonly slots: RunSlots;
+  /** Subjects that may call MCP (`agents:mcp-auth:r1-only`). */
+  readonly mcpConfirmers: ReadonlySet<string>;
+  readonly clock: Clock;
+  readonly startedAt: Date;
+  readonly unwatchedMs: number;
+};
+
+/** What the traffic port serves now: a version, or why there is none. */
+export type Served =
+  | { readonly kind: 'ready'; readonly server: AgentServer }
+  | { readonly kind: 'not_ready'; readonly problems: readonly AgentProblem[] };

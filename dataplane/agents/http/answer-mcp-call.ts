@@ -1,0 +1,154 @@
+import { agentErrors } from '#contracts/agent-errors';
+import { sendJson } from '#kit/http/json-answer';
+import { headerValues } from '#kit/http/raw-headers';
+import { drainRefused } from '#kit/http/read-body';
+import type { JsonValue } from '#kit/json/json-value';
+import { answerMessage } from '#mcp/answer-message';
+import { headerFault } from '#mcp/check-headers';
+import { type ClientMessage, clientMessageSchema, rpcErrors } from '#mcp/message';
+import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError, asAgentError, atStep } from '../calls/agent-error.ts';
+import { describeServer } from '../mcp/describe-server.ts';
+import type { Session } from '../mcp/session-store.ts';
+import type { AgentServer } from './agent-server.ts';
+import { callFlowTool } from './call-flow-tool.ts';
+import {
+  answerHeaders,
+  checkContentType,
+  type Exchange,
+  readJsonBytes,
+  receive,
+  refuseWithProblem,
+} from './exchange.ts';
+
+const sessionHeader = 'mcp-session-id';
+const allowed = 'POST, DELETE';
+
+/** Answers one request of an MCP client with the steps of every other call. @returns the code of the error, or `none` */
+export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<string> {
+  const { incoming, outgoing } = exchange;
+  try {
+    if (incoming.method !== 'POST' && incoming.method !== 'DELETE') throw new AgentError('method_not_allowed');
+    const body = await atStep('protocol', () => checkMcpProtocol(server, exchange));
+    const identity = await atStep('identity', () => verify(server, exchange));
+    if (incoming.method === 'DELETE') {
+      server.sessions.end(sessionOf(server, exchange, identity));
+      outgoing.writeHead(204, answerHeaders(exchange)).end();
+      return 'none';
+    }
+    await answerPost(server, exchange, identity, body);
+    return 'none';
+  } catch (thrown) {
+    const error = asAgentError(thrown);
+    if (error.code === 'invalid_request') refuseMessage(exchange, error);
+    else refuseWithProblem(exchange, error, error.code === 'method_not_allowed' ? { allow: allowed } : {});
+    return error.code;
+  }
+}
+
+/** Step one of MCP: origin, version, media types, size. */
+async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Promise<Buffer> {
+  const { incoming } = exchange;
+  const fault = headerFault(incoming.headers, ['2025-11-25']);
+  if (fault === 'foreign_origin') throw new AgentError('forbidden');
+  if (fault !== undefined) throw new AgentError('version_not_supported');
+  if (incoming.method === 'DELETE') return Buffer.alloc(0);
+  checkContentType(exchange);
+  const accepted = (incoming.headers.accept ?? '').split(',').map((one) => one.split(';')[0]?.trim());
+  const takes = (type: string): boolean => accepted.includes(type) || accepted.includes('*/*');
+  if (!takes('application/json') || !takes('text/event-stream')) throw new AgentError('not_acceptable');
+  return receive(exchange, agent.bundle.limits.requestBytes);
+}
+
+/** Step two of MCP: the identity of the call, which must be one of those that confirm this profile. */
+async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Exchange): Promise<ExecutionIdentity> {
+  const identity = await verifier.verify(incoming.rawHeaders, 'mcp');
+  if (!mcpConfirmers.has(identity.subject.subject)) throw new AgentError('not_found');
+  return identity;
+}
+
+/** @throws AgentError invalid_request without a session, session_not_found for one that the caller does not have */
+function sessionOf({ sessions }: AgentServer, { incoming }: Exchange, identity: ExecutionIdentity): Session {
+  const [id, ...more] = headerValues(incoming.rawHeaders, sessionHeader);
+  if (id === undefined || more.length > 0) throw new AgentError('invalid_request');
+  const session = sessions.find(callerKey(identity), id);
+  if (session === undefined) throw new AgentError('session_not_found');
+  return session;
+}
+
+async function answerPost(
+  server: AgentServer,
+  exchange: Exchange,
+  identity: ExecutionIdentity,
+  body: Buffer,
+): Promise<void> {
+  const { outgoing } = exchange;
+  const read = clientMessageSchema.safeParse(readJsonBytes(body));
+  if (!read.success) throw new AgentError('invalid_request');
+  const message = read.data;
+  if (message.method === 'initialize') return initialize(server, exchange, identity, message);
+  const session = sessionOf(server, exchange, identity);
+  if (message.id === undefined || message.method === undefined) {
+    noteNotification(session, message);
+    outgoing.writeHead(202, answerHeaders(exchange)).end();
+    return;
+  }
+  const { id, method } = message;
+  if (!session.isInitialized && method !== 'ping') {
+    const error = { code: rpcErrors.invalidRequest, message: 'the session is not initialized' };
+    return sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
+  }
+  // Two calls with one id could not be told apart by a cancellation.
+  if (session.calls.has(id)) throw new AgentError('invalid_request');
+  const controller = new AbortController();
+  session.calls.set(id, controller);
+  try {
+    const { signal } = controller;
+    const answer = await answerMessage(describeServer(server.agent), message, (args) =>
+      callFlowTool(server, args as Record<string, JsonValue>, {
+        identity,
+        session: session.id,
+        traceId: exchange.trace.traceId,
+        signal,
+      }),
+    );
+    // A cancelled request has no answer (MCP 2025-11-25, cancellation).
+    if (signal.aborted) outgoing.writeHead(202, answerHeaders(exchange)).end();
+    else sendJson(outgoing, 200, answer, answerHeaders(exchange));
+  } finally {
+    session.calls.delete(id);
+  }
+}
+
+async function initialize(
+  server: AgentServer,
+  exchange: Exchange,
+  identity: ExecutionIdentity,
+  message: ClientMessage,
+): Promise<void> {
+  const never = async (): Promise<never> => {
+    throw new AgentError('invalid_request');
+  };
+  const answer = await answerMessage(describeServer(server.agent), message, never);
+  if (answer === undefined) throw new AgentError('invalid_request');
+  const opened = answer.error === undefined ? server.sessions.open(callerKey(identity)) : undefined;
+  const headers = opened === undefined ? {} : { [sessionHeader]: opened.id };
+  sendJson(exchange.outgoing, 200, answer, { ...answerHeaders(exchange), ...headers });
+}
+
+function noteNotification(session: Session, { method, params }: ClientMessage): void {
+  if (method === 'notifications/initialized') session.isInitialized = true;
+  if (method !== 'notifications/cancelled') return;
+  const id = params?.['requestId'];
+  if (typeof id === 'string' || typeof id === 'number') session.calls.get(id)?.abort();
+}
+
+/** A body that is no message of the protocol has an answer of JSON-RPC without an id. */
+function refuseMessage(exchange: Exchange, { code }: AgentError): void {
+  const { incoming, outgoing, trace } = exchange;
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const { status, meaning } = agentErrors[code];
+  const error = { code: rpcErrors.invalidRequest, message: meaning, data: { code, traceId: trace.traceId } };
+  sendJson(outgoing, status, { jsonrpc: '2.0', id: null, error }, answerHeaders(exchange));
+}

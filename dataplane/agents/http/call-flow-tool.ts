@@ -1,0 +1,43 @@
+import type { JsonValue } from '#kit/json/json-value';
+import type { ToolOutcome } from '#mcp/answer-message';
+import type { ExecutionIdentity } from '../calls/agent-call.ts';
+import { asAgentError, atStep } from '../calls/agent-error.ts';
+import { admitCall, executeCall } from '../steps/process-call.ts';
+import type { AgentServer } from './agent-server.ts';
+
+type ToolCall = {
+  readonly identity: ExecutionIdentity;
+  readonly session: string;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * tools/call: the arguments are one structured part of a call like any other (`agents:mcp:call-shared-flow`). A refusal
+ * is a result that says so, with the stable code and the trace id.
+ */
+export async function callFlowTool(
+  { application, slots }: AgentServer,
+  args: Record<string, JsonValue>,
+  { identity, session, traceId, signal }: ToolCall,
+): Promise<ToolOutcome> {
+  let release: (() => void) | undefined;
+  try {
+    release = slots.take();
+    const call = { parts: [{ kind: 'data', data: args }], session } as const;
+    const request = await admitCall(application, call, identity, { traceId, signal });
+    const result = await executeCall(application, request, signal);
+    return await atStep('result', () => ({ kind: 'result', value: structured(result.data, result.text) }));
+  } catch (thrown) {
+    const { code, message, flowCode } = asAgentError(thrown);
+    return { kind: 'refused', code, message, details: { traceId, ...(flowCode === undefined ? {} : { flowCode }) } };
+  } finally {
+    release?.();
+  }
+}
+
+/** The value that the output schema was checked against: data, or the text as an object. */
+function structured(data: JsonValue | undefined, text: string | undefined): Readonly<Record<string, JsonValue>> {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isObject ? data : { text: text ?? '' };
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendJson } from '#kit/http/json-answer';
+import type { NodeHandler } from '#kit/http/listen';
+import { openTrace } from '#kit/http/trace-context';
+import { AgentError } from '../calls/agent-error.ts';
+import { a2aRoutes, answerA2aRoute } from './a2a-routes.ts';
+import type { Served } from './agent-server.ts';
+import { answerMcpCall } from './answer-mcp-call.ts';
+import { type Exchange, refuseWithProblem } from './exchange.ts';
+import { getCard } from './get-card.ts';
+
+type HandlerOptions = {
+  readonly served: () => Served;
+  readonly onEnded: (ended: {
+    readonly operation: string;
+    readonly code: string;
+    readonly seconds: number;
+    readonly traceId: string;
+  }) => void;
+};
+
+const cardPath = '/.well-known/agent-card.json';
+const mcpPath = '/mcp';
+
+/** Serves one version: health and card for the operations boundary, the operations of A2A, and MCP. */
+export function createHandler({ served, onEnded }: HandlerOptions): NodeHandler {
+  return (incoming, outgoing) => {
+    const started = performance.now();
+    const exchange = openExchange(incoming, outgoing);
+    void answer(served(), exchange).then(({ operation, code }) => {
+      const seconds = (performance.now() - started) / 1_000;
+      onEnded({ operation, code, seconds, traceId: exchange.trace.traceId });
+    });
+  };
+}
+
+function openExchange(incoming: IncomingMessage, outgoing: ServerResponse): Exchange {
+  // Clients may escape the colon of a custom verb.
+  const target = (incoming.url ?? '/').replace(/%3a/gi, ':');
+  const url = URL.parse(target.startsWith('/') ? `http://agent${target}` : target) ?? new URL('http://agent/');
+  return { incoming, outgoing, trace: openTrace(incoming.headers['traceparent']), url };
+}
+
+type Ended = { readonly operation: string; readonly code: string };
+
+async function answer(served: Served, exchange: Exchange): Promise<Ended> {
+  const { incoming, outgoing, url } = exchange;
+  const { pathname } = url;
+  const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
+  const refused = (operation: string, error: AgentError, allow?: string): Ended => {
+    refuseWithProblem(exchange, error, allow === undefined ? {} : { allow });
+    return { operation, code: error.code };
+  };
+
+  if (pathname === '/health/live' || pathname === '/health/ready') {
+    if (method !== 'GET') return refused('health', new AgentError('method_not_allowed'), 'GET, HEAD');
+    const isReady = pathname === '/health/live' || served.kind === 'ready';
+    const problems = served.kind === 'ready' || pathname === '/health/live' ? [] : served.problems;
+    sendJson(outgoing, isReady ? 200 : 503, {
+      status: isReady ? 'ok' : 'not_ready',
+      problems: problems.map(({ code, capability }) => ({ code, ...(capability === undefined ? {} : { capability }) })),
+    });
+    return { operation: 'health', code: 'none' };
+  }
+  const isMcp = pathname === mcpPath;
+  const routes = a2aRoutes.filter(({ path }) => path.test(pathname));
+  if (pathname !== cardPath && !isMcp && routes.length === 0) return refused('unknown', new AgentError('not_found'));
+  if (served.kind === 'not_ready') return refused('unknown', new AgentError('advertised_capability_unavailable'));
+  const { server } = served;
+  if (pathname === cardPath) {
+    if (method !== 'GET') return refused('card', new AgentError('method_not_allowed'), 'GET, HEAD');
+    getCard(server, exchange);
+    return { operation: 'card', code: 'none' };
+  }
+  if (isMcp) {
+    if (!server.profiles.mcp) return refused('mcp', new AgentError('not_found'));
+    return { operation: 'mcp', code: await answerMcpCall(server, exchange) };
+  }
+  if (!server.profiles.a2a) return refused('unknown', new AgentError('not_found'));
+  const route = routes.find((one) => one.method === method);
+  if (route === undefined) {
+    return refused('unknown', new AgentError('method_not_allowed'), routes.map((one) => one.method).join(', '));
+  }
+  const id = route.path.exec(pathname)?.[1] ?? '';
+  return { operation: route.operation, code: await answerA2aRoute(server, exchange, route, id) };
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { agentErrors } from '#contracts/agent-errors';
+import { sendBytes, sendJson } from '#kit/http/json-answer';
+import { headerValues } from '#kit/http/raw-headers';
+import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
+import type { TraceContext } from '#kit/http/trace-context';
+import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import { a2aErrorBody } from '../a2a/error-body.ts';
+import { AgentError } from '../calls/agent-error.ts';
+
+/** One request and its answer. */
+export type Exchange = {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly trace: TraceContext;
+  readonly url: URL;
+};
+
+/** Time in which a request must have arrived, milliseconds. */
+const receiveMs = 30_000;
+const jsonTypes = /^application\/(?:a2a\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+/** The media type of a request with a body (`agents:order:content-type`). @throws AgentError content_type_not_supported */
+export function checkContentType({ incoming }: Exchange): void {
+  const [type, ...more] = headerValues(incoming.rawHeaders, 'content-type');
+  const isJson = type !== undefined && more.length === 0 && jsonTypes.test(type.trim());
+  const isCoded = headerValues(incoming.rawHeaders, 'content-encoding').length > 0;
+  if (!isJson || isCoded) throw new AgentError('content_type_not_supported');
+}
+
+/** The bytes of a request (`agents:order:size-limit`). @throws AgentError request_too_large, request_timeout */
+export async function receive({ incoming }: Exchange, limit: number): Promise<Buffer> {
+  if ((declaredLength(incoming.rawHeaders) ?? 0) > limit) throw new AgentError('request_too_large');
+  const body = await readBody(incoming, { limit, ms: receiveMs });
+  if (body.ok) return body.bytes;
+  throw new AgentError(body.fault === 'too_large' ? 'request_too_large' : 'request_timeout');
+}
+
+/** @throws AgentError invalid_request for bytes that are no strict JSON */
+export function readJsonBytes(bytes: Buffer): JsonValue {
+  try {
+    return parseStrict(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw new AgentError('invalid_request');
+    throw error;
+  }
+}
+
+/** A signal that is aborted when the client leaves before its answer is complete. */
+export function watchDeparture({ outgoing }: Exchange): AbortSignal {
+  const controller = new AbortController();
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) controller.abort();
+  });
+  return controller.signal;
+}
+
+export function answerHeaders({ trace }: Exchange): Readonly<Record<string, string>> {
+  return { traceparent: trace.traceparent, 'cache-control': 'no-store' };
+}
+
+/** Answers with the media type of A2A 1.0.0, or with that of later revisions for a client that prefers it. */
+export function answerA2a(exchange: Exchange, status: number, body: unknown): void {
+  const { incoming, outgoing } = exchange;
+  const type = (incoming.headers.accept ?? '').split(/[,;]/)[0]?.trim();
+  const contentType = type === 'application/a2a+json' ? type : 'application/json';
+  sendBytes(outgoing, status, contentType, Buffer.from(JSON.stringify(body)), answerHeaders(exchange));
+}
+
+/** Answers a refusal on a path of A2A (`agents:error:form`). */
+export function refuseA2a(exchange: Exchange, error: AgentError): void {
+  const { incoming, outgoing, trace } = exchange;
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const { status } = agentErrors[error.code];
+  sendJson(outgoing, status, a2aErrorBody(error, trace.traceId), { ...answerHeaders(exchange), ...hintsOf(status) });
+}
+
+/** Answers a refusal that belongs to no protocol: application/problem+json (RFC 9457). */
+export function refuseWithProblem(exchange: Exchange, error: AgentError, headers: Record<string, string> = {}): void {
+  const { incoming, outgoing, trace } = exchange;
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const { status, meaning } = agentErrors[error.code];
+  const body = { type: 'about:blank', title: meaning, status, code: error.code, traceId: trace.traceId };
+  const own = { ...answerHeaders(exchange), ...hintsOf(status), ...headers };
+  sendBytes(outgoing, status, 'application/problem+json', Buffer.from(JSON.stringify(body)), own);
+}
+
+function hintsOf(status: number): Readonly<Record<string, string>> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  return status === 503 || status === 429 ? { 'retry-after': '1' } : {};
+}

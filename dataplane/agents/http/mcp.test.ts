@@ -1,0 +1,244 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
+import { type RunningAgent, startAgent } from '../testing/start-agent.ts';
+
+const annotations = { readOnlyHint: true, destructiveHint: false };
+const mcp = { toolName: 'answer_question', title: 'Answer!', description: 'Answers a question.', annotations };
+
+let agent: RunningAgent;
+beforeAll(async () => {
+  agent = await startAgent({ bundle: agentBundle({ manifest: { mcp } }) });
+});
+afterAll(() => agent[Symbol.asyncDispose]());
+
+async function connect(user = 'ann') {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`), {
+    requestInit: { headers: { 'x-user-id': user } },
+  });
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  const session = transport.sessionId ?? '';
+  const dispose = async (): Promise<void> => {
+    await transport.terminateSession().catch(() => undefined);
+    await client.close();
+  };
+  return { client, session, [Symbol.asyncDispose]: dispose };
+}
+
+const accept = { accept: 'application/json, text/event-stream' };
+const rpc = (method: string, params: object = {}, id: number | undefined = 1) => ({
+  jsonrpc: '2.0',
+  method,
+  params,
+  ...(method.startsWith('notifications/') ? {} : { id }),
+});
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  agent.call('POST', '/mcp', body, { ...accept, 'a2a-version': '', ...headers });
+const errorOf = (answer: { readonly json: Record<string, unknown> }) => answer.json['error'] as { code: number };
+const runsOf = async () => ((await (await fetch(`${agent.adminUrl}/runs`)).json()) as { runs: unknown[] }).runs.length;
+const initialize = rpc('initialize', {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+});
+async function open(): Promise<Record<string, string>> {
+  const session = (await post(initialize)).headers.get('mcp-session-id') ?? '';
+  const headers = { 'mcp-session-id': session };
+  expect((await post(rpc('notifications/initialized'), headers)).status).toBe(202);
+  return headers;
+}
+
+verifies(
+  [
+    'agents:mcp:one-tool',
+    'agents:mcp:tool-schemas',
+    'agents:mcp:tool-name',
+    'agents:mcp:list-changed-false',
+    'agents:mcp:definition-change',
+    'agents:mcp:no-list-changed-notification',
+  ],
+  'the official client lists one tool with its schemas, the same one each time, and hears of no change',
+  async () => {
+    await using connected = await connect();
+    const { client } = connected;
+    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+    const flow = questionFlow() as { input: { schema: object }; output: { schema: object } };
+    const expected = {
+      name: 'answer_question',
+      title: 'Answer!',
+      description: 'Answers a question.',
+      inputSchema: flow.input.schema,
+      outputSchema: flow.output.schema,
+      annotations,
+    };
+    expect((await client.listTools()).tools).toEqual([expected]);
+    expect((await client.listTools()).tools).toEqual([expected]);
+  },
+);
+
+verifies(
+  ['agents:mcp:call-result', 'agents:mcp:call-shared-flow', 'agents:schema:output', 'agents:internal-model:neutral'],
+  'a call runs the flow of A2A and gives its result as a structured value that matches the schema',
+  async () => {
+    await using connected = await connect();
+    const args = { question: 'why', limit: 2 };
+    const called = await connected.client.callTool({ name: 'answer_question', arguments: args });
+    expect(called).toEqual({
+      content: [{ type: 'text', text: '{"answer":"why"}' }],
+      structuredContent: { answer: 'why' },
+      isError: false,
+    });
+    const sent = await agent.call('POST', '/message:send', {
+      message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: args }] },
+    });
+    expect(sent.json).toMatchObject({ message: { parts: [{ text: 'why' }, { data: called.structuredContent }] } });
+    const runs = (await (await fetch(`${agent.adminUrl}/runs`)).json()) as { runs: { nodes: { path: string }[] }[] };
+    const paths = runs.runs.slice(0, 2).map(({ nodes }) => nodes.map(({ path }) => path));
+    expect(paths[0]).toEqual(paths[1]);
+  },
+);
+
+verifies(
+  ['agents:mcp:call-validates', 'agents:mcp:title-apart'],
+  'arguments that do not match are an error of the tool, and a call by title one of the protocol; no flow runs',
+  async () => {
+    await using connected = await connect();
+    const { client } = connected;
+    const before = await runsOf();
+    for (const args of [{}, { question: 1 }, { question: 'x', other: true }]) {
+      const answer = await client.callTool({ name: 'answer_question', arguments: args });
+      const [content] = answer.content as { text: string }[];
+      expect(answer.isError).toBe(true);
+      expect(JSON.parse(content?.text ?? '')).toEqual({
+        code: 'input_invalid',
+        message: 'The input does not match the input schema of the agent.',
+        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+    }
+    await expect(client.callTool({ name: 'Answer!', arguments: { question: 'x' } })).rejects.toMatchObject({
+      code: -32_602,
+    });
+    expect(await runsOf()).toBe(before);
+  },
+);
+
+verifies(
+  [
+    'agents:mcp:no-resources',
+    'agents:mcp:no-resource-templates',
+    'agents:mcp:no-prompts',
+    'agents:mcp:no-sampling',
+    'agents:mcp:no-roots',
+    'agents:mcp:no-elicitation',
+    'agents:mcp:no-logging-control',
+    'agents:mcp:no-experimental-tasks',
+    'agents:mcp:wrong-method',
+  ],
+  'every other method is a typed error with the id of its request, and no flow runs',
+  async () => {
+    const session = await open();
+    const before = await runsOf();
+    const methods = [
+      'resources/list',
+      'resources/read',
+      'resources/subscribe',
+      'resources/templates/list',
+      'prompts/list',
+      'prompts/get',
+      'sampling/createMessage',
+      'roots/list',
+      'elicitation/create',
+      'logging/setLevel',
+      'completion/complete',
+      'tasks/list',
+      'tasks/get',
+      'tasks/cancel',
+      'message:send',
+    ];
+    for (const [id, method] of methods.entries()) {
+      const answer = await post(rpc(method, {}, id), session);
+      expect([method, answer.status, answer.json]).toMatchObject([method, 200, { id, error: { code: -32_601 } }]);
+    }
+    expect(await runsOf()).toBe(before);
+  },
+);
+
+verifies(
+  ['agents:mcp:initialize', 'agents:version:mcp'],
+  'a session is opened for 2025-11-25, is used after its completion only, and ends with DELETE',
+  async () => {
+    for (const protocolVersion of ['2025-11-25', '2025-06-18', '2099-01-01']) {
+      const asked = { ...initialize, params: { ...initialize.params, protocolVersion } };
+      expect((await post(asked)).json).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
+    }
+    const session = { 'mcp-session-id': (await post(initialize)).headers.get('mcp-session-id') ?? '' };
+    expect(errorOf(await post(rpc('tools/list'), session)).code).toBe(-32_600);
+    expect((await post(rpc('ping'), session)).json).toMatchObject({ result: {} });
+    expect((await post(rpc('notifications/initialized'), session)).status).toBe(202);
+    expect((await post(rpc('tools/list'), session)).json).toMatchObject({ result: { tools: [{}] } });
+    expect((await agent.call('DELETE', '/mcp', undefined, session)).status).toBe(204);
+    expect((await post(rpc('tools/list'), session)).status).toBe(404);
+    expect((await post(rpc('tools/list'))).status).toBe(400);
+  },
+);
+
+test('messages that are none, other media types, other origins and other versions are refused', async () => {
+  const session = await open();
+  const list = rpc('tools/list');
+  expect((await post('{', session)).json).toMatchObject({ id: null, error: { code: -32_600 } });
+  expect((await post([list], session)).status).toBe(400);
+  expect((await post(list, { ...session, 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await post(list, { ...session, accept: 'application/json' })).status).toBe(406);
+  expect((await post(list, { ...session, origin: 'https://evil.example' })).status).toBe(403);
+  expect((await post(list, { ...session, 'mcp-protocol-version': '2025-06-18' })).status).toBe(400);
+  expect((await post(list, { ...session, 'mcp-protocol-version': '2025-11-25' })).status).toBe(200);
+  const get = await agent.call('GET', '/mcp', undefined, session);
+  expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, DELETE']);
+});
+
+verifies(
+  [
+    'agents:mcp-auth:no-identity-from-session',
+    'agents:mcp-auth:no-identity-from-request',
+    'agents:mcp-auth:r1-only',
+    'agents:mcp-auth:no-inherited-mode',
+    'agents:mcp:annotations-no-permission',
+  ],
+  'a session gives no identity, and callers who do not confirm the profile find no MCP, though they may use A2A',
+  async () => {
+    const session = await open();
+    const call = rpc('tools/call', {
+      name: 'answer_question',
+      arguments: { question: 'x' },
+      _meta: { user: 'ann', 'x-user-id': 'ann' },
+    });
+    expect((await post(call, session)).json).toMatchObject({ result: { isError: false } });
+    const before = await runsOf();
+    expect((await post(call, { ...session, 'x-user-id': '' })).status).toBe(401);
+    expect((await post(call, { ...session, 'x-user-id': 'bob' })).status).toBe(404);
+    expect((await post(initialize, { 'x-user-id': 'bob' })).status).toBe(404);
+    expect(await runsOf()).toBe(before);
+    const message = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } };
+    expect((await agent.call('POST', '/message:send', message, { 'x-user-id': 'bob' })).status).toBe(200);
+  },
+);
+
+test('a session belongs to its caller, also among those who may call', async () => {
+  await using two = await startAgent({ bundle: agentBundle(), config: { mcpConfirmers: ['ann', 'bob'] } });
+  const headers = { ...accept, 'a2a-version': '' };
+  const opened = await two.call('POST', '/mcp', initialize, headers);
+  const session = { ...headers, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  expect((await two.call('POST', '/mcp', rpc('ping'), session)).status).toBe(200);
+  expect((await two.call('POST', '/mcp', rpc('ping'), { ...session, 'x-user-id': 'bob' })).status).toBe(404);
+  expect((await two.call('DELETE', '/mcp', undefined, { ...session, 'x-user-id': 'bob' })).status).toBe(404);
+  expect((await two.call('POST', '/mcp', rpc('ping'), session)).status).toBe(200);
+});
+
+verifies(['agents:mcp:needs-mcp-tool'], 'an agent without the mode mcp_tool has no MCP', async () => {
+  await using without = await startAgent({ bundle: agentBundle({ manifest: { executionModes: ['a2a_agent'] } }) });
+  expect((await without.call('POST', '/mcp', initialize, accept)).status).toBe(404);
+  expect((await without.call('POST', '/message:send', {})).status).toBe(400);
+});

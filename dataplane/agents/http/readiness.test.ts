@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import type { AgentState } from '#contracts/agent-state';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { agentBundle, type BundleParts, questionFlow } from '../testing/agent-bundle.ts';
+import { startAgent } from '../testing/start-agent.ts';
+
+/** What a process says that was started with this bundle. */
+async function stateOf(bundle: Parameters<typeof startAgent>[0]['bundle'], config = {}) {
+  await using agent = await startAgent({ bundle, config: { logLevel: 'error', ...config } });
+  const state = (await (await fetch(`${agent.adminUrl}/state`)).json()) as AgentState;
+  const live = await agent.call('GET', '/health/live');
+  const ready = await agent.call('GET', '/health/ready');
+  const message = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] } };
+  const sent = await agent.call('POST', '/message:send', message);
+  const probe = await fetch(`${agent.adminUrl}/readyz`);
+  return {
+    live: live.status,
+    ready: ready.status,
+    sent: sent.status,
+    probe: probe.status,
+    problems: state.problems.map(({ code, capability }) => (capability === undefined ? code : `${code} ${capability}`)),
+  };
+}
+
+const refused = (...problems: readonly string[]) => ({ live: 200, ready: 503, sent: 503, probe: 503, problems });
+const served = { live: 200, ready: 200, sent: 200, probe: 200, problems: [] };
+const withParts = (parts: BundleParts) => stateOf(agentBundle(parts));
+
+verifies(['agents:health:ready'], 'a version whose parts are all in order is ready', async () => {
+  expect(await stateOf(agentBundle())).toEqual(served);
+});
+
+verifies(['agents:ready:source'], 'a version without a source, or with one that is refused, is not ready', async () => {
+  expect(await stateOf(undefined)).toEqual(refused('source_invalid'));
+  const { nodes: _, ...broken } = questionFlow();
+  expect(await withParts({ flow: { ...broken, nodes: [] } })).toEqual(refused('source_invalid'));
+});
+
+test('a bundle that was changed after its digest, or is no bundle, is refused', async () => {
+  expect(await stateOf({ ...agentBundle(), publicUrl: 'https://other.example/a' })).toEqual(refused('bundle_invalid'));
+  expect(await stateOf('{"formatVersion": 2}')).toEqual(refused('bundle_invalid'));
+});
+
+verifies(
+  ['agents:ready:manifest', 'agents:streaming:a2a-version'],
+  'a version whose manifest is refused is not ready, also because of another version of A2A',
+  async () => {
+    expect(await withParts({ manifest: { unknown: true } })).toEqual(refused('manifest_invalid'));
+    const a2a = { skills: [{ id: 'a', name: 'A', description: 'A.', tags: ['t'] }] };
+    expect(await withParts({ manifest: { a2a: { ...a2a, protocolVersion: '0.3' } } })).toEqual(
+      refused('manifest_invalid'),
+    );
+    expect(await withParts({ manifest: { a2a: { ...a2a, protocolVersion: '1.0' } } })).toEqual(served);
+  },
+);
+
+verifies(['agents:ready:policy'], 'a version whose policy has no target here is not ready', async () => {
+  const guardrails = { input: { name: 'texts', revision: 1 }, output: 'None' } as const;
+  expect(await withParts({ bundle: { guardrails } })).toEqual(refused('policy_invalid'));
+  const other = { guardrails: { input: { policy: 'other', revision: 1 }, output: 'None' } };
+  expect((await withParts({ bundle: { guardrails }, manifest: other })).problems).toContain('policy_invalid');
+});
+
+verifies(['agents:ready:entry-point'], 'a version whose entry point does not exist is not ready', async () => {
+  const flow = questionFlow();
+  const { manifest } = agentBundle({ flow });
+  const own = (JSON.parse(manifest) as { flow: object }).flow;
+  expect(await withParts({ flow, manifest: { flow: { ...own, entrypoint: 'other' } } })).toEqual(
+    refused('entry_point_invalid'),
+  );
+});
+
+verifies(['agents:ready:card'], 'a version from which no valid card follows is not ready', async () => {
+  expect(await withParts({ bundle: { publicUrl: 'http://agents.example/a' } })).toEqual(refused('card_invalid'));
+  expect(await withParts({ bundle: { publicUrl: 'http://127.0.0.1/a' } })).toEqual(served);
+});
+
+verifies(['agents:ready:critical-setting'], 'a version that names a model is not ready without a gateway', async () => {
+  const parts = { flow: questionFlow('m'), bundle: { requires: [{ kind: 'model', name: 'm' } as const] } };
+  expect(await withParts(parts)).toEqual(refused('setting_invalid'));
+});
+
+verifies(
+  [
+    'agents:card:unimplemented-readiness',
+    'agents:manifest:tasks-true',
+    'agents:streaming:execution-mode',
+    'agents:card:built-from',
+  ],
+  'a mode that is asked for and that no program has blocks readiness with its name',
+  async () => {
+    expect(await withParts({ contract: { tasks: true } })).toEqual(
+      refused('advertised_capability_unavailable a2a.tasks'),
+    );
+    const tool = await withParts({ manifest: { executionModes: ['mcp_tool'] } });
+    expect(tool).toEqual(refused('advertised_capability_unavailable a2a.streaming'));
+    const files = { enabled: true, mediaTypes: ['text/plain'] };
+    expect(await withParts({ manifest: { files } })).toEqual(refused('advertised_capability_unavailable files'));
+  },
+);

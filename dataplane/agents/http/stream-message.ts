@@ -1,0 +1,88 @@
+import { readCallMessage } from '../a2a/read-call-message.ts';
+import type { StreamEvent } from '../a2a/wire.ts';
+import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError, atStep } from '../calls/agent-error.ts';
+import { admitCall } from '../steps/process-call.ts';
+import { startTask } from '../tasks/run-task.ts';
+import type { AgentServer } from './agent-server.ts';
+import { answerHeaders, type Exchange, readJsonBytes, watchDeparture } from './exchange.ts';
+import { refuseContinuation } from './send-message.ts';
+
+/**
+ * POST /message:stream: steps two to five are answered as HTTP errors; then a task begins, and its events follow
+ * (`agents:message-stream:first-task`).
+ * @throws AgentError
+ */
+export async function streamMessage(
+  server: AgentServer,
+  exchange: Exchange,
+  identity: ExecutionIdentity,
+  body: Buffer,
+): Promise<void> {
+  requireStreaming(server);
+  const { agent, application, slots, tasks: store, unwatchedMs } = server;
+  const message = await atStep('conversion', () => readCallMessage(agent, readJsonBytes(body)));
+  refuseContinuation(server, identity, message.taskId);
+  const release = slots.take();
+  let isOwned = false;
+  try {
+    const signal = watchDeparture(exchange);
+    const { call, outputModes } = message;
+    const request = await admitCall(application, call, identity, { traceId: exchange.trace.traceId, signal });
+    const owner = callerKey(identity);
+    const task = startTask(application, request, {
+      store,
+      owner,
+      contextId: call.session,
+      outputModes,
+      unwatchedMs,
+      onEnded: release,
+    });
+    isOwned = true;
+    relayEvents(server, exchange, owner, task.id);
+  } finally {
+    if (!isOwned) release();
+  }
+}
+
+/** POST or GET /tasks/{id}:subscribe: the task as it is now, then its later events. @throws AgentError */
+export function subscribeToTask(
+  server: AgentServer,
+  exchange: Exchange,
+  identity: ExecutionIdentity,
+  id: string,
+): void {
+  requireStreaming(server);
+  const owner = callerKey(identity);
+  if (server.tasks.get(owner, id) === undefined) throw new AgentError('task_not_found');
+  relayEvents(server, exchange, owner, id);
+}
+
+/** @throws AgentError UnsupportedOperationError */
+function requireStreaming({ profiles }: AgentServer): void {
+  if (!profiles.streaming) throw new AgentError('UnsupportedOperationError');
+}
+
+/** Sends the events of a task as they come, and ends with its final status. @throws AgentError for a task that has ended */
+function relayEvents({ tasks }: AgentServer, exchange: Exchange, owner: string, id: string): void {
+  const { outgoing } = exchange;
+  const open = (): void => {
+    if (outgoing.headersSent) return;
+    outgoing.writeHead(200, {
+      ...answerHeaders(exchange),
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+  };
+  const leave = tasks.subscribe(owner, id, {
+    event(event: StreamEvent) {
+      open();
+      outgoing.write(`data: ${JSON.stringify(event)}\n\n`);
+    },
+    ended: () => outgoing.end(),
+  });
+  if (leave === undefined) throw new AgentError('UnsupportedOperationError');
+  if (outgoing.destroyed) leave();
+  else outgoing.once('close', leave);
+}

@@ -1,0 +1,29 @@
+import { callerKey, type ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError } from '../calls/agent-error.ts';
+import { listTasks } from '../tasks/list-tasks.ts';
+import type { AgentServer } from './agent-server.ts';
+import { answerA2a, type Exchange } from './exchange.ts';
+
+/** GET /tasks/{id}. @throws AgentError task_not_found, also for a task of another caller */
+export function getTask(server: AgentServer, exchange: Exchange, identity: ExecutionIdentity, id: string): void {
+  answerA2a(exchange, 200, taskOf(server, identity, id));
+}
+
+/** GET /tasks. @throws AgentError invalid_request */
+export function getTasks({ tasks }: AgentServer, exchange: Exchange, identity: ExecutionIdentity): void {
+  answerA2a(exchange, 200, listTasks(tasks.list(callerKey(identity)), exchange.url.searchParams));
+}
+
+/**
+ * POST /tasks/{id}:cancel: no task is cancelled, so the task stays as it is (`agents:task:cancel`). @throws AgentError
+ */
+export function cancelTask(server: AgentServer, _: Exchange, identity: ExecutionIdentity, id: string): never {
+  taskOf(server, identity, id);
+  throw new AgentError('UnsupportedOperationError');
+}
+
+function taskOf({ tasks }: AgentServer, identity: ExecutionIdentity, id: string) {
+  const task = tasks.get(callerKey(identity), id);
+  if (task === undefined) throw new AgentError('task_not_found');
+  return task;
+}

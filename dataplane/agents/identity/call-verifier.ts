@@ -1,0 +1,43 @@
+import { oneName } from '#identity/identity-headers';
+import type { ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError } from '../calls/agent-error.ts';
+
+/** Every operation of the protocols, as workload tokens name them. */
+export const callOperations = [
+  'message:send',
+  'message:stream',
+  'tasks:get',
+  'tasks:list',
+  'tasks:cancel',
+  'tasks:subscribe',
+  'tasks:push',
+  'card:extended',
+  'mcp',
+] as const;
+export type CallOperation = (typeof callOperations)[number];
+
+/**
+ * Step two: identity and the right to execute, out of headers only.
+ * @throws AgentError unauthenticated, forbidden, identity_unavailable
+ */
+export type CallVerifier = {
+  verify(rawHeaders: readonly string[], operation: CallOperation): Promise<ExecutionIdentity>;
+};
+
+/**
+ * Development mode, without authentication: the identity comes from X-User-Id, X-Agent-Id and X-Tenant-Id. Its users
+ * belong to an issuer that no token can name.
+ */
+export function createHeaderVerifier(): CallVerifier {
+  return {
+    async verify(rawHeaders) {
+      const [user, agent, tenant] = ['x-user-id', 'x-agent-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
+      if (typeof user !== 'string' || typeof agent === 'object' || typeof tenant === 'object') {
+        throw new AgentError('unauthenticated');
+      }
+      const issuer = 'development:agents';
+      const actors = agent === undefined ? [] : [{ issuer, subject: agent }];
+      return { subject: { issuer, subject: user }, actors, tenant };
+    },
+  };
+}

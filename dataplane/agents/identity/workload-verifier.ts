@@ -1,0 +1,27 @@
+import { readBearer } from '#identity/read-bearer';
+import { createWorkloadVerifier } from '#identity/workload-token';
+import { AgentError } from '../calls/agent-error.ts';
+import type { CallVerifier } from './call-verifier.ts';
+
+type TokenVerifierOptions = Omit<Parameters<typeof createWorkloadVerifier>[0], 'onUnavailable'> & {
+  /** Called when the keys of the gateway cannot be loaded. */
+  readonly onUnavailable: () => void;
+};
+
+/**
+ * Production mode: each call has a token that the gateway signed for this version and operation, and that is accepted
+ * once (`agents:internal-address:not-for-clients`). No other header names a caller.
+ */
+export function createTokenVerifier(options: TokenVerifierOptions): CallVerifier {
+  const verifier = createWorkloadVerifier(options);
+  return {
+    async verify(rawHeaders, operation) {
+      const bearer = readBearer(rawHeaders);
+      if (bearer.kind === 'refusal') throw new AgentError('unauthenticated');
+      const found = await verifier.verify(bearer.token, operation);
+      if (found.kind === 'workload') return { subject: found.subject, actors: found.actors, tenant: undefined };
+      if (found.status === 503) throw new AgentError('identity_unavailable');
+      throw new AgentError(found.code === 'scope_wrong' ? 'forbidden' : 'unauthenticated');
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '#kit/time/clock';
+
+/** A session of MCP: it belongs to the caller who opened it, and gives no right. */
+export type Session = {
+  readonly id: string;
+  readonly owner: string;
+  isInitialized: boolean;
+  usedAt: number;
+  /** Calls under way by the id of their request. */
+  readonly calls: Map<string | number, AbortController>;
+};
+
+/** Bounds of sessions: those unused for longest leave first. */
+export const sessionLimits = { kept: 1_000, idleMs: 3_600_000 } as const;
+
+/** Sessions of this process (`agents:mcp:initialize`). A version has a process of its own, so a session is bound to it. */
+export class SessionStore {
+  readonly #sessions = new Map<string, Session>();
+  readonly #clock: Clock;
+  readonly #kept: number;
+
+  constructor(clock: Clock, kept: number = sessionLimits.kept) {
+    this.#clock = clock;
+    this.#kept = kept;
+  }
+
+  open(owner: string): Session {
+    const id = randomBytes(24).toString('base64url');
+    const session = { id, owner, isInitialized: false, usedAt: this.#clock.now(), calls: new Map() };
+    this.#sessions.set(id, session);
+    for (const old of this.#sessions.values()) {
+      if (this.#sessions.size <= this.#kept) break;
+      this.end(old);
+    }
+    return session;
+  }
+
+  /** The session of this caller; undefined for one of another caller, as for one that has ended. */
+  find(owner: string, id: string): Session | undefined {
+    const session = this.#sessions.get(id);
+    if (session?.owner !== owner) return undefined;
+    if (this.#clock.now() - session.usedAt > sessionLimits.idleMs) {
+      this.end(session);
+      return undefined;
+    }
+    session.usedAt = this.#clock.now();
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  /** Ends a session and the calls that are under way in it. */
+  end(session: Session): void {
+    this.#sessions.delete(session.id);
+    for (const call of session.calls.values()) call.abort();
+  }
+}

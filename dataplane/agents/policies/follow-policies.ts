@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { servedCheckTarget } from '#checks/served-target';
+import type { AgentBundle } from '#contracts/agent-bundle';
+import type { Stage } from '#contracts/policy';
+import { type ServedTarget, servedTargetSchema } from '#contracts/served-target';
+import { type Followed, followFiles } from '#environment/follow-files';
+import { readYamlFile } from '#environment/read-yaml-file';
+import { ConfigError } from '#kit/env/config-error';
+import type { PolicyTargets } from '../steps/policy-targets.ts';
+
+type FollowPoliciesOptions = {
+  /** Folder of files `NAME.json`, one for each served policy; absent where no policy is named. */
+  readonly folder: string | undefined;
+  readonly bundle: AgentBundle;
+  readonly onRefused: (policy: string) => void;
+};
+
+type Policies = PolicyTargets & AsyncDisposable;
+
+/**
+ * Follows the target of every policy that a version names. A guardrail of the version has the revision of its bundle: a
+ * target of another revision is refused, so that no call is judged by another policy than the one that was published.
+ * @throws ConfigError if a policy has no usable target at the start
+ */
+export async function followPolicies({ folder, bundle, onRefused }: FollowPoliciesOptions): Promise<Policies> {
+  await using parts = new AsyncDisposableStack();
+  const revisions = revisionsOf(bundle);
+  if (revisions.size > 0 && folder === undefined) {
+    throw new ConfigError(['PORTCULLIS_POLICY_TARGETS_DIR is missing: the version names policies']);
+  }
+  const followed = new Map<string, Followed<ServedTarget>>();
+  for (const [name, revision] of revisions) {
+    const path = join(folder ?? '', `${name}.json`);
+    const read = async (): Promise<ServedTarget> => {
+      const { value, problems } = await readYamlFile(path, servedTargetSchema, undefined);
+      if (problems.length > 0 || value === undefined) throw new ConfigError(problems);
+      if (revision === undefined || value.policyRevision === String(revision)) return value;
+      throw new ConfigError([`${path}: has another revision of the policy than the version names`]);
+    };
+    const refuse = (): void => onRefused(name);
+    followed.set(
+      name,
+      parts.use(await followFiles({ paths: [path], read, onTaken: () => undefined, onRefused: refuse })),
+    );
+  }
+  const owned = parts.move();
+  return {
+    target(name: string, stage: Stage) {
+      const target = followed.get(name)?.current();
+      return target === undefined ? undefined : servedCheckTarget(target, stage);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** The policies that a version names, each with the revision that its guardrails fix. */
+function revisionsOf({ guardrails, requires }: AgentBundle): ReadonlyMap<string, number | undefined> {
+  const revisions = new Map<string, number | undefined>();
+  for (const { kind, name } of requires) if (kind === 'policy') revisions.set(name, undefined);
+  for (const guardrail of [guardrails.input, guardrails.output]) {
+    if (guardrail !== 'None') revisions.set(guardrail.name, guardrail.revision);
+  }
+  return revisions;
+}

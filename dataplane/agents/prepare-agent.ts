@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { createCheckClient } from '#checks/client';
+import type { AgentProblem } from '#contracts/agent-state';
+import { ConfigError } from '#kit/env/config-error';
+import { openTokenFile } from '#kit/http/token-file';
+import type { Logger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
+import { buildServer, serveCard } from './build-server.ts';
+import { requestedCapabilities } from './bundle/capabilities.ts';
+import { type LoadedAgent, loadAgent } from './bundle/load-agent.ts';
+import type { AgentConfig, AgentSecrets } from './config.ts';
+import { confirmRequested, noToken } from './confirm-requested.ts';
+import type { Served } from './http/agent-server.ts';
+import { type CallVerifier, createHeaderVerifier } from './identity/call-verifier.ts';
+import { createTokenVerifier } from './identity/workload-verifier.ts';
+import { followPolicies } from './policies/follow-policies.ts';
+import { createFlowPorts, unreachableThings } from './ports/flow-ports.ts';
+import type { RunObserver } from './steps/process-call.ts';
+
+/** What became of the file of a version. Disposing ends what serves it. */
+export type PreparedAgent = AsyncDisposable & {
+  readonly served: Served;
+  /** Absent while the file is not that of a version. */
+  readonly agent: LoadedAgent | undefined;
+  /** By name of each requested capability whether it was confirmed. */
+  readonly capabilities: Readonly<Record<string, boolean>>;
+};
+
+type PrepareOptions = {
+  readonly config: AgentConfig;
+  readonly secrets: AgentSecrets;
+  readonly logger: Logger;
+  readonly observer: RunObserver;
+  readonly unwatchedMs: number;
+};
+
+/** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
+export async function prepareAgent(options: PrepareOptions): Promise<PreparedAgent> {
+  await using parts = new AsyncDisposableStack();
+  const { config, secrets, logger, observer, unwatchedMs } = options;
+  const load = await loadFile(config.bundleFile);
+  if (!load.ok) return unserved(load.problems);
+  const { agent } = load;
+  const { implemented, unavailable } = requestedCapabilities(agent.manifest);
+  const confirmed = await confirmRequested(implemented);
+  const capabilities = Object.fromEntries([
+    ...implemented.map((capability) => [capability, confirmed.has(capability)] as const),
+    ...unavailable.map((capability) => [capability, false] as const),
+  ]);
+  const card = serveCard(agent, confirmed);
+  const problems: AgentProblem[] = [
+    ...Object.keys(capabilities).flatMap((name) => (capabilities[name] ? [] : [unavailableProblem(name)])),
+    ...unreachableThings(agent, config).map((message) => ({ code: 'setting_invalid', message }) as const),
+  ];
+  if (card === undefined && confirmed.has('a2a.message')) {
+    problems.push({ code: 'card_invalid', message: 'no valid card follows from the manifest and publicUrl' });
+  }
+  const opened = await openPolicies(agent, config, logger);
+  if (!opened.ok) problems.push(...opened.problems);
+  if (!opened.ok || problems.length > 0) {
+    if (opened.ok) await opened.policies[Symbol.asyncDispose]();
+    return unserved(problems, agent, capabilities);
+  }
+  const policies = parts.use(opened.policies);
+  const { runtimeTokenFile, modelGatewayTokenFile } = secrets;
+  const checks = parts.use(
+    createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
+  );
+  const ports = createFlowPorts({
+    modelGateway: config.modelGateway,
+    modelGatewayTokenFile: modelGatewayTokenFile === undefined ? undefined : openTokenFile(modelGatewayTokenFile),
+    checks,
+    policies,
+  });
+  const { mcpConfirmers } = config;
+  const verifier = openVerifier(agent, config, logger);
+  const built = { agent, verifier, confirmed, card, ports, checks, policies, observer, mcpConfirmers, unwatchedMs };
+  const server = buildServer({ ...built, clock: systemClock });
+  const owned = parts.move();
+  return { served: { kind: 'ready', server }, agent, capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function loadFile(path: string): Promise<ReturnType<typeof loadAgent>> {
+  const bytes = await readFile(path).catch(() => undefined);
+  if (bytes !== undefined) return loadAgent(bytes);
+  return { ok: false, problems: [{ code: 'source_invalid', message: 'the bundle cannot be read' }] };
+}
+
+async function openPolicies({ bundle }: LoadedAgent, { policyTargets: folder }: AgentConfig, logger: Logger) {
+  const onRefused = (policy: string): void => logger.warn('policy_target_refused', { policy });
+  try {
+    return { ok: true, policies: await followPolicies({ folder, bundle, onRefused }) } as const;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      ok: false,
+      problems: error.problems.map((message) => ({ code: 'policy_invalid', message }) as const),
+    } as const;
+  }
+}
+
+function openVerifier({ bundle }: LoadedAgent, { identity }: AgentConfig, logger: Logger): CallVerifier {
+  if (identity.mode === 'development') return createHeaderVerifier();
+  const { agentId, versionId } = bundle;
+  const onUnavailable = (): void => logger.warn('gateway_keys_unavailable', {});
+  return createTokenVerifier({
+    agentId,
+    versionId,
+    issuer: identity.issuer,
+    jwks: { file: identity.keysFile },
+    onUnavailable,
+  });
+}
+
+function unserved(
+  problems: readonly AgentProblem[],
+  agent?: LoadedAgent,
+  capabilities: Readonly<Record<string, boolean>> = {},
+): PreparedAgent {
+  const served = { kind: 'not_ready', problems } as const;
+  return { served, agent, capabilities, [Symbol.asyncDispose]: async () => undefined };
+}
+
+function unavailableProblem(capability: string): AgentProblem {
+  return {
+    code: 'advertised_capability_unavailable',
+    capability,
+    message: `the manifest asks for ${capability}, which is not confirmed`,
+  };
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { bearerToken } from '#kit/http/bearer';
+import { listen, type NodeHandler } from '#kit/http/listen';
+import type { Capability } from '../bundle/capabilities.ts';
+import type { LoadedAgent } from '../bundle/load-agent.ts';
+import { AgentError } from '../calls/agent-error.ts';
+import type { CallVerifier } from '../identity/call-verifier.ts';
+import { confirmMessage, confirmStreaming } from './confirm-a2a.ts';
+import { confirmMcp } from './confirm-mcp.ts';
+import type { Probe } from './probe.ts';
+
+const checks: Readonly<Record<Capability, (probe: Probe) => Promise<boolean>>> = {
+  'a2a.message': confirmMessage,
+  'a2a.streaming': confirmStreaming,
+  'mcp.tool': confirmMcp,
+};
+
+/** Time of all checks together, milliseconds. */
+const checkMs = 20_000;
+const server = { headersTimeoutMs: 5_000, keepAliveTimeoutMs: 5_000, maxHeaderBytes: 16_384 } as const;
+
+type ConfirmOptions = {
+  readonly requested: readonly Capability[];
+  /** The handler of this program for an agent and a verifier, the same one that will serve the version. */
+  readonly handlerFor: (agent: LoadedAgent, verifier: CallVerifier, subject: string) => NodeHandler;
+  readonly agent: LoadedAgent;
+};
+
+/**
+ * Confirms each requested capability by using it as a client does (`agents:card:flags`): the built-in agent is served on a
+ * loopback socket that trusts a key in memory, and the socket is closed before the version is served.
+ */
+export async function confirmCapabilities({
+  requested,
+  handlerFor,
+  agent,
+}: ConfirmOptions): Promise<ReadonlySet<Capability>> {
+  const key = randomBytes(32).toString('base64url');
+  const subject = 'selfcheck';
+  await using socket = await listen({
+    ...server,
+    host: '127.0.0.1',
+    port: 0,
+    handler: handlerFor(agent, keyVerifier(key, subject), subject),
+    onHandlerError: () => undefined,
+  });
+  const probe = { url: socket.url, key, signal: AbortSignal.timeout(checkMs) };
+  const confirmed = new Set<Capability>();
+  for (const capability of requested) {
+    const holds = await checks[capability](probe).catch(() => false);
+    if (holds) confirmed.add(capability);
+  }
+  return confirmed;
+}
+
+function keyVerifier(key: string, subject: string): CallVerifier {
+  return {
+    async verify(rawHeaders) {
+      const bearer = bearerToken(rawHeaders);
+      if (!bearer.ok || bearer.token !== key) throw new AgentError('unauthenticated');
+      return { subject: { issuer: 'selfcheck', subject }, actors: [], tenant: undefined };
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { AgentState } from '#contracts/agent-state';
+import { listen } from '#kit/http/listen';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { systemClock } from '#kit/time/clock';
+import type { AgentConfig, AgentSecrets } from './config.ts';
+import type { Served } from './http/agent-server.ts';
+import { createHandler } from './http/create-handler.ts';
+import { createAgentAdmin } from './monitoring/admin-routes.ts';
+import { createAgentMetrics } from './monitoring/metrics.ts';
+import { RunRing } from './monitoring/run-ring.ts';
+import { type PreparedAgent, prepareAgent } from './prepare-agent.ts';
+
+/** Release of the runtime of agents (`agents:version:release`). */
+const agentRelease = '2026.3.5';
+
+type AgentService = AsyncDisposable & {
+  /** Origin for calls of the gateway. */
+  readonly url: string;
+  /** Origin of /livez, /readyz, /metrics, /state and /runs. */
+  readonly adminUrl: string;
+};
+
+/** Replacements for tests. */
+type AgentOverrides = {
+  readonly logger?: Logger;
+  /** Milliseconds that a run goes on without a client that reads it. */
+  readonly unwatchedMs?: number;
+  /** Milliseconds in which clients with idle connections learn of the end of the process. */
+  readonly idleMs?: number;
+};
+
+const usualUnwatchedMs = 30_000;
+const drainMs = 20_000;
+const usualIdleMs = 2_000;
+const server = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 65_000, maxHeaderBytes: 32_768 } as const;
+const starting: Served = {
+  kind: 'not_ready',
+  problems: [{ code: 'starting', message: 'the version is being read and checked' }],
+};
+
+/**
+ * The process of one version of an agent. It answers health and state at once, and serves the version when everything in
+ * it was read and the check at the start has confirmed each requested capability. A version with a problem leaves the
+ * process alive and not ready (`agents:health:live`), with the problem in its state.
+ */
+export async function createAgentService(
+  config: AgentConfig,
+  secrets: AgentSecrets,
+  overrides: AgentOverrides = {},
+): Promise<AgentService> {
+  await using parts = new AsyncDisposableStack();
+  const { logger = createLogger({ service: 'agent', level: config.logLevel }) } = overrides;
+  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs } = overrides;
+  const metrics = createAgentMetrics();
+  const ring = new RunRing(systemClock, metrics.runEnded);
+  let version: PreparedAgent | undefined;
+  const served = (): Served => version?.served ?? starting;
+  const { host } = config;
+
+  const routes = createAgentAdmin({ state: () => stateOf(version), metrics, ring });
+  const admin = parts.use(await listen({ ...server, host, port: config.adminPort, fetch: routes.fetch }));
+  const handler = createHandler({
+    served,
+    onEnded({ operation, code, seconds, traceId }) {
+      metrics.requestEnded(operation, code, seconds);
+      if (operation === 'health') return;
+      logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
+    },
+  });
+  const onHandlerError = (): void => logger.error('handler_failed', {});
+  const traffic = parts.use(await listen({ ...server, host, port: config.port, handler, onHandlerError }));
+  version = parts.use(await prepareAgent({ config, secrets, logger, observer: ring, unwatchedMs }));
+  const { problems } = stateOf(version);
+  for (const { code, capability, message } of problems)
+    logger.error('not_ready', { code, capability, problem: message });
+  parts.defer(() => traffic.drain({ graceMs: drainMs, idleMs }));
+  logger.info('listening', { url: traffic.url, admin: admin.url, ready: problems.length === 0 });
+  const owned = parts.move();
+  return { url: traffic.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function stateOf(version: PreparedAgent | undefined): AgentState {
+  const served = version?.served ?? starting;
+  const { agentId, versionId, digest } = version?.agent?.bundle ?? {};
+  const isReady = served.kind === 'ready';
+  const card = isReady ? served.server.profiles.card : undefined;
+  return {
+    ...(agentId === undefined ? {} : { agentId, versionId, digest }),
+    build: agentRelease,
+    ready: isReady,
+    problems: isReady ? [] : [...served.problems],
+    capabilities: { ...version?.capabilities },
+    ...(card === undefined ? {} : { cardDigest: card.digest }),
+    runs: isReady ? served.server.slots.inUse : 0,
+  };
+}

@@ -1,0 +1,55 @@
+import type { ExecutionRequest } from '#flow/engine/run-flow';
+import type { JsonValue } from '#kit/json/json-value';
+import type { LoadedAgent } from '../bundle/load-agent.ts';
+import type { CallPart, ExecutionIdentity } from '../calls/agent-call.ts';
+import { AgentError } from '../calls/agent-error.ts';
+
+type RequestParts = {
+  readonly parts: readonly CallPart[];
+  readonly session: string;
+  readonly identity: ExecutionIdentity;
+  readonly runId: string;
+  readonly traceId: string;
+};
+
+/**
+ * Step five: the parts, as the policy left them, and the trusted context become one internal request
+ * (`agents:order:conversion`). Text goes into the text member of the input; data is the input itself. The context comes
+ * from the identity of the call and never from a part.
+ * @throws AgentError input_invalid
+ */
+export function buildRequest(
+  { flow, manifest, textMember, bundle }: LoadedAgent,
+  { parts, session, identity, runId, traceId }: RequestParts,
+): ExecutionRequest {
+  const input = inputOf(parts, textMember);
+  if (flow.checkInput(input).length > 0) throw new AgentError('input_invalid');
+  const { subject, actors, tenant } = identity;
+  return {
+    entrypoint: manifest.flow.entrypoint,
+    input,
+    context: {
+      userId: subject.subject,
+      userIssuer: subject.issuer,
+      actors: actors.map(({ issuer, subject: name }) => ({ issuer, subject: name })),
+      ...(tenant === undefined ? {} : { tenantId: tenant }),
+      sessionId: session,
+      agentId: bundle.agentId,
+      versionId: bundle.versionId,
+    },
+    runId,
+    traceId,
+    budget: { timeoutMs: bundle.limits.timeoutMs },
+  };
+}
+
+function inputOf(parts: readonly CallPart[], textMember: string | undefined): JsonValue {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const data = parts.flatMap((part) => (part.kind === 'data' ? [part.data] : []));
+  if (data.length > 1) throw new AgentError('input_invalid');
+  const [own = {}] = data;
+  if (texts.length === 0) return own;
+  const isObject = typeof own === 'object' && own !== null && !Array.isArray(own);
+  if (textMember === undefined || !isObject || Object.hasOwn(own, textMember)) throw new AgentError('input_invalid');
+  return { ...own, [textMember]: texts.join('\n') };
+}

@@ -1,0 +1,44 @@
+import type { AgentErrorCode } from '#contracts/agent-errors';
+import type { FlowErrorCode } from '#contracts/flow-errors';
+import type { FlowPorts } from '#flow/engine/ports';
+import type { FlowResult, RunEvent } from '#flow/engine/run-events';
+import { type ExecutionRequest, runFlow } from '#flow/engine/run-flow';
+import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { AgentError } from '../calls/agent-error.ts';
+
+/** How an error of a flow is told to the caller; every other one is `flow_failed`. */
+const codes: Partial<Record<FlowErrorCode, AgentErrorCode>> = {
+  input_invalid: 'input_invalid',
+  output_invalid: 'output_invalid',
+  guardrail_denied: 'guardrail_denied',
+  forbidden: 'forbidden',
+  unavailable: 'dependency_unavailable',
+  rate_limited: 'dependency_unavailable',
+  timeout: 'deadline_exceeded',
+  deadline_exceeded: 'deadline_exceeded',
+  budget_exceeded: 'budget_exceeded',
+  cancelled: 'cancelled',
+  file_provider_mapping_failed: 'file_provider_mapping_failed',
+  internal: 'internal',
+};
+
+type RunParts = {
+  readonly ports: FlowPorts;
+  readonly signal: AbortSignal;
+  /** Takes every event of the run but its texts. */
+  readonly onEvent: (event: RunEvent) => void;
+};
+
+/** Step six: runs the entry point of the manifest and no other. @throws AgentError */
+export async function runEntryPoint(
+  flow: LoadedFlow,
+  request: ExecutionRequest,
+  { ports, signal, onEvent }: RunParts,
+): Promise<FlowResult> {
+  for await (const event of runFlow(flow, request, ports, signal)) {
+    if (event.type === 'result') return event.result;
+    if (event.type === 'failed') throw new AgentError(codes[event.code] ?? 'flow_failed', event.code);
+    if (event.type !== 'text') onEvent(event);
+  }
+  throw new AgentError('internal');
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { type Task, taskStates } from '../a2a/wire.ts';
+import { AgentError } from '../calls/agent-error.ts';
+import { orderOf } from './task-store.ts';
+
+const query = z.strictObject({
+  tenant: z.literal('').optional(),
+  contextId: z.string().optional(),
+  status: z.enum([...taskStates, 'TASK_STATE_UNSPECIFIED']).optional(),
+  pageSize: z.coerce.number().int().min(1).max(100).default(50),
+  pageToken: z.string().max(256).optional(),
+  historyLength: z.coerce.number().int().min(0).optional(),
+  statusTimestampAfter: z.iso.datetime({ offset: true }).optional(),
+  includeArtifacts: z.enum(['true', 'false']).optional(),
+});
+
+type TaskPage = {
+  readonly tasks: readonly Task[];
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
+};
+
+/**
+ * One page of the tasks of a caller, in their order. A token names the last task of the page before, and gives no right.
+ * @throws AgentError invalid_request
+ */
+export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): TaskPage {
+  const names = [...parameters.keys()];
+  const read = query.safeParse(Object.fromEntries([...parameters].filter(([, value]) => value !== '')));
+  if (!read.success || new Set(names).size < names.length) throw new AgentError('invalid_request');
+  const { contextId, status, pageSize, pageToken, statusTimestampAfter, includeArtifacts } = read.data;
+  const after = statusTimestampAfter === undefined ? undefined : new Date(statusTimestampAfter).toISOString();
+  const found = tasks.filter(
+    (task) =>
+      (contextId === undefined || task.contextId === contextId) &&
+      (status === undefined || status === 'TASK_STATE_UNSPECIFIED' || task.status.state === status) &&
+      (after === undefined || task.status.timestamp > after),
+  );
+  const last = pageToken === undefined ? undefined : positionOf(pageToken);
+  const rest = last === undefined ? found : found.filter((task) => orderOf(task) < last);
+  const page = rest.slice(0, pageSize);
+  const end = page.at(-1);
+  const isEnd = end === undefined || rest.length <= pageSize;
+  return {
+    tasks: includeArtifacts === 'true' ? page : page.map(({ artifacts: _, ...task }) => task),
+    nextPageToken: isEnd ? '' : Buffer.from(orderOf(end)).toString('base64url'),
+    pageSize,
+    totalSize: found.length,
+  };
+}
+
+function positionOf(token: string): string {
+  const position = Buffer.from(token, 'base64url').toString('utf8');
+  if (!/^\d{4}-[\d:.TZ-]+ [0-9a-f-]{36}$/.test(position)) throw new AgentError('invalid_request');
+  return position;
+}

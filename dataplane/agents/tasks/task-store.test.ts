@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { createFakeClock } from '#kit/testing/fake-clock';
+import type { StreamEvent } from '../a2a/wire.ts';
+import { TaskStore, taskLimits } from './task-store.ts';
+
+const watch = { onUnwatched: () => undefined, onWatched: () => undefined };
+
+function storeOf(limits: Partial<Record<keyof typeof taskLimits, number>> = {}) {
+  const store = new TaskStore(createFakeClock(), { ...taskLimits, ...limits });
+  const run = (owner = 'ann', text = ''): string => {
+    const { id } = store.create(owner, 'context', watch);
+    store.addArtifact(id, { artifactId: 'a', name: 'result', parts: [{ text, mediaType: 'text/plain' }] });
+    store.setStatus(id, 'TASK_STATE_COMPLETED');
+    return id;
+  };
+  return { store, run };
+}
+
+test('as many ended tasks as the limit are kept, and the oldest leave first; tasks under way stay', () => {
+  const { store, run } = storeOf({ kept: 2 });
+  const open = store.create('ann', 'context', watch).id;
+  const [first, second] = [run(), run()];
+  expect(store.list('ann')).toHaveLength(3);
+  const third = run();
+  expect([open, first, second, third].map((id) => store.get('ann', id) !== undefined)).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+});
+
+test('ended tasks are kept up to their bytes', () => {
+  const { store, run } = storeOf({ keptBytes: 2_600 });
+  const first = run('ann', 'x'.repeat(1_000));
+  run('ann', 'x'.repeat(1_000));
+  expect(store.get('ann', first)).toBeDefined();
+  run('ann', 'x'.repeat(1_000));
+  expect(store.get('ann', first)).toBeUndefined();
+});
+
+test('a task that failed keeps no artifact, and nothing follows its final status', () => {
+  const { store } = storeOf();
+  const { id } = store.create('ann', 'context', watch);
+  const seen: StreamEvent[] = [];
+  let ends = 0;
+  const ended = (): void => {
+    ends += 1;
+  };
+  const leave = store.subscribe('ann', id, { event: (event) => seen.push(event), ended });
+  expect(store.subscribe('bob', id, { event: () => undefined, ended })).toBeUndefined();
+  store.addArtifact(id, { artifactId: 'a', name: 'result', parts: [{ text: 'x', mediaType: 'text/plain' }] });
+  store.setStatus(id, 'TASK_STATE_FAILED');
+  store.setStatus(id, 'TASK_STATE_COMPLETED');
+  leave?.();
+  expect(store.get('ann', id)).not.toHaveProperty('artifacts');
+  expect(seen.map((event) => Object.keys(event)[0])).toEqual(['task', 'artifactUpdate', 'statusUpdate']);
+  expect(ends).toBe(1);
+});

@@ -1,0 +1,140 @@
+import { v7 as uuid } from 'uuid';
+import type { Clock } from '#kit/time/clock';
+import type { StreamEvent, Task, TaskState } from '../a2a/wire.ts';
+
+/** Takes the events of one task in order; after the last one it is called no more. */
+type TaskListener = { event(event: StreamEvent): void; ended(): void };
+
+type Entry = {
+  readonly owner: string;
+  task: Task;
+  readonly listeners: Set<TaskListener>;
+  bytes: number;
+  /** Called when the last listener has left a task that has not ended. */
+  readonly onUnwatched: () => void;
+  /** Called when a listener arrives. */
+  readonly onWatched: () => void;
+};
+
+const finalStates: ReadonlySet<TaskState> = new Set([
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+]);
+
+function isFinal({ status }: Pick<Task, 'status'>): boolean {
+  return finalStates.has(status.state);
+}
+
+/** Bounds of the tasks that have ended and are kept for reading; the oldest leave first. */
+export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576 } as const;
+
+/**
+ * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). They are
+ * lost with the process. The tasks under way are bounded by the runs of the version, the ended ones by `taskLimits`.
+ */
+export class TaskStore {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Clock;
+  readonly #limits: { readonly kept: number; readonly keptBytes: number };
+  #bytes = 0;
+
+  constructor(clock: Clock, limits: { readonly kept: number; readonly keptBytes: number } = taskLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  create(owner: string, contextId: string, watch: Pick<Entry, 'onUnwatched' | 'onWatched'>): Task {
+    const task: Task = { id: uuid(), contextId, status: this.#status('TASK_STATE_SUBMITTED') };
+    this.#entries.set(task.id, { owner, task, listeners: new Set(), bytes: 0, ...watch });
+    return task;
+  }
+
+  /** The snapshot of now; undefined for a task of another caller, as for one that does not exist. */
+  get(owner: string, id: string): Task | undefined {
+    return this.#find(owner, id)?.task;
+  }
+
+  /** Snapshots of the caller, the one whose status changed last first. */
+  list(owner: string): readonly Task[] {
+    const own = [...this.#entries.values()].filter((entry) => entry.owner === owner).map(({ task }) => task);
+    return own.toSorted((one, other) => compare(orderOf(other), orderOf(one)));
+  }
+
+  /**
+   * Sends the current task at once and every later event (`agents:task:subscribe`).
+   * @returns a function that ends the subscription; undefined where the caller has no such task, or it has ended
+   */
+  subscribe(owner: string, id: string, listener: TaskListener): (() => void) | undefined {
+    const entry = this.#find(owner, id);
+    if (entry === undefined || isFinal(entry.task)) return undefined;
+    listener.event({ task: entry.task });
+    entry.listeners.add(listener);
+    entry.onWatched();
+    return () => {
+      const left = entry.listeners.delete(listener);
+      if (left && entry.listeners.size === 0 && !isFinal(entry.task)) entry.onUnwatched();
+    };
+  }
+
+  setStatus(id: string, state: TaskState, message?: Task['status']['message']): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || isFinal(entry.task)) return;
+    const { id: taskId, contextId } = entry.task;
+    const status = { ...this.#status(state), ...(message === undefined ? {} : { message }) };
+    // A task that failed keeps nothing of what it might have made (`agents:error:no-partial-success`).
+    const { artifacts, ...rest } = entry.task;
+    const kept = artifacts === undefined || state === 'TASK_STATE_FAILED' ? {} : { artifacts };
+    entry.task = { ...rest, ...kept, status };
+    this.#send(entry, { statusUpdate: { taskId, contextId, status } });
+    if (!isFinal(entry.task)) return;
+    for (const listener of entry.listeners) listener.ended();
+    entry.listeners.clear();
+    this.#keepEnded(id, entry);
+  }
+
+  addArtifact(id: string, artifact: NonNullable<Task['artifacts']>[number]): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || isFinal(entry.task)) return;
+    const { id: taskId, contextId, artifacts = [] } = entry.task;
+    entry.task = { ...entry.task, artifacts: [...artifacts, artifact] };
+    this.#send(entry, { artifactUpdate: { taskId, contextId, artifact, append: false, lastChunk: true } });
+  }
+
+  #find(owner: string, id: string): Entry | undefined {
+    const entry = this.#entries.get(id);
+    return entry?.owner === owner ? entry : undefined;
+  }
+
+  #send({ listeners }: Entry, event: StreamEvent): void {
+    for (const listener of listeners) listener.event(event);
+  }
+
+  #status(state: TaskState): Task['status'] {
+    return { state, timestamp: this.#clock.date().toISOString() };
+  }
+
+  /** Moves an ended task behind all others, and drops the oldest ended ones above the limits. */
+  #keepEnded(id: string, entry: Entry): void {
+    entry.bytes = Buffer.byteLength(JSON.stringify(entry.task));
+    this.#bytes += entry.bytes;
+    this.#entries.delete(id);
+    this.#entries.set(id, entry);
+    const ended = [...this.#entries].filter(([, { task }]) => isFinal(task));
+    for (const [at, [oldest, { bytes }]] of ended.entries()) {
+      if (ended.length - at <= this.#limits.kept && this.#bytes <= this.#limits.keptBytes) return;
+      this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+/** Position of a task in lists: time of its status, then id. */
+export function orderOf({ id, status }: Task): string {
+  return `${status.timestamp} ${id}`;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

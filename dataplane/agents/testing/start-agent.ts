@@ -1,0 +1,138 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentBundle } from '#contracts/agent-bundle';
+import { defaultBundleLimits } from '#contracts/bundle';
+import { canonicalBytes, digestOf } from '#contracts/canonical';
+import type { Definition } from '#contracts/policy';
+import { currentProfile } from '#contracts/profiles';
+import type { ServedTarget } from '#contracts/served-target';
+import { sampleBundle } from '../../../e2e/support/sample-policy.ts';
+import { startTestRuntime } from '../../../e2e/support/start-test-runtime.ts';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import type { AgentConfig } from '../config.ts';
+import { createAgentService } from '../service.ts';
+
+export const policyName = 'texts';
+
+type AgentOptions = {
+  /** The content of the bundle file; no file where it is undefined. */
+  readonly bundle: AgentBundle | string | undefined;
+  readonly config?: Partial<AgentConfig>;
+  /** Starts the real runtime with this policy, under the name `texts` and revision 1. */
+  readonly policy?: Definition;
+  readonly modelGatewayToken?: string;
+  readonly unwatchedMs?: number;
+};
+
+export type RunningAgent = AsyncDisposable & {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** One request as the user `ann`, with A2A-Version. A header with an empty value is not sent. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
+};
+
+type AgentAnswer = { readonly status: number; readonly headers: Headers; readonly text: string; readonly json: Json };
+type Json = Readonly<Record<string, unknown>>;
+
+/** The service of one version, in this process, with the real runtime where a policy is given. */
+export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(temporaryFolder()).path;
+  const { bundle, policy, unwatchedMs } = options;
+  const bundleFile = join(folder, 'agent.json');
+  if (bundle !== undefined) await writeFile(bundleFile, typeof bundle === 'string' ? bundle : JSON.stringify(bundle));
+  const tokenFile = async (name: string, token: string): Promise<string> => {
+    await writeFile(join(folder, name), `${token}\n`);
+    return join(folder, name);
+  };
+  const runtimeTokenFile = policy === undefined ? undefined : await tokenFile('runtime.token', 'runtime-token');
+  const targets = policy === undefined ? undefined : join(folder, 'targets');
+  if (policy !== undefined && targets !== undefined && runtimeTokenFile !== undefined) {
+    const policies = sampleBundle(policy);
+    await writeFile(join(folder, 'policy.json'), canonicalBytes(policies));
+    const runtime = parts.use(await startTestRuntime(join(folder, 'policy.json'), runtimeTokenFile));
+    await mkdir(targets);
+    const target: ServedTarget = {
+      addresses: [runtime.url],
+      policyId: 'sample',
+      policyRevision: '1',
+      bundleDigest: digestOf(policies),
+      contentProfile: currentProfile,
+      maxBodyBytes: defaultBundleLimits.maxBodyBytes,
+      maxMessages: defaultBundleLimits.maxMessages,
+      deadlineMs: { request: policy.request.deadlineMs, response: policy.response.deadlineMs },
+      division: { allowed: true },
+    };
+    await writeFile(join(targets, `${policyName}.json`), JSON.stringify(target));
+  }
+  const { modelGatewayToken } = options;
+  const service = parts.use(
+    await createAgentService(
+      {
+        bundleFile,
+        host: '127.0.0.1',
+        port: 0,
+        adminPort: 0,
+        identity: { mode: 'development' },
+        modelGateway: undefined,
+        policyTargets: targets,
+        mcpConfirmers: ['ann'],
+        logLevel: 'error',
+        ...options.config,
+      },
+      {
+        runtimeTokenFile,
+        modelGatewayTokenFile:
+          modelGatewayToken === undefined ? undefined : await tokenFile('gateway.token', modelGatewayToken),
+      },
+      { idleMs: 0, ...(unwatchedMs === undefined ? {} : { unwatchedMs }) },
+    ),
+  );
+  const { url, adminUrl } = service;
+  const owned = parts.move();
+  return {
+    url,
+    adminUrl,
+    async call(method, path, body, headers = {}) {
+      const usual = {
+        'a2a-version': '1.0',
+        'x-user-id': 'ann',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      };
+      const sent = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== '');
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: sent,
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, text, json: parsed(text) };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return {};
+  }
+}
+
+/** A message of A2A with these parts. */
+export function messageOf(...parts: readonly object[]): object {
+  return { message: { messageId: 'm-1', role: 'ROLE_USER', parts } };
+}
+
+/** The stable code in the body of an error of A2A. */
+export function errorCodeOf({ json }: Pick<AgentAnswer, 'json'>): unknown {
+  const error = json['error'] as { details?: { metadata?: { code?: unknown } }[] } | undefined;
+  return error?.details?.[0]?.metadata?.code;
+}
+
+/** The events of a stream. */
+export function streamEventsOf({ text }: Pick<AgentAnswer, 'text'>): readonly Json[] {
+  const frames = text.split('\n\n').filter((frame) => frame !== '');
+  return frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as Json);
+}

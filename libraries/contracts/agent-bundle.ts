@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { digestOf } from './canonical.ts';
+import { flowLimits } from './flow-limits.ts';
+
+const within = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
+const source = z
+  .string()
+  .min(1)
+  .refine((text) => Buffer.byteLength(text) <= flowLimits.sourceBytes, {
+    error: `must have at most ${flowLimits.sourceBytes} bytes`,
+  });
+const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/);
+/** A revision of a policy, or None written out. */
+const guardrail = z.union([z.literal('None'), z.strictObject({ name, revision: z.int().min(1) })]);
+
+/** Kinds of things outside of an agent that its flow names. */
+const requiredKinds = ['model', 'collection', 'connection', 'mcp', 'agent', 'memory', 'policy'] as const;
+
+/**
+ * One immutable version of an agent, as the file that its process reads (docs/design/agents.md). `flow`, `manifest` and
+ * `tests` are the texts of the author; everything else is issued by the platform.
+ */
+export const agentBundleSchema = z.strictObject({
+  formatVersion: z.literal(1),
+  agentId: z.uuid(),
+  versionId: z.uuid(),
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+  flow: source,
+  manifest: source,
+  tests: source.optional(),
+  requires: z.array(z.strictObject({ kind: z.enum(requiredKinds), name })).max(flowLimits.nodes),
+  limits: z.strictObject({
+    requestBytes: within(flowLimits.manifest.requestBytes),
+    timeoutMs: within(flowLimits.run.timeoutMs),
+    concurrency: within(flowLimits.manifest.concurrency),
+  }),
+  guardrails: z.strictObject({ input: guardrail, output: guardrail }),
+  /** Canonical address of this version at the agent gateway, without a slash at its end. */
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2_048)
+    .regex(/[^/]$/),
+});
+
+export type AgentBundle = z.infer<typeof agentBundleSchema>;
+
+/** The digest of a bundle: SHA-256 of the canonical JSON of everything but `digest`. */
+export function agentBundleDigest(bundle: Omit<AgentBundle, 'digest'>): string {
+  return digestOf({ ...bundle, digest: undefined });
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+/**
+ * Why an agent process is not ready (`agents:health:ready`): the thing that is missing or invalid, and
+ * `advertised_capability_unavailable` for a mode that was requested and is not confirmed.
+ */
+export const agentProblemCodes = [
+  'bundle_invalid',
+  'source_invalid',
+  'manifest_invalid',
+  'policy_invalid',
+  'entry_point_invalid',
+  'card_invalid',
+  'setting_invalid',
+  'advertised_capability_unavailable',
+  'starting',
+] as const;
+
+const problem = z.strictObject({
+  code: z.enum(agentProblemCodes),
+  /** Of `advertised_capability_unavailable`. */
+  capability: z.string().optional(),
+  message: z.string(),
+});
+export type AgentProblem = z.infer<typeof problem>;
+
+/** The answer of `GET /state` on the admin address of an agent process. */
+export const agentStateSchema = z.strictObject({
+  agentId: z.string().optional(),
+  versionId: z.string().optional(),
+  digest: z.string().optional(),
+  build: z.string(),
+  ready: z.boolean(),
+  problems: z.array(problem),
+  /** By name whether the check at the start confirmed the capability; only those that the manifest requests. */
+  capabilities: z.record(z.string(), z.boolean()),
+  /** SHA-256 of the canonical JSON of the card; absent for a version without the mode a2a_agent. */
+  cardDigest: z.string().optional(),
+  /** Runs under way. */
+  runs: z.int().min(0),
+});
+export type AgentState = z.infer<typeof agentStateSchema>;
