@@ -46,6 +46,23 @@ test('protective settings have no default except the strict one', () => {
   expect(readConfig({ ...keyless, PORTCULLIS_CLIENT_AUTH: 'open' }).config.clients).toEqual({ auth: 'open' });
 });
 
+test('tokens of agents need an issuer and its keys, and clients that are authenticated', () => {
+  using folder = temporaryFolder();
+  const env = environment(folder.path);
+  const keysFile = env['PORTCULLIS_CLIENT_KEYS_FILE'] ?? '';
+  const agents = { PORTCULLIS_AGENT_ISSUER: 'https://gateway.example', PORTCULLIS_AGENT_KEYS_FILE: keysFile };
+  expect(readConfig({ ...env, ...agents }).config.clients).toMatchObject({
+    auth: 'keys',
+    agents: { issuer: 'https://gateway.example', keysFile },
+  });
+  for (const [name, value] of Object.entries(agents)) {
+    expect(problemsOf({ ...env, [name]: value })).toEqual([expect.stringContaining('must be set together')]);
+  }
+  expect(problemsOf({ ...env, ...agents, PORTCULLIS_CLIENT_AUTH: 'open' })).toEqual([
+    expect.stringContaining('remove one of both'),
+  ]);
+});
+
 test.each([
   ['PORTCULLIS_MAX_CHECKS_PER_ADDRESS', 1, 4_096],
   ['PORTCULLIS_MAX_STREAM_SECONDS', 1, 86_400],

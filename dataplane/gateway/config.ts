@@ -33,6 +33,14 @@ export const settings = {
       help: 'client keys, one per line, each followed by a name; required unless PORTCULLIS_CLIENT_AUTH is open',
     }),
   ),
+  PORTCULLIS_AGENT_ISSUER: setting.optional(
+    setting.string({
+      help: 'issuer of the tokens with which agents call models, as in their claim iss; no token is accepted without it',
+    }),
+  ),
+  PORTCULLIS_AGENT_KEYS_FILE: setting.optional(
+    setting.file({ help: 'public keys of that issuer, JWKS; read again when it changes' }),
+  ),
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
     setting.file({
@@ -73,6 +81,9 @@ export const settings = {
 
 type Address = { readonly host: string; readonly port: number };
 
+/** Who signs the tokens of agents. */
+export type AgentIssuer = { readonly issuer: string; readonly keysFile: string };
+
 export type GatewayConfig = {
   readonly api: {
     readonly url: URL;
@@ -85,7 +96,9 @@ export type GatewayConfig = {
   readonly podUid: string | undefined;
   readonly listen: Address;
   readonly adminListen: Address;
-  readonly clients: { readonly auth: 'open' } | { readonly auth: 'keys'; readonly keysFile: string };
+  readonly clients:
+    | { readonly auth: 'open' }
+    | { readonly auth: 'keys'; readonly keysFile: string; readonly agents?: AgentIssuer };
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
   /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
@@ -120,7 +133,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     podUid: read.PORTCULLIS_POD_UID,
     listen: read.PORTCULLIS_LISTEN,
     adminListen: read.PORTCULLIS_ADMIN_LISTEN,
-    clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE),
+    clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE, {
+      issuer: read.PORTCULLIS_AGENT_ISSUER,
+      keysFile: read.PORTCULLIS_AGENT_KEYS_FILE,
+    }),
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
     maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,
@@ -138,9 +154,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   };
 }
 
-function clientsOf(auth: 'keys' | 'open', keysFile: string | undefined): GatewayConfig['clients'] {
-  if (auth === 'open') return { auth };
-  if (keysFile !== undefined) return { auth, keysFile };
+type GivenIssuer = { readonly issuer: string | undefined; readonly keysFile: string | undefined };
+
+function clientsOf(
+  auth: 'keys' | 'open',
+  keysFile: string | undefined,
+  { issuer, keysFile: agentKeys }: GivenIssuer,
+): GatewayConfig['clients'] {
+  if ((issuer === undefined) !== (agentKeys === undefined)) {
+    throw new ConfigError(['PORTCULLIS_AGENT_ISSUER and PORTCULLIS_AGENT_KEYS_FILE must be set together']);
+  }
+  const agents = issuer === undefined || agentKeys === undefined ? undefined : { issuer, keysFile: agentKeys };
+  if (auth === 'open') {
+    if (agents === undefined) return { auth };
+    throw new ConfigError([
+      'PORTCULLIS_AGENT_ISSUER is set: while PORTCULLIS_CLIENT_AUTH is open no token limits a client, so remove one of both',
+    ]);
+  }
+  if (keysFile !== undefined) return { auth, keysFile, ...(agents === undefined ? {} : { agents }) };
   throw new ConfigError([
     'PORTCULLIS_CLIENT_KEYS_FILE is missing: it must be set unless PORTCULLIS_CLIENT_AUTH is open',
   ]);

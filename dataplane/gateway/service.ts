@@ -8,6 +8,7 @@ import { createLogger, type Logger } from '#kit/log/logger';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { createActivityLog } from './activity/activity-log.ts';
+import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createGatewayAdmin } from './http/admin.ts';
@@ -99,6 +100,7 @@ export async function createGatewayService(
   const { table, pins, providers } = routes;
   const gateway: Gateway = {
     ...composeAccess(parts, config, credentialFile, overrides),
+    clients: await composeClients(config, logger),
     table,
     pins,
     providers,
@@ -145,19 +147,26 @@ export async function createGatewayService(
   };
 }
 
-/** Authentication, the provider client and the limits of requests. */
+/** Authentication of clients. The library that verifies tokens is loaded where tokens are accepted only. */
+async function composeClients({ clients }: GatewayConfig, logger: Logger): Promise<ClientAdmission> {
+  if (clients.auth === 'open') return createClientAdmission(openToAll, undefined);
+  const keys = openClientKeys(clients.keysFile);
+  if (clients.agents === undefined) return createClientAdmission(keys, undefined);
+  const { issuer, keysFile } = clients.agents;
+  const { createModelTokenVerifier } = await import('#identity/model-token');
+  const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
+  return createClientAdmission(keys, createModelTokenVerifier({ issuer, jwks: { file: keysFile }, onUnavailable }));
+}
+
+/** The provider client and the limits of requests. */
 function composeAccess(
   parts: AsyncDisposableStack,
   config: GatewayConfig,
   credentialFile: (name: string) => string,
   overrides: GatewayOverrides,
-): Pick<
-  Gateway,
-  'keys' | 'upstream' | 'bodies' | 'answers' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'
-> {
+): Pick<Gateway, 'upstream' | 'bodies' | 'answers' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'> {
   const openCredential = (name: string) => openTokenFile(credentialFile(name));
   return {
-    keys: config.clients.auth === 'open' ? openToAll : openClientKeys(config.clients.keysFile),
     upstream: parts.use(createUpstreamClient({ openCredential })),
     bodies: createByteBudget(bodyBudgetBytes),
     answers: createByteBudget(overrides.maxHeldAnswerBytes ?? config.maxHeldAnswerBytes),

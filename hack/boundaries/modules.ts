@@ -45,7 +45,11 @@ export const modules: readonly Module[] = [
   { folder: mcp, kind: 'library', uses: [] },
   { folder: flow, kind: 'library', uses: [kit, contracts] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
-  { folder: 'dataplane/gateway', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers] },
+  {
+    folder: 'dataplane/gateway',
+    kind: 'service',
+    uses: [kit, contracts, resources, kube, checks, providers, identity],
+  },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },
   { folder: 'dataplane/issuer', kind: 'service', uses: [kit, contracts, identity] },

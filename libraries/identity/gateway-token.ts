@@ -17,6 +17,8 @@ export const gatewayTokenLimits = {
   skewSeconds: 5,
   /** Ids of used workload tokens that a process keeps. */
   usedIds: 100_000,
+  /** Models that one token may name. */
+  aliases: 100,
 } as const;
 
 /** Further reasons why a token of the gateway is refused. */

@@ -21,6 +21,9 @@ export async function admitRequest(
   if (!received.ok) return errorResponse(plainError(received.code));
   const envelope = readEnvelope(received.bytes);
   if (!envelope.ok) return refusalResponse(envelope.refusal);
+  // Before the route is looked up: the answer must not tell which other models there are.
+  if (context.aliases?.has(envelope.value.alias) === false)
+    return errorResponse(plainError('model_forbidden', 'model'));
   const admission = context.gateway.pins.admit(envelope.value.alias);
   if (admission.kind !== 'pinned') return errorResponse(plainError(absent[admission.kind], 'model'));
   context.pin = context.held.use(admission.pin);

@@ -4,7 +4,7 @@ import type { Logger } from '#kit/log/logger';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ActivityLog } from '../activity/activity-log.ts';
 import type { NotedChecks } from '../activity/note-checks.ts';
-import type { ClientKeys } from '../clients/client-keys.ts';
+import type { ClientAdmission } from '../clients/admit-clients.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { ProviderWatch } from '../providers/watch-providers.ts';
 import type { ClientError } from '../relay/client-error.ts';
@@ -16,7 +16,7 @@ import type { ByteBudget } from './byte-budget.ts';
 
 /** The configuration and clients that every HTTP operation of the gateway uses. */
 export type Gateway = {
-  readonly keys: ClientKeys;
+  readonly clients: ClientAdmission;
   readonly table: RouteTable;
   readonly pins: RoutePins;
   readonly checks: Pick<CheckClient, 'check'>;
@@ -69,8 +69,10 @@ export type RequestContext = {
   readonly requestId: string;
   /** The checks of this request. */
   readonly checks: NotedChecks;
-  /** The name of the client key, once the client is known and if its key has one. */
+  /** The name of the client key or the id of the agent, once the client is known and if its key has a name. */
   client?: string | undefined;
+  /** The models that the token of the client names; undefined if the client may call every one. */
+  aliases?: ReadonlySet<string> | undefined;
   /** The upstream that answered in the expected form, until its content was read. */
   answered?: GatewayRouteSpec['upstream'];
   /** The pinned route of the request; undefined until the model is known. */

@@ -59,12 +59,13 @@ function boundUnread(outgoing: ServerResponse, ms: number): void {
 /** @returns undefined when the client has disconnected */
 async function answerTo(context: RequestContext, operation: GatewayOperation): Promise<ClientResponse | undefined> {
   const { gateway, incoming, outgoing } = context;
-  const client = gateway.keys.admits(incoming.rawHeaders);
-  if (client === undefined) {
+  const client = await gateway.clients.admit(incoming.rawHeaders);
+  if (client.kind === 'refused') {
     drainRefused(incoming, outgoing);
-    return errorResponse(plainError('unauthenticated'));
+    return errorResponse(plainError(client.code));
   }
   context.client = client.name;
+  context.aliases = client.aliases;
   try {
     return await operation.run(context);
   } catch (reason) {

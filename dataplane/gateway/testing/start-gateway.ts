@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
 import type { GatewayReportSpec } from '#resources/gateway-report';
 import { until } from '../../../e2e/support/until.ts';
-import type { GatewayConfig } from '../config.ts';
+import type { AgentIssuer, GatewayConfig } from '../config.ts';
 import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';
 import { type HandSource, handSource } from './route-builder.ts';
 
@@ -24,7 +24,7 @@ export const clientKey = 'pk-test-client-key';
 export async function startGateway(
   folder: string,
   runtimeToken: string,
-  overrides: GatewayOverrides & { readonly open?: boolean } = {},
+  overrides: GatewayOverrides & { readonly open?: boolean; readonly agents?: AgentIssuer } = {},
 ): Promise<TestGateway> {
   const keysFile = join(folder, 'client.keys');
   const runtimeTokenFile = join(folder, 'gateway-runtime.token');
@@ -32,6 +32,7 @@ export async function startGateway(
   await mkdir(secretsDirectory, { recursive: true });
   await writeFile(keysFile, `${clientKey} tests\nother-key second\n`);
   await writeFile(runtimeTokenFile, `${runtimeToken}\n`);
+  const agents = overrides.agents === undefined ? {} : { agents: overrides.agents };
   const routes = handSource();
   const reports: GatewayReportSpec[] = [];
   const lines: string[] = [];
@@ -42,14 +43,14 @@ export async function startGateway(
     podUid: undefined,
     listen: { host: '127.0.0.1', port: 0 },
     adminListen: { host: '127.0.0.1', port: 0 },
-    clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile },
+    clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile, ...agents },
     maxRequestMs: 60_000,
     maxChecksPerAddress: 32,
     streamIdleMs: 30_000,
     maxHeldAnswerBytes: 128 * 1_048_576,
     logLevel: 'info',
   };
-  const { open: _, ...rest } = overrides;
+  const { open: _, agents: __, ...rest } = overrides;
   const service = await createGatewayService(
     config,
     { runtimeTokenFile, credentialsDirectory: secretsDirectory },

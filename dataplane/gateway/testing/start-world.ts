@@ -1,6 +1,7 @@
 import { type CheckProxy, startCheckProxy } from '../../../e2e/support/check-proxy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import type { AgentIssuer } from '../config.ts';
 import type { GatewayOverrides } from '../service.ts';
 import { routeGuard, routeSpec, storedRoute } from './route-builder.ts';
 import { clientKey, ready, startGateway, type TestGateway } from './start-gateway.ts';
@@ -40,7 +41,7 @@ export const words = {
 const mask = { type: 'mask', replacement: '***' } as const;
 const observe = (id: string) => ({ ...termRule(id, [words.observed]), mode: 'observe' }) as const;
 
-export async function startWorld(overrides: GatewayOverrides = {}): Promise<World> {
+export async function startWorld(overrides: GatewayOverrides & { readonly agents?: AgentIssuer } = {}): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(temporaryFolder()).path;
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: 'fine' }));

@@ -1,0 +1,40 @@
+import type { ModelTokenVerifier } from '#identity/model-token';
+import { bearerToken } from '#kit/http/bearer';
+import type { ClientErrorCode } from '../relay/client-error.ts';
+import type { ClientKeys } from './client-keys.ts';
+
+/** Characters of the id of an agent that are kept as the name of the client. */
+const maxNameLength = 64;
+
+/** A client that may call models: all of them, or those of its token. */
+type AdmittedClient = {
+  readonly kind: 'client';
+  readonly name?: string;
+  readonly aliases?: ReadonlySet<string>;
+};
+type ClientRefusal = {
+  readonly kind: 'refused';
+  readonly code: Extract<ClientErrorCode, 'unauthenticated' | 'identity_unavailable'>;
+};
+
+/** Authenticates clients: people and services by client keys, agents by tokens of the gateway. */
+export type ClientAdmission = {
+  admit(rawHeaders: readonly string[]): Promise<AdmittedClient | ClientRefusal>;
+};
+
+/** Without a verifier no token is accepted. A client key is compared first, so that its form does not matter. */
+export function createClientAdmission(keys: ClientKeys, tokens: ModelTokenVerifier | undefined): ClientAdmission {
+  return {
+    async admit(rawHeaders) {
+      const known = keys.admits(rawHeaders);
+      if (known !== undefined) return { kind: 'client', ...known };
+      const bearer = bearerToken(rawHeaders);
+      if (tokens === undefined || !bearer.ok) return { kind: 'refused', code: 'unauthenticated' };
+      const found = await tokens.verify(bearer.token);
+      if (found.kind === 'model_client') {
+        return { kind: 'client', name: found.agentId.slice(0, maxNameLength), aliases: found.aliases };
+      }
+      return { kind: 'refused', code: found.status === 503 ? 'identity_unavailable' : 'unauthenticated' };
+    },
+  };
+}
