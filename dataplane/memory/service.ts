@@ -19,6 +19,7 @@ import { compatibleTable } from './compatibility/compatible-table.ts';
 import type { MemoryConfig, MemorySecrets } from './config.ts';
 import { failUndelivered } from './events/claim-event.ts';
 import { nearestMemories } from './events/nearest-memories.ts';
+import type { EventStep } from './events/process-event.ts';
 import { runEvents } from './events/run-events.ts';
 import { maintainMemories } from './facts/maintain-memories.ts';
 import { memoryErrorOf } from './http/error-of.ts';
@@ -49,6 +50,8 @@ export type MemoryOverrides = {
   /** Ends the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<MemoryTimes>;
+  /** Called after each step of a worker. */
+  readonly onStep?: (step: EventStep) => void;
 };
 
 type MemoryService = AsyncDisposable & {
@@ -149,7 +152,7 @@ function startWorker(
     extractionModel === undefined ? undefined : { alias: extractionModel, nearest: nearestMemories(memory) };
   const worker = parts.use(
     runEvents(
-      { ...memory, extraction },
+      { ...memory, extraction, onStep: overrides.onStep ?? (() => undefined) },
       { logger, concurrency: eventConcurrency, ...times, onEnded: metrics.eventEnded },
     ),
   );

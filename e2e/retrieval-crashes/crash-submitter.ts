@@ -7,8 +7,9 @@ import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { jobHints } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { stagedBytes } from '../../dataplane/retrieval/ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../../dataplane/retrieval/ingest/submit/submit-documents.ts';
+import { endWithParent, planFollower } from '../support/crash-plan.ts';
 import { addressOf, type CrashSubmit, crashDocument } from './crash-documents.ts';
-import { crashSettings, crashTenant, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
+import { crashSettings, crashTenant, openCrashDatabase } from './crash-settings.ts';
 
 const settings = crashSettings();
 endWithParent();
@@ -19,7 +20,7 @@ const ports = {
   objects: createFolderObjects(settings.objectsFolder),
   newId: uuid,
   hint: jobHints(createPostgresQueue(database), logger),
-  onStep: planFollower(settings),
+  onStep: planFollower(settings.plan),
 };
 
 /** Submits of one document stay in their order; different documents are submitted at the same time. */

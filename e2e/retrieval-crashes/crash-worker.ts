@@ -8,8 +8,9 @@ import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { analyse } from '#search/analysis/analyse';
 import { startIngest } from '../../dataplane/retrieval/ingest/role/start-ingest.ts';
 import { scriptedModels, testProfile } from '../../dataplane/retrieval/ingest/testing/scripted-models.ts';
+import { endWithParent, planFollower } from '../support/crash-plan.ts';
 import { fetchedBytes, poison, textAt } from './crash-documents.ts';
-import { crashSettings, endWithParent, openCrashDatabase, planFollower } from './crash-settings.ts';
+import { crashSettings, openCrashDatabase } from './crash-settings.ts';
 
 const settings = crashSettings();
 endWithParent();
@@ -32,7 +33,7 @@ startIngest(
     profileOf: (id) => ({ ...testProfile, id, batch: 4 }),
     analyse,
     countTokens,
-    onStep: planFollower(settings),
+    onStep: planFollower(settings.plan),
     hintPrepared: () => undefined,
     onUnavailable: () => undefined,
   },

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
-import { startTestServer, type TestServer } from '#sql/testing/test-server';
+import { type CommitProxy, startCommitProxy } from '../support/commit-proxy.ts';
+import { crashVariable } from '../support/crash-plan.ts';
+import { startCrashingDatabase } from '../support/crashing-database.ts';
 import type { FollowedChild } from '../support/start-followed.ts';
 import { startFile } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { type CommitProxy, startCommitProxy } from './commit-proxy.ts';
 import type { CrashSubmit } from './crash-documents.ts';
-import { type CrashSettings, crashTenant, crashVariable } from './crash-settings.ts';
+import { type CrashSettings, crashTenant } from './crash-settings.ts';
 
 const migrations = new URL('../../dataplane/retrieval/migrations/', import.meta.url);
 
@@ -30,15 +31,13 @@ export async function openCrashWorld(): Promise<CrashWorld> {
   const folder = parts.use(temporaryFolder());
   const databaseFolder = join(folder.path, 'database');
   mkdirSync(databaseFolder);
-  let server: TestServer = await startTestServer({ folder: databaseFolder });
-  parts.defer(() => server[Symbol.asyncDispose]());
-  const listen = new URL(server.process.url).host;
+  const server = parts.use(await startCrashingDatabase(databaseFolder));
   const { passwordFile } = server;
   const password = passwordFrom(passwordFile);
-  const database = parts.use(connectSql({ url: server.process.url, password, applicationName: 'crash-audit', max: 4 }));
+  const database = parts.use(connectSql({ url: server.url, password, applicationName: 'crash-audit', max: 4 }));
   await migrate(database, { schema: 'retrieval', folder: migrations });
   const collectionId = await insertCrashCollection(database);
-  const proxy = parts.use(await startCommitProxy(server.process.url));
+  const proxy = parts.use(await startCommitProxy(server.url));
   const settings: CrashSettings = {
     databaseUrl: proxy.url,
     passwordFile,
@@ -64,10 +63,8 @@ export async function openCrashWorld(): Promise<CrashWorld> {
     startWorker: (options = {}) => start('crash-worker.ts', options),
     startSubmitter: (submits, options = {}) => start('crash-submitter.ts', { ...options, submits }),
     async crashDatabase() {
-      const pid = Number(readFileSync(join(databaseFolder, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
-      process.kill(pid, 'SIGKILL');
-      await server.process.exit();
-      server = await startTestServer({ folder: databaseFolder, listen });
+      await server.kill();
+      await server.restart();
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -1,17 +1,17 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unusedPort } from '#kit/testing/loopback';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
-import { startTestServer, type TestServer } from '#sql/testing/test-server';
 import { type MinioServer, startMinio } from '../retrieval/minio-server.ts';
 import { startNats } from '../retrieval/nats-server.ts';
 import { type OpenSearchServer, startOpenSearch } from '../retrieval/opensearch-server.ts';
 import { poison } from '../retrieval-crashes/crash-documents.ts';
+import { startCrashingDatabase } from '../support/crashing-database.ts';
+import { digestDimension, digestVector, startEmbeddings } from '../support/embedding-server.ts';
 import type { SpawnedServer } from '../support/server-program.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
-import { embeddingDimension, startEmbeddings } from './embedding-server.ts';
 
 export type Combination = {
   readonly queue: 'postgres' | 'nats';
@@ -42,16 +42,14 @@ export async function openOutageWorld({ queue, objects, search }: Combination): 
     mkdirSync(join(folder, name), { recursive: true });
     return join(folder, name);
   };
-  let server: TestServer = await startTestServer({ folder: folderOf('database') });
-  owned.defer(() => server[Symbol.asyncDispose]());
-  const { passwordFile } = server;
-  const databaseUrl = server.process.url;
+  const server = owned.use(await startCrashingDatabase(folderOf('database')));
+  const { passwordFile, url: databaseUrl } = server;
   const database = owned.use(
     connectSql({ url: databaseUrl, password: passwordFrom(passwordFile), applicationName: 'outages', max: 4 }),
   );
-  const embeddings = owned.use(await startEmbeddings(poison));
+  const embeddings = owned.use(await startEmbeddings({ vectorOf: digestVector, refusedWord: poison }));
   const modelsFile = join(folder, 'models.yaml');
-  const profile = { id: outageProfile, model: 'outages', dimension: embeddingDimension };
+  const profile = { id: outageProfile, model: 'outages', dimension: digestDimension };
   writeFileSync(modelsFile, JSON.stringify({ embedding: [profile] }));
   const environment: Record<string, string> = {
     PORTCULLIS_IDENTITY: 'development',
@@ -99,16 +97,7 @@ export async function openOutageWorld({ queue, objects, search }: Combination): 
         await ofProcess('worker').start();
       },
     },
-    database: {
-      async end() {
-        const file = join(folder, 'database/postgres/data/postmaster.pid');
-        process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
-        await server.process.exit();
-      },
-      async start() {
-        server = await startTestServer({ folder: folderOf('database'), listen: new URL(databaseUrl).host });
-      },
-    },
+    database: { end: server.kill, start: server.restart },
     nats: {
       end: async () => nats?.end(),
       async start() {

@@ -19,7 +19,11 @@ export type ExtractionModel = {
   readonly nearest: (event: ClaimedEvent, text: string, most: number) => Promise<readonly string[]>;
 };
 
-type ExtractionPorts = TextPorts & { readonly database: Database; readonly newId: () => string };
+type ExtractionPorts = TextPorts & {
+  readonly database: Database;
+  readonly newId: () => string;
+  readonly onStep: (step: 'extracted') => void;
+};
 
 const mostKnown = 10;
 const mostFacts = 50;
@@ -82,6 +86,7 @@ export async function extractByModel(
     const answers = said.length === 0 ? [] : await ask(ports, extraction.alias, { said, known }, signal);
     const facts = answers.map((answer) => factOf(answer, messages));
     const prepared = await prepareFacts(ports, facts, signal);
+    ports.onStep('extracted');
     const decide = (_: readonly UserFact[], present: readonly KnownMemory[]) =>
       decisionsOf(answers, facts, known, present);
     try {

@@ -10,11 +10,16 @@ import { EventFault } from './event-fault.ts';
 import { type ExtractionModel, extractByModel } from './extract-by-model.ts';
 import { prepareFacts } from './prepare-facts.ts';
 
+/** Stages of an attempt, each reported when it is completed. Crash tests kill a worker at them. */
+export const eventSteps = ['claimed', 'extracted', 'committed', 'released'] as const;
+export type EventStep = (typeof eventSteps)[number];
+
 export type EventPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
   /** The model that extracts facts; undefined for the statements that are read without one. */
   readonly extraction: ExtractionModel | undefined;
+  readonly onStep: (step: EventStep) => void;
 };
 
 /**
@@ -32,7 +37,9 @@ export async function processEvent(ports: EventPorts, event: ClaimedEvent, signa
   const { extraction } = ports;
   if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, signal);
   const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
-  const ended = await commitEvent(ports.database, event, await prepareFacts(ports, facts, signal), ports);
+  const prepared = await prepareFacts(ports, facts, signal);
+  ports.onStep('extracted');
+  const ended = await commitEvent(ports.database, event, prepared, ports);
   if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
   return ended === 'succeeded';
 }

@@ -54,10 +54,14 @@ async function attempt(
 ): Promise<EventEnd> {
   const { sql } = ports.database;
   using lease = keepLease(() => renewEventLease(sql, event, leaseMs), leaseMs, signal);
+  ports.onStep('claimed');
   try {
-    return (await processEvent(ports, event, lease.signal)) ? 'succeeded' : 'claim_over';
+    if (!(await processEvent(ports, event, lease.signal))) return 'claim_over';
+    ports.onStep('committed');
+    return 'succeeded';
   } catch (error) {
     const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, event, error, signal);
+    if (end === 'released') ports.onStep('released');
     const failure = describeFailure(error);
     logger.info('memory_event_ended', { event: event.eventId, attempt: event.attempt, end, failure });
     return end;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EmbeddingProfile, Models } from '#models/ports';
+import type { Models } from '#models/ports';
 import { analyse } from '#search/analysis/analyse';
 
 /** Models whose vectors are close for texts with equal words; `before` may throw in place of an answer. */
@@ -7,7 +7,7 @@ export function hashedWords(before: (texts: readonly string[]) => void | Promise
   return {
     async embed(profile, _use, texts) {
       await before(texts);
-      return texts.map((text) => vectorOf(text, profile));
+      return texts.map((text) => wordVector(text, profile.dimension));
     },
     rerank: () => Promise.reject(new Error('not scripted')),
     complete: () => Promise.reject(new Error('not scripted')),
@@ -15,7 +15,8 @@ export function hashedWords(before: (texts: readonly string[]) => void | Promise
   };
 }
 
-function vectorOf(text: string, { dimension }: EmbeddingProfile): Float32Array {
+/** Close for texts with equal words; of unit length. */
+export function wordVector(text: string, dimension: number): Float32Array {
   const vector = new Float32Array(dimension).fill(0.01);
   for (const term of analyse(text)) {
     const at = createHash('sha256').update(term).digest().readUInt32LE(0) % dimension;

@@ -2,16 +2,25 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { closeServer, listenOnLoopback } from '#kit/testing/loopback';
 
-export const embeddingDimension = 8;
+export const digestDimension = 8;
 
-/** A model gateway with embeddings alone: vectors depend on the text alone, and a text with `refusedWord` is refused. */
-export async function startEmbeddings(refusedWord: string): Promise<AsyncDisposable & { readonly url: string }> {
+type EmbeddingAnswers = {
+  readonly vectorOf: (text: string) => readonly number[];
+  /** A text with it is refused. */
+  readonly refusedWord?: string;
+};
+
+/** A model gateway with embeddings alone. */
+export async function startEmbeddings({
+  vectorOf,
+  refusedWord,
+}: EmbeddingAnswers): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(async (incoming, outgoing) => {
     const parts: Buffer[] = [];
     for await (const part of incoming) parts.push(part as Buffer);
     const { input } = JSON.parse(Buffer.concat(parts).toString()) as { readonly input: readonly string[] };
     outgoing.setHeader('content-type', 'application/json');
-    if (input.some((text) => text.includes(refusedWord))) {
+    if (refusedWord !== undefined && input.some((text) => text.includes(refusedWord))) {
       outgoing.writeHead(400).end(JSON.stringify({ error: { code: 'refused', message: 'refused' } }));
       return;
     }
@@ -22,7 +31,8 @@ export async function startEmbeddings(refusedWord: string): Promise<AsyncDisposa
   return { url, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
-function vectorOf(text: string): readonly number[] {
+/** A vector that depends on the text alone and says nothing about it. */
+export function digestVector(text: string): readonly number[] {
   const bytes = createHash('sha256').update(text).digest();
-  return Array.from({ length: embeddingDimension }, (_, at) => (bytes[at] ?? 0) - 127.5);
+  return Array.from({ length: digestDimension }, (_, at) => (bytes[at] ?? 0) - 127.5);
 }

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventSteps } from '../../dataplane/memory/events/process-event.ts';
+import { until } from '../support/until.ts';
+import { auditMemories, type MemoryAudit } from './audit-memories.ts';
+import { type CrashAdd, crashAdds } from './crash-adds.ts';
+import { crashParts, endLeases, type MemoryWorld } from './memory-world.ts';
+import { type Accepted, callMemory, sendAdd, sendAdds } from './send-adds.ts';
+
+const steps = ['registered', ...eventSteps] as const;
+
+/** Waits until every event has ended; pauses after faults are no matter here. */
+async function drained({ database }: MemoryWorld): Promise<void> {
+  await until(
+    'every event has ended',
+    async () => {
+      const [row] = await database.sql<{ open: number; paused: number }[]>`
+        select count(*)::int as open, (count(*) filter (where unavailable_since is not null))::int as paused
+        from memory.events where status in ('PENDING', 'RUNNING')`;
+      if ((row?.paused ?? 0) > 0) await endLeases(database);
+      return row?.open === 0;
+    },
+    { everyMs: 200 },
+  );
+}
+
+/** Kills a process right after each named step, and lets the others finish its work. */
+export async function killAtSteps(
+  world: MemoryWorld,
+  accepted: Accepted,
+): Promise<MemoryAudit & { readonly kills: number; readonly adds: number }> {
+  const adds: CrashAdd[] = [];
+  await world.endWorkers();
+  for (const step of steps) {
+    const own = crashAdds(step, 8, 2);
+    adds.push(...own);
+    const [first, ...others] = own as readonly [CrashAdd, ...CrashAdd[]];
+    const doomed = await world.startDoomed(step === 'registered' ? 'api' : 'worker', {
+      ...{ step, occurrence: step === 'registered' ? 1 : 2, signal: 'SIGKILL' },
+    });
+    // The first request goes to the API that dies, its repetition to the other one.
+    const origins = step === 'registered' ? [doomed.url] : [];
+    await sendAdd(() => origins.pop() ?? world.url, first, accepted);
+    await sendAdds(() => world.url, others, accepted);
+    await until(`a process reaches ${step}`, () => doomed.output().includes('"reached"'));
+    await doomed.exit();
+  }
+  await world.startWorkers();
+  await endLeases(world.database);
+  await drained(world);
+  return { ...(await auditMemories(world.database, adds, accepted)), kills: steps.length, adds: adds.length };
+}
+
+type ChurnSize = { readonly adds: number; readonly persons: number; readonly kills: number };
+
+type ChurnResult = MemoryAudit & {
+  readonly kills: Readonly<Record<string, number>>;
+  readonly lostCommits: number;
+  /** Answers of searches while parts were killed, and those without a memory that was there before. */
+  readonly answers: number;
+  readonly incomplete: number;
+};
+
+/**
+ * Adds under random kills of API, workers and database, with lost commits. The adds are spread over the kills: each kill
+ * lets the next share of them begin.
+ */
+export async function churnAdds(
+  world: MemoryWorld,
+  accepted: Accepted,
+  size: ChurnSize,
+  say: (progress: string) => void,
+): Promise<ChurnResult> {
+  const adds = crashAdds('churn', size.adds, size.persons);
+  const kills: Record<string, number> = {};
+  const over = new AbortController();
+  const counts = { answers: 0, incomplete: 0 };
+  const early = crashAdds('early', 4, 1);
+  await sendAdds(() => world.url, early, accepted);
+  await drained(world);
+  world.proxy.share = 0.01;
+  const searching = searchAll(world, over.signal, counts);
+  let done = 0;
+  const mayBegin = (position: number): boolean => position < ((done + 1) / size.kills) * size.adds;
+  const sending = sendAdds(
+    () => world.url,
+    adds,
+    accepted,
+    async (position) => {
+      while (!mayBegin(position)) await pause(20);
+    },
+  );
+  for (; done < size.kills; done += 1) {
+    await pause(50 + Math.random() * 250);
+    const part = crashParts[Math.floor(Math.random() * crashParts.length)] as (typeof crashParts)[number];
+    kills[part] = (kills[part] ?? 0) + 1;
+    await world.crash(part, Math.random() * 300);
+    if (done % 20 === 19) say(`${done + 1} kills, ${accepted.size} adds accepted`);
+  }
+  await sending;
+  world.proxy.share = 0;
+  await endLeases(world.database);
+  await drained(world);
+  const answered = counts.answers;
+  await until('a search is answered after the last kill', () => counts.answers > answered);
+  over.abort();
+  await searching;
+  const audit = await auditMemories(world.database, [...early, ...adds], accepted);
+  return { ...audit, ...counts, kills, lostCommits: world.proxy.lost() };
+}
+
+/** Searches for what was known before the first kill: an answer has it, or there is none. */
+async function searchAll(
+  world: MemoryWorld,
+  signal: AbortSignal,
+  counts: { answers: number; incomplete: number },
+): Promise<void> {
+  while (!signal.aborted) {
+    const body = { query: 'note early0 one', top_k: 10 };
+    const answer = await callMemory(world.url, { user: 'early-0', path: '/v1/memories/search', body });
+    if (answer?.status === 200) {
+      counts.answers += 1;
+      const found = answer.json['results'] as readonly { readonly memory: string }[];
+      if (!found.some(({ memory }) => memory === 'note early0 one.')) counts.incomplete += 1;
+    }
+    await pause(30);
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { bodyOf, type CrashAdd } from './crash-adds.ts';
+
+type Answer = { readonly status: number; readonly json: Readonly<Record<string, unknown>> };
+
+/** What clients saw: the events that each key was answered with. */
+export type Accepted = Map<string, Set<string>>;
+
+/** One request of a person; undefined where no answer came. */
+export async function callMemory(
+  url: string,
+  {
+    user,
+    path,
+    body,
+    key,
+  }: { readonly user: string; readonly path: string; readonly body?: object; readonly key?: string },
+): Promise<Answer | undefined> {
+  const headers = {
+    'x-tenant-id': 'crash',
+    'x-user-id': user,
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  };
+  const sent = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) };
+  try {
+    const answer = await fetch(`${url}${path}`, { ...sent, signal: AbortSignal.timeout(20_000) });
+    return { status: answer.status, json: (await answer.json()) as Answer['json'] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Repeats an add under its key until it is accepted, as a client does. @throws Error for an answer that refuses it */
+export async function sendAdd(origin: () => string, add: CrashAdd, accepted: Accepted): Promise<void> {
+  for (;;) {
+    const { user, key } = add;
+    const answer = await callMemory(origin(), { user, key, path: '/v1/memories', body: bodyOf(add) });
+    if (answer?.status === 202) {
+      accepted.set(key, (accepted.get(key) ?? new Set()).add(String(answer.json['event_id'])));
+      return;
+    }
+    if (answer !== undefined && answer.status < 500) throw new Error(`the add was answered ${answer.status}`);
+    await pause(30);
+  }
+}
+
+/** Sends the adds of different persons at the same time, and those of one person in their order. */
+export async function sendAdds(
+  origin: () => string,
+  adds: readonly CrashAdd[],
+  accepted: Accepted,
+  /** Resolves when the add may be sent. */
+  turn: (position: number) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const positions = new Map(adds.map((add, at) => [add, at]));
+  const ofPersons = [...Map.groupBy(adds, ({ user }) => user).values()];
+  await Promise.all(
+    ofPersons.map(async (own) => {
+      for (const add of own) {
+        await turn(positions.get(add) ?? 0);
+        await sendAdd(origin, add, accepted);
+        // A client that does not know whether its request arrived sends it again.
+        if (Math.random() < 0.1) await sendAdd(origin, add, accepted);
+      }
+    }),
+  );
+}

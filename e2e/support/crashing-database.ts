@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '#sql/testing/test-server';
+
+/** A PostgreSQL server that dies as of a power cut and starts again on its data, at the same address. */
+export type CrashingDatabase = AsyncDisposable & {
+  readonly url: string;
+  readonly passwordFile: string;
+  /** Ends the server with SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts the killed server again. */
+  restart(): Promise<void>;
+};
+
+/** @param folder an empty one, for the data */
+export async function startCrashingDatabase(folder: string): Promise<CrashingDatabase> {
+  let server: TestServer = await startTestServer({ folder });
+  const { passwordFile } = server;
+  const { url } = server.process;
+  return {
+    url,
+    passwordFile,
+    async kill() {
+      const file = join(folder, 'postgres/data/postmaster.pid');
+      process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
+      await server.process.exit();
+    },
+    async restart() {
+      server = await startTestServer({ folder, listen: new URL(url).host });
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
