@@ -66,7 +66,8 @@ export async function openMemoryWorld(): Promise<MemoryWorld> {
   });
   async function startAgain(part: Exclude<Part, 'database'>): Promise<void> {
     if (part !== 'api') await endLeases(database);
-    running[part] = await start(part === 'api' ? 'api' : 'worker');
+    // A process whose database dies at its start ends, and its supervisor starts it again.
+    running[part] = await until(`the ${part} starts`, () => start(part === 'api' ? 'api' : 'worker'));
   }
   const workers = ['worker', 'other worker'] as const;
   const owned = parts.move();
