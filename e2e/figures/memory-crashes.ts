@@ -1,6 +1,6 @@
 import { missingPostgres } from '#sql/testing/test-server';
-import { openMemoryWorld } from '../memory-crashes/memory-world.ts';
-import { churnAdds, killAtSteps } from '../memory-crashes/run-crashes.ts';
+import { openMemoryCrashes } from '../memory-crashes/memory-world.ts';
+import { churnAdds, killMemoryAtSteps } from '../memory-crashes/run-crashes.ts';
 import type { Figure } from '../support/figure.ts';
 
 const sizes = {
@@ -15,9 +15,9 @@ export const figure: Figure = {
     'event reaches an end, no memory is lost or stored twice, no search is incomplete',
   run: async (size, say) => {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
-    await using world = await openMemoryWorld();
+    await using world = await openMemoryCrashes();
     const accepted = new Map<string, Set<string>>();
-    const steps = await killAtSteps(world, accepted);
+    const steps = await killMemoryAtSteps(world, accepted);
     say(`${steps.kills} kills at named steps: ${steps.faults.length} faults`);
     const random = await churnAdds(world, accepted, sizes[size], say);
     const faults = [...steps.faults, ...random.faults];

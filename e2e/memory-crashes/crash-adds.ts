@@ -21,7 +21,7 @@ export function crashAdds(batch: string, count: number, persons: number): readon
   }));
 }
 
-export function bodyOf(add: CrashAdd): object {
+export function crashBody(add: CrashAdd): object {
   const messages = textsOf(add).map((text) => ({ role: 'user', content: `${text}.` }));
   return { agent_id: 'tutor', infer: add.kind !== 'given', messages };
 }

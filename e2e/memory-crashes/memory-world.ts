@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 export const crashParts = ['api', 'worker', 'other worker', 'database'] as const;
 type Part = (typeof crashParts)[number];
 
-export type MemoryWorld = AsyncDisposable & {
+export type MemoryCrashes = AsyncDisposable & {
   readonly database: Database;
   /** Commits of all processes go through it. */
   readonly proxy: CommitProxy;
@@ -33,7 +33,7 @@ export type MemoryWorld = AsyncDisposable & {
 const profile = { id: 'words', model: 'words', dimension: 16 };
 
 /** One API and two workers as processes of their own, with one PostgreSQL server. */
-export async function openMemoryWorld(): Promise<MemoryWorld> {
+export async function openMemoryCrashes(): Promise<MemoryCrashes> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
   const databaseFolder = join(folder, 'database');

@@ -3,13 +3,13 @@ import { eventSteps } from '../../dataplane/memory/events/process-event.ts';
 import { until } from '../support/until.ts';
 import { auditMemories, type MemoryAudit } from './audit-memories.ts';
 import { type CrashAdd, crashAdds } from './crash-adds.ts';
-import { crashParts, endLeases, type MemoryWorld } from './memory-world.ts';
+import { crashParts, endLeases, type MemoryCrashes } from './memory-world.ts';
 import { type Accepted, callMemory, sendAdd, sendAdds } from './send-adds.ts';
 
 const steps = ['registered', ...eventSteps] as const;
 
 /** Waits until every event has ended; pauses after faults are no matter here. */
-async function drained({ database }: MemoryWorld): Promise<void> {
+async function drained({ database }: MemoryCrashes): Promise<void> {
   await until(
     'every event has ended',
     async () => {
@@ -24,8 +24,8 @@ async function drained({ database }: MemoryWorld): Promise<void> {
 }
 
 /** Kills a process right after each named step, and lets the others finish its work. */
-export async function killAtSteps(
-  world: MemoryWorld,
+export async function killMemoryAtSteps(
+  world: MemoryCrashes,
   accepted: Accepted,
 ): Promise<MemoryAudit & { readonly kills: number; readonly adds: number }> {
   const adds: CrashAdd[] = [];
@@ -65,7 +65,7 @@ type ChurnResult = MemoryAudit & {
  * lets the next share of them begin.
  */
 export async function churnAdds(
-  world: MemoryWorld,
+  world: MemoryCrashes,
   accepted: Accepted,
   size: ChurnSize,
   say: (progress: string) => void,
@@ -110,7 +110,7 @@ export async function churnAdds(
 
 /** Searches for what was known before the first kill: an answer has it, or there is none. */
 async function searchAll(
-  world: MemoryWorld,
+  world: MemoryCrashes,
   signal: AbortSignal,
   counts: { answers: number; incomplete: number },
 ): Promise<void> {

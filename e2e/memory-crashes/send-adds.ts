@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { bodyOf, type CrashAdd } from './crash-adds.ts';
+import { type CrashAdd, crashBody } from './crash-adds.ts';
 
 type Answer = { readonly status: number; readonly json: Readonly<Record<string, unknown>> };
 
@@ -35,7 +35,7 @@ export async function callMemory(
 export async function sendAdd(origin: () => string, add: CrashAdd, accepted: Accepted): Promise<void> {
   for (;;) {
     const { user, key } = add;
-    const answer = await callMemory(origin(), { user, key, path: '/v1/memories', body: bodyOf(add) });
+    const answer = await callMemory(origin(), { user, key, path: '/v1/memories', body: crashBody(add) });
     if (answer?.status === 202) {
       accepted.set(key, (accepted.get(key) ?? new Set()).add(String(answer.json['event_id'])));
       return;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startTestServer, type TestServer } from '#sql/testing/test-server';
 
 /** A PostgreSQL server that dies as of a power cut and starts again on its data, at the same address. */
-export type CrashingDatabase = AsyncDisposable & {
+type CrashingDatabase = AsyncDisposable & {
   readonly url: string;
   readonly passwordFile: string;
   /** Ends the server with SIGKILL. */
