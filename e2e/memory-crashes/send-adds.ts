@@ -32,8 +32,14 @@ export async function callMemory(
 }
 
 /** Repeats an add under its key until it is accepted, as a client does. @throws Error for an answer that refuses it */
-export async function sendAdd(origin: () => string, add: CrashAdd, accepted: Accepted): Promise<void> {
+export async function sendAdd(
+  origin: () => string,
+  add: CrashAdd,
+  accepted: Accepted,
+  signal?: AbortSignal,
+): Promise<void> {
   for (;;) {
+    signal?.throwIfAborted();
     const { user, key } = add;
     const answer = await callMemory(origin(), { user, key, path: '/v1/memories', body: crashBody(add) });
     if (answer?.status === 202) {
@@ -52,6 +58,7 @@ export async function sendAdds(
   accepted: Accepted,
   /** Resolves when the add may be sent. */
   turn: (position: number) => Promise<void> = async () => undefined,
+  signal?: AbortSignal,
 ): Promise<void> {
   const positions = new Map(adds.map((add, at) => [add, at]));
   const ofPersons = [...Map.groupBy(adds, ({ user }) => user).values()];
@@ -59,9 +66,9 @@ export async function sendAdds(
     ofPersons.map(async (own) => {
       for (const add of own) {
         await turn(positions.get(add) ?? 0);
-        await sendAdd(origin, add, accepted);
+        await sendAdd(origin, add, accepted, signal);
         // A client that does not know whether its request arrived sends it again.
-        if (Math.random() < 0.1) await sendAdd(origin, add, accepted);
+        if (Math.random() < 0.1) await sendAdd(origin, add, accepted, signal);
       }
     }),
   );
