@@ -17,7 +17,10 @@ export async function startEmbeddings({
 }: EmbeddingAnswers): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(async (incoming, outgoing) => {
     const parts: Buffer[] = [];
-    for await (const part of incoming) parts.push(part as Buffer);
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    await new Promise((resolve) => incoming.once('close', resolve));
+    // The client was killed while it sent.
+    if (!incoming.complete) return;
     const { input } = JSON.parse(Buffer.concat(parts).toString()) as { readonly input: readonly string[] };
     outgoing.setHeader('content-type', 'application/json');
     if (refusedWord !== undefined && input.some((text) => text.includes(refusedWord))) {

@@ -12,7 +12,7 @@ const unauthorized = failure('unauthorized' as const);
 const developmentPrefix = 'development:';
 
 /** The issuer that the users and agents of a tenant have in development mode. */
-function tenantIssuer(tenant: string): string {
+export function tenantIssuer(tenant: string): string {
   return `${developmentPrefix}${tenant}`;
 }
 

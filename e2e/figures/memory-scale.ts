@@ -1,0 +1,32 @@
+import { missingPostgres } from '#sql/testing/test-server';
+import { measureScale, type ScaleSize } from '../memory-scale/measure-scale.ts';
+import type { Figure } from '../support/figure.ts';
+
+const sizes: Readonly<Record<'small' | 'full', ScaleSize>> = {
+  small: { dimension: 64, memories: 1_000, equals: 5, others: 50, memoriesOfOther: 100, queries: 300 },
+  full: { dimension: 384, memories: 10_000, equals: 40, others: 600, memoriesOfOther: 1_000, queries: 10_000 },
+};
+/** Cold and warm 95th percentile; resident memory. The small one is about rights and memory: too few for a percentile. */
+const most = { coldMs: 100, warmTimes: 3, residentMib: 500 } as const;
+
+export const figure: Figure = {
+  name: 'memory-scale',
+  title:
+    'random searches of one person with 10,000 memories among 1,000,000 of others: 0 foreign ones; the first search, ' +
+    'further ones beside a store of this person alone, and resident memory',
+  run: async (size, say) => {
+    if (missingPostgres !== undefined) return { skipped: missingPostgres };
+    const found = await measureScale(sizes[size], say);
+    const times = found.warm.p95 / found.alone.p95;
+    const isQuick = size === 'small' || (found.cold.p95 <= most.coldMs && times <= most.warmTimes);
+    return {
+      holds: found.foreign === 0 && found.found > 0 && found.residentMost <= most.residentMib && isQuick,
+      line:
+        `${found.queries} searches found ${found.found} memories, ${found.foreign} foreign ones; first search p50/p95 ` +
+        `${found.cold.p50.toFixed(0)}/${found.cold.p95.toFixed(0)} ms (at most ${most.coldMs}), further ones ` +
+        `${found.warm.p50.toFixed(1)}/${found.warm.p95.toFixed(1)} ms, ${times.toFixed(2)} times that of the person alone ` +
+        `(at most ${most.warmTimes}); resident ${found.residentAtStart.toFixed(0)} MiB at the start, at most ` +
+        `${found.residentMost.toFixed(0)} MiB (bound ${most.residentMib})`,
+    };
+  },
+};

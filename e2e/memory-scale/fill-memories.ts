@@ -1,0 +1,97 @@
+import { tenantIssuer } from '#identity/authorize-callers';
+import { countTokens } from '#models/count-tokens';
+import { analyse } from '#search/analysis/analyse';
+import type { Database } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import { hashOf, samenessOf } from '../../dataplane/memory/extraction/sameness.ts';
+import { wordVector } from '../../dataplane/memory/testing/hashed-words.ts';
+import { randomFrom } from '../support/random-from.ts';
+
+export type StoreSize = {
+  readonly dimension: number;
+  /** Memories of the person who is measured, and of each of `equals`, persons who have as many. */
+  readonly memories: number;
+  readonly equals: number;
+  /** Further persons, and the memories of each. */
+  readonly others: number;
+  readonly memoriesOfOther: number;
+};
+
+export const scaleTenant = 'scale';
+export const scaleProfile = 'scale';
+/** The person who is measured. Persons `equal-N` and `other-N` are beside it. */
+export const measured = 'measured';
+
+const migrations = new URL('../../dataplane/memory/migrations/', import.meta.url);
+const batch = 100;
+/** As much as moves a vector without moving it away from the texts with its words. */
+const noise = 0.02;
+
+const syllables = ['ba', 'ко', 'di', 'ма', 'fu', 'ре', 'lo', 'ни', 'sa', 'ту', 've', 'жо'];
+
+/** Texts of words that occur in many of them; the same number is always the same text. */
+export function scaleText(n: number): string {
+  const random = randomFrom(n);
+  const word = (): string => {
+    const rank = Math.floor(random() ** 2 * 3_000);
+    return [rank % 12, Math.floor(rank / 12) % 12, Math.floor(rank / 144) % 12, rank % 7]
+      .map((at) => syllables[at])
+      .join('');
+  };
+  return `${n} ${Array.from({ length: 6 + Math.floor(random() * 14) }, word).join(' ')}`;
+}
+
+/**
+ * Writes memories as the service does, with its terms, tokens and vectors. All persons have the same texts and vectors, so
+ * that a search that mixed persons would find those of others, and each memory names its owner.
+ */
+export async function fillMemories(database: Database, size: StoreSize): Promise<void> {
+  const { sql } = database;
+  await migrate(database, { schema: 'memory', folder: migrations });
+  const names = [
+    measured,
+    ...Array.from({ length: size.equals }, (_, at) => `equal-${at}`),
+    ...Array.from({ length: size.others }, (_, at) => `other-${at}`),
+  ];
+  const keys = names.map((name) => JSON.stringify([tenantIssuer(scaleTenant), name]));
+  await sql`
+    insert into memory.people (tenant, user_key, change_no)
+    select ${scaleTenant}, key, 1 from unnest(${sql.array(keys)}::text[]) as key`;
+  await using patient = database.alone({ statementTimeoutMs: 600_000 });
+  for (let from = 0; from < size.memories; from += batch) {
+    const rows = Array.from({ length: Math.min(batch, size.memories - from) }, (_, at) => rowOf(from + at, size));
+    await insertRows(patient, JSON.stringify(rows), size);
+  }
+  await patient.sql`vacuum analyze memory.memories`;
+}
+
+function rowOf(n: number, { dimension }: StoreSize): object {
+  const text = scaleText(n);
+  const random = randomFrom(n);
+  const vector = wordVector(text, dimension).map((value) => value + noise * (random() - 0.5));
+  const norm = Math.hypot(...vector);
+  const bytes = Buffer.from(vector.map((value) => value / norm).buffer);
+  return {
+    n,
+    text,
+    hash: hashOf(text),
+    sameness: samenessOf(text),
+    tokens: countTokens(text),
+    terms: analyse(text).join(' '),
+    vector: bytes.toString('base64'),
+  };
+}
+
+/** The rows of all persons beside each other, as adds over months leave them. */
+async function insertRows({ sql }: Database, rows: string, { memoriesOfOther }: StoreSize): Promise<void> {
+  await sql`
+    insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, categories, metadata, source,
+      tokens, terms, vector, profile_id, change_no)
+    select gen_random_uuid(), p.person, 'agent-' || r.n % 3, r.text, r.hash, r.sameness, 'user', array['kind-' || r.n % 5],
+      json_build_object('owner', p.user_key::json ->> 1), json_build_object('event_id', gen_random_uuid(), 'message', 0,
+        'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${scaleProfile}, 1
+    from json_to_recordset(${rows}::text::json) as r (n integer, text text, hash text, sameness text, tokens integer,
+      terms text, vector text)
+    join memory.people p on r.n < ${memoriesOfOther} or p.user_key not like '%"other-%'
+    order by r.n, p.person`;
+}

@@ -1,0 +1,99 @@
+import { startTestServer } from '#sql/testing/test-server';
+import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { fillMemories, measured, type StoreSize, scaleText } from './fill-memories.ts';
+import { type ScaleService, startScaleService } from './scale-service.ts';
+
+export type ScaleSize = StoreSize & { readonly queries: number };
+
+type ScaleReport = {
+  readonly queries: number;
+  readonly found: number;
+  /** Memories of other persons that a search returned. */
+  readonly foreign: number;
+  /** First searches of persons with as many memories as the measured one. */
+  readonly cold: Timings;
+  readonly warm: Timings;
+  /** The same searches in a store that holds the memories of the measured person alone. */
+  readonly alone: Timings;
+  /** MiB: at the start, and the most that was seen. */
+  readonly residentAtStart: number;
+  readonly residentMost: number;
+};
+
+const warmSearches = 400;
+/** Searches at a time of the random queries. */
+const callers = 4;
+
+/** Searches of one person among many, over a real PostgreSQL and in a process of its own. */
+export async function measureScale(size: ScaleSize, say: (progress: string) => void): Promise<ScaleReport> {
+  await using server = await startTestServer();
+  const random = randomFrom(17);
+  const query = (): string =>
+    scaleText(Math.floor(random() * size.memories))
+      .split(' ')
+      .slice(1, 6)
+      .join(' ');
+  const warmTimes = async (service: ScaleService): Promise<Timings> => {
+    const times: number[] = [];
+    for (let no = 0; no < warmSearches; no += 1) times.push((await service.search(measured, { query: query() })).ms);
+    return timingsOf(times.slice(warmSearches / 4));
+  };
+  let alone: Timings;
+  {
+    await using database = await server.createDatabase();
+    await fillMemories(database.database, { ...size, equals: 0, others: 0 });
+    await using service = await startScaleService(database, size.dimension);
+    alone = await warmTimes(service);
+    say(`alone: warm p50 ${alone.p50.toFixed(1)} ms, p95 ${alone.p95.toFixed(1)} ms`);
+  }
+  await using database = await server.createDatabase();
+  await fillMemories(database.database, size);
+  say('the store is filled');
+  await using service = await startScaleService(database, size.dimension);
+  const residentAtStart = service.resident();
+  let residentMost = 0;
+  // A process that has answered nothing yet compiles its code in the first answers.
+  for (let no = 0; no < Math.min(20, size.others); no += 1) await service.search(`other-${no}`, { query: query() });
+  const coldTimes: number[] = [];
+  for (let no = 0; no < size.equals; no += 1) {
+    coldTimes.push((await service.search(`equal-${no}`, { query: query() })).ms);
+    residentMost = Math.max(residentMost, service.resident());
+  }
+  const cold = timingsOf(coldTimes);
+  say(`cold p50 ${cold.p50.toFixed(1)} ms, p95 ${cold.p95.toFixed(1)} ms`);
+  const warm = await warmTimes(service);
+  say(`warm p50 ${warm.p50.toFixed(1)} ms, p95 ${warm.p95.toFixed(1)} ms`);
+  const counts = { found: 0, foreign: 0, left: size.queries };
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (counts.left > 0) {
+        counts.left -= 1;
+        const user = random() < 0.8 ? measured : personOf(random(), size);
+        const { owners } = await service.search(user, requestOf(random, query()));
+        counts.found += owners.length;
+        counts.foreign += owners.filter((owner) => owner !== user).length;
+        residentMost = Math.max(residentMost, service.resident());
+      }
+    }),
+  );
+  return { ...counts, queries: size.queries, cold, warm, alone, residentAtStart, residentMost };
+}
+
+function personOf(share: number, { equals, others }: ScaleSize): string {
+  const at = Math.floor(share * (equals + others));
+  return at < equals ? `equal-${at}` : `other-${at - equals}`;
+}
+
+/** A query of a random mode with random filters; none of them may widen what is found. */
+function requestOf(random: () => number, query: string): object {
+  const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const filters = oneOf([
+    {},
+    { agent_id: `agent-${oneOf([0, 1, 2])}` },
+    { OR: [{ categories: { contains: `kind-${oneOf([0, 1, 2, 3, 4])}` } }, { agent_id: 'agent-0' }] },
+    { NOT: [{ agent_id: 'agent-1' }] },
+    { metadata: { owner: { ne: 'nobody' } } },
+  ]);
+  return { query, mode: oneOf(['hybrid', 'semantic', 'bm25']), top_k: oneOf([1, 10, 100]), filters };
+}
