@@ -1,4 +1,4 @@
-import type { AgentState } from '#contracts/agent-state';
+import type { AgentProblem, AgentState } from '#contracts/agent-state';
 import { listen } from '#kit/http/listen';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
@@ -38,6 +38,11 @@ const starting: Served = {
   problems: [{ code: 'starting', message: 'the version is being read and checked' }],
 };
 
+const ending: AgentProblem = {
+  code: 'shutting_down',
+  message: 'the process ends after the calls that it has accepted',
+};
+
 /**
  * The process of one version of an agent. It answers health and state at once, and serves the version when everything in
  * it was read and the check at the start has confirmed each requested capability. A version with a problem leaves the
@@ -54,10 +59,12 @@ export async function createAgentService(
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
   let version: PreparedAgent | undefined;
+  let isEnding = false;
   const served = (): Served => version?.served ?? starting;
+  const state = (): AgentState => stateOf(version, isEnding);
   const { host } = config;
 
-  const routes = createAgentAdmin({ state: () => stateOf(version), metrics, ring });
+  const routes = createAgentAdmin({ state, metrics, ring });
   const admin = parts.use(await listen({ ...server, host, port: config.adminPort, fetch: routes.fetch }));
   const handler = createHandler({
     served,
@@ -70,27 +77,31 @@ export async function createAgentService(
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const traffic = parts.use(await listen({ ...server, host, port: config.port, handler, onHandlerError }));
   version = parts.use(await prepareAgent({ config, secrets, logger, observer: ring, unwatchedMs }));
-  const { problems } = stateOf(version);
+  const { problems } = state();
   for (const { code, capability, message } of problems)
     logger.error('not_ready', { code, capability, problem: message });
-  parts.defer(() => traffic.drain({ graceMs: drainMs, idleMs }));
+  parts.defer(() => {
+    isEnding = true;
+    return traffic.drain({ graceMs: drainMs, idleMs });
+  });
   logger.info('listening', { url: traffic.url, admin: admin.url, ready: problems.length === 0 });
   const owned = parts.move();
   return { url: traffic.url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function stateOf(version: PreparedAgent | undefined): AgentState {
+function stateOf(version: PreparedAgent | undefined, isEnding: boolean): AgentState {
   const served = version?.served ?? starting;
   const { agentId, versionId, digest } = version?.agent?.bundle ?? {};
-  const isReady = served.kind === 'ready';
-  const card = isReady ? served.server.profiles.card : undefined;
+  const isServed = served.kind === 'ready';
+  const card = isServed ? served.server.profiles.card : undefined;
+  const problems = [...(isEnding ? [ending] : []), ...(isServed ? [] : served.problems)];
   return {
     ...(agentId === undefined ? {} : { agentId, versionId, digest }),
     build: agentRelease,
-    ready: isReady,
-    problems: isReady ? [] : [...served.problems],
+    ready: problems.length === 0,
+    problems,
     capabilities: { ...version?.capabilities },
     ...(card === undefined ? {} : { cardDigest: card.digest }),
-    runs: isReady ? served.server.slots.inUse : 0,
+    runs: isServed ? served.server.slots.inUse : 0,
   };
 }

@@ -108,6 +108,7 @@ const agentProblemMeanings: Readonly<Record<(typeof agentProblemCodes)[number], 
   advertised_capability_unavailable:
     'The manifest asks for a mode that this release does not have, or that the check at the start did not confirm.',
   starting: 'The version is being read and checked.',
+  shutting_down: 'The process answers what it has accepted and then ends.',
 };
 
 /** Column of the error reference: what the author of a policy does about a failed application. */

@@ -14,6 +14,7 @@ export const agentProblemCodes = [
   'setting_invalid',
   'advertised_capability_unavailable',
   'starting',
+  'shutting_down',
 ] as const;
 
 const problem = z.strictObject({

@@ -216,3 +216,28 @@ verifies(
     expect(seen.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } });
   },
 );
+
+test('a process that ends answers the call that it has accepted, and is not ready from then on', async () => {
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await using slow = await startScriptedHttp(async (outgoing) => {
+    await answered;
+    const choices = [{ message: { role: 'assistant', content: 'late' }, finish_reason: 'stop' }];
+    outgoing.setHeader('content-type', 'application/json').end(JSON.stringify({ choices }));
+  });
+  const ending = await startAgent({
+    bundle: agentBundle({ flow: questionFlow('m'), bundle: { requires } }),
+    config: { modelGateway: new URL(slow.url) },
+  });
+  const call = ending.call('POST', '/message:send', messageOf({ text: 'hello' }));
+  await until('the model is asked', () => slow.seen.length === 1);
+  const ended = ending[Symbol.asyncDispose]();
+  const probe = await fetch(`${ending.adminUrl}/readyz`);
+  expect([probe.status, await probe.text()]).toMatchObject([503, expect.stringContaining('shutting_down')]);
+  expect(await (await fetch(`${ending.adminUrl}/state`)).json()).toMatchObject({ ready: false, runs: 1 });
+  answer();
+  expect((await call).status).toBe(200);
+  await ended;
+});

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { AgentState } from '#contracts/agent-state';
 import { verifies } from '../../../e2e/support/verifies.ts';
@@ -96,5 +97,28 @@ verifies(
     expect(tool).toEqual(refused('advertised_capability_unavailable a2a.streaming'));
     const files = { enabled: true, mediaTypes: ['text/plain'] };
     expect(await withParts({ manifest: { files } })).toEqual(refused('advertised_capability_unavailable files'));
+  },
+);
+
+verifies(
+  ['agents:flow:immutable'],
+  'neither a request nor a later change of the file changes what a running process executes',
+  async () => {
+    await using agent = await startAgent({ bundle: agentBundle() });
+    const flow = { ...questionFlow(), metadata: { ...(questionFlow()['metadata'] as object), version: 4 } };
+    const other = agentBundle({ flow });
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }], metadata: { flow: other.flow } };
+    const send = async () => {
+      const body = { message, metadata: { versionId: other.versionId, flow: other.flow } };
+      const { json } = await agent.call('POST', '/message:send', body);
+      return (json['message'] as { parts: unknown }).parts;
+    };
+    const state = async () => (await fetch(`${agent.adminUrl}/state`)).json();
+    const before = [await send(), await state()];
+    await writeFile(agent.bundleFile, JSON.stringify(other));
+    expect([await send(), await state()]).toEqual(before);
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      expect((await agent.call(method, '/message:send')).status).toBe(405);
+    }
   },
 );

@@ -27,6 +27,8 @@ type AgentOptions = {
 export type RunningAgent = AsyncDisposable & {
   readonly url: string;
   readonly adminUrl: string;
+  /** The file that the process has read. */
+  readonly bundleFile: string;
   /** One request as the user `ann`, with A2A-Version. A header with an empty value is not sent. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<AgentAnswer>;
 };
@@ -93,6 +95,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   return {
     url,
     adminUrl,
+    bundleFile,
     async call(method, path, body, headers = {}) {
       const usual = {
         'a2a-version': '1.0',
