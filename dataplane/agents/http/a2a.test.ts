@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { agentStateSchema } from '#contracts/agent-state';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { agentBundle } from '../testing/agent-bundle.ts';
+import { agentBundle, questionFlow } from '../testing/agent-bundle.ts';
 import { errorCodeOf, messageOf, type RunningAgent, startAgent, streamEventsOf } from '../testing/start-agent.ts';
 
 const send = '/message:send';
@@ -302,7 +302,7 @@ describe('tasks', () => {
   });
 
   verifies(
-    ['agents:task:subscribe-finished', 'agents:task:cancel', 'agents:error:named-codes'],
+    ['agents:task:subscribe-finished', 'agents:task:cancel'],
     'a task that has ended is not subscribed to, and no task is cancelled',
     async () => {
       const id = taskId(streamEventsOf(await agent.call('POST', stream, hello)));
@@ -378,5 +378,30 @@ verifies(
     const metrics = await (await fetch(`${agent.adminUrl}/metrics`)).text();
     expect(metrics).toContain('portcullis_agent_ready{service="agent"} 1');
     expect(metrics).toContain('portcullis_agent_requests_total{operation="message:send",code="none",service="agent"}');
+  },
+);
+
+verifies(
+  ['agents:error:named-codes'],
+  'a file that cannot be read, a mode that is not confirmed and an operation that is not offered have their codes',
+  async () => {
+    const member = 'input.question';
+    const nodes = [
+      { id: 'start', kind: 'input' },
+      { id: 'read', kind: 'file', inputs: { fileId: `\${${member}}` }, config: { use: 'text' } },
+      { id: 'end', kind: 'output', inputs: { data: { answer: 'read' } } },
+    ];
+    const edges = [
+      { from: 'start', to: 'read' },
+      { from: 'read', to: 'end' },
+    ];
+    await using reader = await startAgent({ bundle: agentBundle({ flow: { ...questionFlow(), nodes, edges } }) });
+    const file = await reader.call('POST', send, messageOf({ text: 'a-capability' }));
+    expect([file.status, errorCodeOf(file)]).toEqual([502, 'file_provider_mapping_failed']);
+    expect(file.text).not.toContain('a-capability');
+    expect(errorCodeOf(await plain.call('POST', stream, hello))).toBe('UnsupportedOperationError');
+    await using reserved = await startAgent({ bundle: agentBundle({ contract: { tasks: true } }) });
+    const refused = await reserved.call('POST', send, hello);
+    expect([refused.status, refused.json['code']]).toEqual([503, 'advertised_capability_unavailable']);
   },
 );

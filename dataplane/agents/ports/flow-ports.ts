@@ -14,7 +14,10 @@ type FlowPortsOptions = {
   readonly policies: PolicyTargets;
 };
 
-/** Everything that this process lets a flow call. What it cannot call ends the node as `unavailable`. */
+/**
+ * Everything that this process lets a flow call. What it cannot call ends the node as `unavailable`, a file as
+ * `file_provider_mapping_failed`.
+ */
 export function createFlowPorts({
   modelGateway,
   modelGatewayTokenFile,
@@ -35,7 +38,9 @@ export function createFlowPorts({
     http: away,
     mcp: away,
     agent: away,
-    file: away,
+    file: async () => {
+      throw new PortError('file_provider_mapping_failed');
+    },
   };
 }
 
