@@ -2,15 +2,24 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { partitionName } from '../../dataplane/retrieval/index/partition-name.ts';
-import { analysed, makeChunk, readCorpus } from './chunks.ts';
+import { analysed, groups, makeChunk, readCorpus } from './chunks.ts';
 
 const chunksOfDocument = 10;
 const batch = 1_000;
 
+type FillOptions = {
+  readonly chunks: number;
+  readonly dimensions: number;
+  /** The label of a group of readers; the documents are divided among `groups` of them. */
+  readonly labelOf?: (group: number) => string;
+  /** Vectors of texts; random ones when absent. */
+  readonly embed?: (texts: readonly string[]) => Promise<readonly Float32Array[]>;
+};
+
 /** Writes live documents of ten chunks each, as ingest leaves them; the name of their partition. */
 export async function fillDatabase(
   database: Database,
-  { chunks, dimensions }: { readonly chunks: number; readonly dimensions: number },
+  { chunks, dimensions, labelOf = (group) => `group:${group}`, embed }: FillOptions,
 ): Promise<string> {
   const { sql } = database;
   await migrate(database, {
@@ -27,14 +36,19 @@ export async function fillDatabase(
     values (${collectionId}, 1, 'speed', 'active')`;
   const sentences = analysed(readCorpus());
   for (let from = 0; from < chunks; from += batch) {
-    const rows = Array.from({ length: Math.min(batch, chunks - from) }, (_, at) => {
-      const { no, group, entry } = makeChunk(from + at, dimensions, sentences);
-      const bytes = Buffer.from((entry.vector ?? new Float32Array()).buffer);
+    const made = Array.from({ length: Math.min(batch, chunks - from) }, (_, at) =>
+      makeChunk(from + at, dimensions, sentences),
+    );
+    const vectors = await embed?.(made.map(({ entry }) => entry.terms.join(' ')));
+    const rows = made.map(({ no, entry }, at) => {
+      const document = Math.floor(no / chunksOfDocument);
+      const { buffer, byteOffset, byteLength } = vectors?.[at] ?? entry.vector ?? new Float32Array();
+      const bytes = Buffer.from(buffer, byteOffset, byteLength);
       return {
-        doc: Math.floor(no / chunksOfDocument) + 1,
+        doc: document + 1,
         no: no % chunksOfDocument,
         id: entry.id,
-        label: `group:${group}`,
+        label: labelOf(document % groups),
         terms: entry.terms.join(' '),
         vector: bytes.toString('base64'),
       };
@@ -54,6 +68,6 @@ async function insertRows({ sql }: Database, collectionId: string, rows: string)
     from json_to_recordset(${rows}::text::json) as r (doc bigint, label text) group by doc`;
   await sql`
     insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector)
-    select doc, 1, 1, no, id, 0, 0, '', 0, terms, decode(vector, 'base64')
+    select doc, 1, 1, no, id, 0, length(terms), terms, 0, terms, decode(vector, 'base64')
     from json_to_recordset(${rows}::text::json) as r (doc bigint, no integer, id text, terms text, vector text)`;
 }
