@@ -1,4 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { createModelTokenVerifier, mintModelToken } from '#identity/model-token';
 import { createRunGrantVerifier, type GrantedRun, mintRunGrant } from '#identity/run-grant';
 import { createTestKey, part, signText, signWithPublicKey, startJwksServer } from '#identity/testing/test-issuer';
 import { createWorkloadVerifier, mintWorkloadToken } from '#identity/workload-token';
@@ -16,7 +17,7 @@ const characters = 'ABCabc019-_.=+/ \u0000é';
 export const figure: Figure = {
   name: 'workload-tokens',
   title:
-    'forged, altered, expired, replayed and swapped workload tokens and run grants: each refused, good ones accepted',
+    'forged, altered, expired, replayed and swapped workload tokens, run grants and tokens for models: each refused, good ones accepted',
   async run(size, say) {
     const bench = await openBench();
     await using _server = bench.server;
@@ -37,7 +38,7 @@ export const figure: Figure = {
     for (const [name, count] of counts) say(`${name}: ${count}`);
     return {
       holds: wrong.length === 0,
-      line: `${sizes[size]} bad tokens of ${kinds.length} kinds: ${wrong.length} faults ${[...new Set(wrong)].join(', ')}; ${codes.size} codes; ${controls} good ones of each type accepted`,
+      line: `${sizes[size]} bad tokens of ${kinds.length} kinds: ${wrong.length} faults${wrong.length === 0 ? '' : ` (${[...new Set(wrong)].join(', ')})`}; ${codes.size} codes; ${controls} good ones of each type accepted`,
     };
   },
 };
@@ -66,10 +67,14 @@ async function openBench() {
   const operation = operations[0];
   const token = (more: object = {}) => mintWorkloadToken({ ...run, key, issuer, operation, clock, ...more });
   const grant = (more: object = {}) => mintRunGrant({ ...run, key, issuer, budget, timeoutMs: 60_000, clock, ...more });
-  const kinds = [
+  const model = (more: object = {}) => mintModelToken({ ...run, key, issuer, aliases: ['chat'], clock, ...more });
+  const models = createModelTokenVerifier({ issuer, jwks, clock });
+  /** Tokens that are bound to a version, and those that every version uses at the same place. */
+  const bound = [
     { mint: token, verify: (text: string) => workloads.verify(text, operation) },
     { mint: grant, verify: (text: string) => grants.verify(text, run) },
   ] as const;
+  const kinds = [...bound, { mint: model, verify: (text: string) => models.verify(text) }] as const;
   type Kind = (typeof kinds)[number];
 
   /** The code of the refusal; undefined if the text was accepted. */
@@ -77,8 +82,11 @@ async function openBench() {
     const found = await kind.verify(text);
     return found.kind === 'refusal' ? found.code : undefined;
   }
-  const refusedOf = async (make: (kind: Kind) => Promise<string>): Promise<string | undefined> => {
-    const kind = oneOf(kinds);
+  const refusedOf = async (
+    make: (kind: Kind) => Promise<string>,
+    among: readonly Kind[] = kinds,
+  ): Promise<string | undefined> => {
+    const kind = oneOf(among);
     return await refused(kind, await make(kind));
   };
   function edited(text: string): string {
@@ -130,7 +138,7 @@ async function openBench() {
           `${part({ alg: 'none', typ, kid: key.kid })}.${part(claims)}.${text.split('.')[2]}`,
         ]);
       }),
-    'with claims of its own': () => refusedOf(overreaching),
+    'with claims of its own': () => refusedOf(overreaching, bound),
     expired: async () => {
       const kind = oneOf(kinds);
       const ttl = 1 + Math.floor(random() * 60);
@@ -145,24 +153,25 @@ async function openBench() {
       return await refused(kinds[0], text);
     },
     'for another version, operation or run': () =>
-      refusedOf(({ mint }) =>
-        mint === token
-          ? token(
-              oneOf<object>([{ agentId: name() }, { versionId: name() }, { operation: oneOf(operations.slice(1)) }]),
-            )
-          : grant(
-              oneOf<object>([
-                { agentId: name() },
-                { versionId: name() },
-                { runId: name() },
-                { subject: { ...run.subject, subject: name() } },
-                { actors: [] },
-                { actors: [{ issuer, subject: name() }] },
-              ]),
-            ),
+      refusedOf(
+        ({ mint }) =>
+          mint === token
+            ? token(
+                oneOf<object>([{ agentId: name() }, { versionId: name() }, { operation: oneOf(operations.slice(1)) }]),
+              )
+            : grant(
+                oneOf<object>([
+                  { agentId: name() },
+                  { versionId: name() },
+                  { runId: name() },
+                  { subject: { ...run.subject, subject: name() } },
+                  { actors: [] },
+                  { actors: [{ issuer, subject: name() }] },
+                ]),
+              ),
+        bound,
       ),
-    'of the other type': async () =>
-      random() < 0.5 ? refused(kinds[0], await grant()) : refused(kinds[1], await token()),
+    'of another type': () => refusedOf(async (kind) => await oneOf(kinds.filter((other) => other !== kind)).mint()),
     'with parts of two tokens': () =>
       refusedOf(async ({ mint }) => {
         const [one, other] = [(await mint()).split('.'), (await mint({ agentId: name() })).split('.')];
@@ -170,7 +179,7 @@ async function openBench() {
       }),
   };
   const isGoodAccepted = async () => {
-    const found = [await kinds[0].verify(await token()), await kinds[1].verify(await grant())];
+    const found = await Promise.all(kinds.map(async (one) => await one.verify(await one.mint())));
     return found.every(({ kind }) => kind !== 'refusal');
   };
   return { server, attacks, isGoodAccepted };
