@@ -1,10 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
 import { type ConnectOptions, connectSql, type Database, passwordFrom } from '../connect.ts';
+import { postgresSettings, preparedFolder, writePassword } from './prepared-folder.ts';
 
 /** Reason why PostgreSQL cannot be started on this machine, for the title of skipped tests; undefined if it can. */
 export const missingPostgres: string | undefined = missing();
@@ -39,19 +42,17 @@ export type TestServer = AsyncDisposable & {
   createDatabase(): Promise<TestDatabase>;
 };
 
-/** The embedded PostgreSQL, as in standalone, in a separate folder. */
+/** The embedded PostgreSQL, as in standalone: in `folder`, which it creates at the first start, or in a copy of a prepared one. */
 export async function startTestServer(
   options: { readonly folder?: string; readonly listen?: string } = {},
 ): Promise<TestServer> {
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'portcullis-sql-'));
+  const folder = options.folder ?? (await copyPrepared());
   const passwordFile = join(folder, 'password');
-  if (!existsSync(passwordFile)) writeFileSync(passwordFile, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 });
+  writePassword(folder);
   const running = await startProcess({
     file: 'dataplane/postgres/main.ts',
     environment: {
-      PORTCULLIS_POSTGRES_DIR: join(folder, 'postgres'),
-      PORTCULLIS_DATABASE_PASSWORD_FILE: passwordFile,
-      PORTCULLIS_EXIT_WITH_STDIN: '1',
+      ...postgresSettings(folder),
       ...(options.listen === undefined ? {} : { PORTCULLIS_LISTEN: options.listen }),
     },
   });
@@ -65,6 +66,13 @@ export async function startTestServer(
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function copyPrepared(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-sql-'));
+  // With its owners: PostgreSQL refuses a folder of another user.
+  await promisify(execFile)('cp', ['-a', `${await preparedFolder()}/.`, folder]);
+  return folder;
 }
 
 async function createDatabase(serverUrl: string, passwordFile: string, template?: string): Promise<TestDatabase> {
