@@ -35,6 +35,7 @@ describe('standalone mode', () => {
     expect(readConfig(base)).toEqual({
       ...shared,
       mode: 'standalone',
+      agents: undefined,
       dataDirectory: '/data',
       apiListen: { host: '127.0.0.1', port: 0 },
     });

@@ -1,5 +1,6 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
 import type {
+  AgentAccess,
   ClusterConfig,
   OperatorConfig,
   RetrievalAccess,
@@ -60,6 +61,17 @@ const standalone = {
     help: 'standalone: address of the resource API, on the loopback interface',
     default: '127.0.0.1:0',
   }),
+  PORTCULLIS_AGENTS_URL: setting.optional(
+    setting.url({ help: 'standalone: address of agents for clients; versions of agents are not run when absent' }),
+  ),
+  PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: setting.optional(
+    setting.url({ help: 'standalone: address of the gateway of the models that agents call' }),
+  ),
+  PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
+    setting.path({
+      help: 'standalone: client key for that address; required with PORTCULLIS_AGENTS_MODEL_GATEWAY_URL',
+    }),
+  ),
 };
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -153,9 +165,22 @@ function standaloneConfig(values: Values<typeof shared & typeof standalone>): St
   return {
     mode: 'standalone',
     ...sharedConfig(values),
+    agents: agentsOf(values),
     dataDirectory: values.PORTCULLIS_DATA_DIR,
     apiListen: values.PORTCULLIS_API_LISTEN,
   };
+}
+
+function agentsOf(values: Values<typeof standalone>): AgentAccess | undefined {
+  const { PORTCULLIS_AGENTS_URL: publicUrl, PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: url } = values;
+  const { PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: tokenFile } = values;
+  const names = 'PORTCULLIS_AGENTS_MODEL_GATEWAY_URL and PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE';
+  if ((url === undefined) !== (tokenFile === undefined)) throw new ConfigError([`${names} belong together`]);
+  if (publicUrl === undefined) {
+    if (url === undefined) return undefined;
+    throw new ConfigError([`${names} have no effect without PORTCULLIS_AGENTS_URL`]);
+  }
+  return { publicUrl, modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile } };
 }
 
 function clusterConfig(values: Values<typeof shared & typeof cluster>): ClusterConfig {

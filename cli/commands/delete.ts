@@ -31,9 +31,9 @@ export function addDelete(program: Command, source: ResourceSource): void {
   const command = program
     .command('delete')
     .description(
-      'delete policies, bindings or collections; asks first when a binding uses a policy or guards a model, or documents would be deleted',
+      'delete policies, bindings, collections or versions of agents; asks first when a binding uses a policy or guards a model, or documents would be deleted',
     )
-    .argument('[kind]', 'policy, binding or collection, or KIND/NAME')
+    .argument('[kind]', 'policy, binding, collection or version of an agent, or KIND/NAME')
     .argument('[names...]', 'names of resources');
   withSelector(withFiles(withDryRun(withConfirm(withOutput(withResourceOptions(command, source))))))
     .option('--ignore-not-found', 'succeed if a resource does not exist')
@@ -58,7 +58,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   if (internal !== undefined) {
     throw new CliError(
       'usage',
-      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings or collections.`,
+      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings, collections or agentversions.`,
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });

@@ -1,3 +1,4 @@
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -112,6 +113,30 @@ function reindexText(reindex: NonNullable<CollectionResource['status']>['reindex
   return reindex.state === 'Failed' ? 'Failed' : `${reindex.documentsDone}/${reindex.documentsTotal}`;
 }
 
+const agentVersionColumns: readonly Column<AgentVersion>[] = [
+  { header: 'AGENT', cell: ({ spec }) => spec.agent },
+  { header: 'TESTED', cell: ({ status }) => conditionStatus(status?.conditions, 'Tested') },
+  { header: 'CARD', cell: ({ status }) => conditionStatus(status?.conditions, 'CardVerified') },
+  { header: 'INPUT', cell: ({ spec }) => guardrailText(spec.guardrails.input) },
+  { header: 'OUTPUT', cell: ({ spec }) => guardrailText(spec.guardrails.output) },
+  {
+    header: 'READY',
+    cell: ({ metadata, status }) => (isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Ready')),
+  },
+  { header: 'VERSION', wide: true, cell: ({ status }) => status?.versionId },
+  { header: 'WORKLOAD', wide: true, cell: ({ status }) => status?.workload },
+  {
+    header: 'REASON',
+    wide: true,
+    cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.reason,
+  },
+];
+
+function guardrailText(guardrail: AgentVersion['spec']['guardrails']['input']): string {
+  if (guardrail.mode === 'None') return unguarded;
+  return `${guardrail.policyRef.name}@${guardrail.policyRef.revision}`;
+}
+
 const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GuardrailPolicy: policyColumns,
   PolicyRevision: revisionColumns,
@@ -120,6 +145,7 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GatewayRoute: routeColumns,
   GatewayReport: reportColumns,
   Collection: collectionColumns,
+  AgentVersion: agentVersionColumns,
 };
 
 /** What a table shows beside the columns of its kind. */

@@ -14,6 +14,8 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'events.k8s.io/events: create patch',
     'networking.k8s.io/networkpolicies: create delete get list patch watch',
     'policy/poddisruptionbudgets: create delete get list patch watch',
+    'portcullis.dev/agentversions/status: patch',
+    'portcullis.dev/agentversions: get list patch watch',
     'portcullis.dev/collections/status: patch',
     'portcullis.dev/collections: get list patch watch',
     'portcullis.dev/gatewayreports: delete get list watch',

@@ -1,3 +1,4 @@
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -239,6 +240,31 @@ const collection: CollectionResource = {
   },
 };
 
+const agentVersion: AgentVersion = {
+  apiVersion,
+  kind: 'AgentVersion',
+  metadata: { name: 'sample' },
+  spec: {
+    agent: 'handbook',
+    lowCode: { flow: 'a flow', manifest: 'a manifest', tests: 'tests' },
+    guardrails: {
+      input: { mode: 'Policy', policyRef: { name: 'sample', revision: 1 } },
+      output: { mode: 'Policy', policyRef: { name: 'sample', revision: 1 } },
+    },
+    requires: [{ kind: 'Model', name: 'chat' }],
+    limits: { requestBytes: 65_536, timeoutMs: 30_000, concurrency: 4 },
+  },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    agentId: uuid,
+    versionId: uuid,
+    digest,
+    workload: 'a-0123456789abcdef0123',
+    cardDigest: digest,
+  },
+};
+
 /** One object of each kind with every optional field. */
 export const fullObjects = {
   guardrailPolicy,
@@ -248,4 +274,5 @@ export const fullObjects = {
   gatewayRoute,
   gatewayReport,
   collection,
+  agentVersion,
 } as const;

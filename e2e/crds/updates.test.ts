@@ -82,6 +82,21 @@ const cases: readonly Case[] = [
     ...declared,
     change: replace(`/spec/${path}`, value),
   })),
+  ...(
+    [
+      ['agent', 'other'],
+      ['lowCode/flow', 'another flow'],
+      ['guardrails/output', { mode: 'None' }],
+      ['requires', []],
+      ['limits/concurrency', 5],
+    ] as const
+  ).map(([path, value]) => ({
+    title: `the ${path} of a version of an agent, changed`,
+    kind: kinds.agentVersion,
+    object: fullObjects.agentVersion,
+    change: replace(`/spec/${path}`, value),
+    refused: 'the spec of an AgentVersion never changes',
+  })),
   { title: 'the defaults of a collection, removed', ...declared, change: remove('/spec/retrievalDefaults') },
   { title: 'an id, added', ...binding, change: add('/metadata/labels', { 'portcullis.dev/id': id }) },
   {

@@ -134,6 +134,7 @@ export function startOperatorProcess(
       bundles,
       served: nothingServed,
       collections: undefined,
+      agents: undefined,
       judge: judgeOf(network),
       checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
       events: silentRecorder,

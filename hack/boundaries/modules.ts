@@ -67,7 +67,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'operator',
     kind: 'service',
-    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api],
+    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow],
   },
   { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity, flow] },
 ];

@@ -219,6 +219,7 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
     'spec.retrievalDefaults.rerankProfile',
     'spec.emptyAclPolicy',
   ],
+  agentVersion: ['spec.limits', 'spec.limits.requestBytes', 'spec.limits.timeoutMs', 'spec.limits.concurrency'],
 };
 
 /** The resources that `kubectl api-resources` of Kubernetes 1.36 lists. */

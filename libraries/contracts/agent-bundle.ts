@@ -14,7 +14,7 @@ const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/);
 const guardrail = z.union([z.literal('None'), z.strictObject({ name, revision: z.int().min(1) })]);
 
 /** Kinds of things outside of an agent that its flow names. */
-const requiredKinds = ['model', 'collection', 'connection', 'mcp', 'agent', 'memory', 'policy'] as const;
+export const requiredKinds = ['model', 'collection', 'connection', 'mcp', 'agent', 'memory', 'policy'] as const;
 
 /**
  * One immutable version of an agent, as the file that its process reads (docs/design/agents.md). `flow`, `manifest` and

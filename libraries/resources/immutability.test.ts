@@ -33,7 +33,7 @@ test('digest, build and manifest of a RuntimeWorkload cannot change, replicas an
 });
 
 test('the spec of every other kind can change', () => {
-  const frozen: readonly string[] = ['PolicyRevision', 'RuntimeWorkload'];
+  const frozen: readonly string[] = ['PolicyRevision', 'RuntimeWorkload', 'AgentVersion'];
   for (const kind of Object.values(kinds).filter((one) => !frozen.includes(one.kind))) {
     expect(fields(kind, subject({ a: 1 }), subject({ a: 2 }))).toEqual([]);
   }

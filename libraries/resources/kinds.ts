@@ -26,6 +26,7 @@ export const kinds = {
   gatewayRoute: { kind: 'GatewayRoute', plural: 'gatewayroutes', shortNames: ['gwr'], internal: true },
   gatewayReport: { kind: 'GatewayReport', plural: 'gatewayreports', shortNames: ['gwrep'], internal: true },
   collection: { kind: 'Collection', plural: 'collections', shortNames: ['coll'], internal: false },
+  agentVersion: { kind: 'AgentVersion', plural: 'agentversions', shortNames: ['agv'], internal: false },
 } as const satisfies Record<string, Kind>;
 
 /** Label with the id of the management API (UUIDv7); set once. */
@@ -34,7 +35,7 @@ export const idLabel = `${group}/id`;
 export const appliedHashAnnotation = `${group}/applied-hash`;
 /** Annotation of a restored object: its creationTimestamp before the backup. */
 export const createdAnnotation = `${group}/created`;
-/** Finalizer of the operator on policies, bindings and collections. */
+/** Finalizer of the operator on policies, bindings, collections and versions of agents. */
 export const operatorFinalizer = `${group}/operator`;
 /**
  * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value is that of

@@ -218,4 +218,27 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     ],
     selectableFields: ['.spec.tenant', '.spec.name', '.spec.embeddingProfile', '.spec.deletionPolicy'],
   },
+  agentVersion: {
+    description:
+      'AgentVersion is one immutable version of an agent. The operator checks its flow and manifest, runs its tests, ' +
+      'and runs the version only if all of them pass.',
+    spec: 'spec is the version; it never changes.',
+    status: 'status is the state that the operator observed.',
+    columns: [
+      ready,
+      reason,
+      column('Agent', '.spec.agent', 'Agent that this is a version of.'),
+      column('Tested', condition('Tested', 'status'), 'Status of the condition Tested.'),
+      column('Card', condition('CardVerified', 'status'), 'Status of the condition CardVerified.'),
+      column('Input', '.spec.guardrails.input.mode', 'Whether a policy checks what callers send.'),
+      column('Output', '.spec.guardrails.output.mode', 'Whether a policy checks what the agent answers.'),
+      age,
+      wide('Version id', '.status.versionId', 'Id of the version.'),
+      wide('Agent id', '.status.agentId', 'Id of the agent.'),
+      wide('Workload', '.status.workload', 'Processes of the version.'),
+      wide('Digest', '.status.digest', 'SHA-256 of the bundle.'),
+      message,
+    ],
+    selectableFields: ['.spec.agent'],
+  },
 };

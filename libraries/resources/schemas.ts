@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { agentVersionSchema } from './agent-version.ts';
 import { collectionResourceSchema } from './collection.ts';
 import { gatewayReportSchema } from './gateway-report.ts';
 import { gatewayRouteSchema } from './gateway-route.ts';
@@ -17,6 +18,7 @@ export const resourceSchemas = {
   gatewayRoute: gatewayRouteSchema,
   gatewayReport: gatewayReportSchema,
   collection: collectionResourceSchema,
+  agentVersion: agentVersionSchema,
 } as const satisfies Record<keyof typeof kinds, z.ZodType>;
 
 const byKind: ReadonlyMap<string, { readonly kind: Kind; readonly schema: z.ZodType }> = new Map(

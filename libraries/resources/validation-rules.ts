@@ -17,7 +17,7 @@ function frozen(kind: Kind, at: string): PlacedRule {
   return {
     at,
     rule: 'self == oldSelf',
-    message: `the ${what} of a ${kind.kind} never changes`,
+    message: `the ${what} of ${/^[AEIOU]/.test(kind.kind) ? 'an' : 'a'} ${kind.kind} never changes`,
     reason: 'FieldValueForbidden',
   };
 }
@@ -88,6 +88,7 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
       reason: 'FieldValueInvalid',
     },
   ],
+  agentVersion: [frozen(kinds.agentVersion, 'spec')],
 };
 
 /**
@@ -102,4 +103,5 @@ export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[
   gatewayRoute: ['spec'],
   gatewayReport: ['spec'],
   collection: ['spec.owner', 'spec.source', 'spec.chunking'],
+  agentVersion: ['spec'],
 };

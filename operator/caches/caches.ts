@@ -4,6 +4,7 @@ import type { KubeClient } from '#kube/client/client';
 import { compareVersions } from '#kube/watch/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { startReflector } from '#kube/watch/reflector';
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -22,6 +23,7 @@ type CachedKinds = {
   readonly routes: GatewayRoute;
   readonly reports: GatewayReport;
   readonly collections: CollectionResource;
+  readonly agentVersions: AgentVersion;
 };
 type CacheName = keyof CachedKinds;
 
@@ -138,7 +140,8 @@ export function startCaches(options: {
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
   const collections = start('collections', kinds.collection, {});
-  const all = [policies, bindings, workloads, routes, reports, collections];
+  const agentVersions = start('agentVersions', kinds.agentVersion, {});
+  const all = [policies, bindings, workloads, routes, reports, collections, agentVersions];
   const stores: Stores = {
     policies: policies.store,
     bindings: bindings.store,
@@ -146,6 +149,7 @@ export function startCaches(options: {
     routes: routes.store,
     reports: reports.store,
     collections: collections.store,
+    agentVersions: agentVersions.store,
   };
 
   return {

@@ -4,6 +4,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
 import type { ClientOptions, KubeClient } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
+import type { AgentHost } from '../agents/ports.ts';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
 import type { CollectionService } from '../controllers/collection/controller.ts';
 import type { LiveEnvironment } from '../environment/watch-environment.ts';
@@ -29,6 +30,8 @@ export type Backend = {
   readonly served: ServedPolicies;
   /** Absent where the installation has no retrieval service. */
   readonly collections: CollectionService | undefined;
+  /** Absent where the installation does not run agents. */
+  readonly agents: AgentHost | undefined;
   readonly judge: Judge;
   readonly checks: CheckClient;
   /** Records events for users. */
@@ -61,6 +64,7 @@ export type OperatorOverrides = {
   readonly bundles?: BundleStore;
   readonly served?: ServedPolicies;
   readonly collections?: CollectionService;
+  readonly agents?: AgentHost;
   /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -75,6 +75,7 @@ export async function openCluster(
     bundles,
     served,
     collections: overrides.collections ?? openCollections(config.retrieval),
+    agents: overrides.agents,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),

@@ -9,6 +9,14 @@ export type RetrievalAccess = {
   readonly tenants: readonly string[];
 };
 
+/** What the processes of agents need. */
+export type AgentAccess = {
+  /** Address of agents for clients. */
+  readonly publicUrl: URL;
+  /** The gateway of the models that flows name; absent where there is none. */
+  readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
+};
+
 /** Settings of both modes. */
 export type SharedConfig = {
   readonly listen: HostPort;
@@ -22,6 +30,8 @@ export type SharedConfig = {
 
 export type StandaloneConfig = SharedConfig & {
   readonly mode: 'standalone';
+  /** Absent where the installation does not run agents. */
+  readonly agents: AgentAccess | undefined;
   readonly dataDirectory: string;
   readonly apiListen: HostPort;
 };

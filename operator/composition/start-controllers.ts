@@ -3,7 +3,9 @@ import type { Clock } from '#kit/time/clock';
 import { createPassScheduler } from '#kube/queue/pass-scheduler';
 import type { WorkQueue } from '#kube/queue/work-queue';
 import type { LiveWorld } from '../acceptance/gather-views.ts';
+import { createVersionChecks } from '../agents/version-checks.ts';
 import type { Caches } from '../caches/caches.ts';
+import { createAgentVersionController } from '../controllers/agent-version/controller.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
 import { createCollectionController } from '../controllers/collection/controller.ts';
 import { createReportController } from '../controllers/gateway-report/controller.ts';
@@ -76,6 +78,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     bundles: start('bundlesweep', 1, controllers.sweep),
     // The service creates two collections at a time.
     collections: start('collection', 2, controllers.collections),
+    agentVersions: start('agentversion', 4, controllers.agentVersions),
   };
 
   const concerned = new Set<string>();
@@ -96,6 +99,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
 
   workloads.onChange((name) => queues.workloads.add(name));
   gateways.onChange((name) => queues.reports.add(name));
+  backend.agents?.onChange((name) => queues.agentVersions.add(name));
   bundles.onLost((digest) => {
     for (const { metadata, spec } of stores.workloads.list()) {
       if (spec.digest !== digest) continue;
@@ -207,6 +211,15 @@ function createControllers(
       client,
       stores,
       service: backend.collections,
+      clock,
+      logger,
+      events,
+    }),
+    agentVersions: createAgentVersionController({
+      client,
+      stores,
+      checks: createVersionChecks(),
+      host: backend.agents,
       clock,
       logger,
       events,

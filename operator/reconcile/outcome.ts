@@ -23,6 +23,7 @@ type BrokenReason =
   | 'CredentialMissing'
   | 'WorkloadUnavailable'
   | 'RetrievalUnavailable'
+  | 'CheckUnavailable'
   | 'Unexpected';
 
 /** A technical fault with the reason that its adapter gives. */

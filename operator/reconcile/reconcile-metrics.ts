@@ -12,6 +12,7 @@ export const controllerNames = [
   'servedpolicy',
   'bundlesweep',
   'collection',
+  'agentversion',
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 

@@ -61,6 +61,7 @@ export async function startTestOperator(
     maxStreamMs: 900_000,
     build: 'test-1',
     retrieval: undefined,
+    agents: undefined,
     ...options.config,
   };
   let operator = await createOperator(config, { logger, ...options.overrides });

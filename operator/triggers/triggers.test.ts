@@ -52,6 +52,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
     }),
     reports: createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] }),
     collections: createObjectStore<never>({}),
+    agentVersions: createObjectStore<never>({}),
   };
   const asked: { queue: keyof Queues; key: string; priority: Priority }[] = [];
   const queueOf = (queue: keyof Queues) => ({
@@ -70,6 +71,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       served: queueOf('served'),
       bundles: queueOf('bundles'),
       collections: queueOf('collections'),
+      agentVersions: queueOf('agentVersions'),
     },
     stores: stores as unknown as Stores,
     lookAtWorkloads: () => {},

@@ -19,7 +19,7 @@ const turnMs = 2;
 
 export type Queues = Readonly<
   Record<
-    'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles' | 'collections',
+    'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles' | 'collections' | 'agentVersions',
     Pick<WorkQueue, 'add' | 'addAfter'>
   >
 >;
@@ -82,7 +82,7 @@ export function createTriggers(options: {
       for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
         queues.served.add(name);
       }
-      for (const queue of ['policies', 'bindings', 'workloads', 'collections'] as const) {
+      for (const queue of ['policies', 'bindings', 'workloads', 'collections', 'agentVersions'] as const) {
         await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
@@ -157,6 +157,9 @@ export function createTriggers(options: {
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
       lookAtWorkloads();
+    },
+    agentVersions(name, current, previous) {
+      queues.agentVersions.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
     },
     collections(name, current, previous) {
       queues.collections.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });

@@ -240,7 +240,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['delete', 'gatewayroute', 'guarded-echo'],
     exit: 2,
     place: ['GatewayRoute'],
-    remedy: ['guardrailpolicies, modelbindings or collections'],
+    remedy: ['guardrailpolicies, modelbindings, collections or agentversions'],
   },
   {
     title: 'the id of an operation that is none',

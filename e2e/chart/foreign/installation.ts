@@ -83,6 +83,7 @@ const describeForeign = (): void => {
       expect(after.filter((line) => before.includes(line))).toEqual(before);
       expect(after.filter((line) => !before.includes(line)).map(objectOfLine)).toEqual([
         'APIService /v1alpha1.portcullis.dev',
+        'CustomResourceDefinition /agentversions.portcullis.dev',
         'CustomResourceDefinition /collections.portcullis.dev',
         'CustomResourceDefinition /gatewayreports.portcullis.dev',
         'CustomResourceDefinition /gatewayroutes.portcullis.dev',

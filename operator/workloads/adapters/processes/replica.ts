@@ -4,7 +4,7 @@ import { watchAnswers } from '#kit/process/watch-answers';
 import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
-import { becomesReady, type RuntimeProcess, startRuntimeProcess } from './runtime-process.ts';
+import { becomesReady, type RuntimeProcess, startRuntimeProcess } from '../../runtime-process.ts';
 
 /**
  * Time to drain before the process is killed: longer than the drain of a runtime, and shorter than the shutdown of the

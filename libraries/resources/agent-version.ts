@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { codePoints } from '#contracts/code-points';
+import { flowLimits } from '#contracts/flow-limits';
+import { conditionsSchema, digestSchema, nameSchema, observedGenerationSchema, resourceSchema } from './metadata.ts';
+
+const { requestBytes, concurrency } = flowLimits.manifest;
+const { timeoutMs } = flowLimits.run;
+
+/** The loader counts bytes and refuses a longer text; characters bound what the API server stores. */
+const source = () => codePoints(1, flowLimits.sourceBytes);
+/** The names that a flow uses. */
+const requiredName = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/-]*$/, 'must begin with a letter or digit and have only letters, digits and ._:/-');
+
+const guardrail = (what: string) =>
+  z
+    .discriminatedUnion('mode', [
+      z.strictObject({
+        mode: z.literal('Policy').describe('mode Policy checks every text, mode None declares it unguarded.'),
+        policyRef: z
+          .strictObject({
+            name: nameSchema.describe('name is the name of the policy.'),
+            revision: z.int().min(1).max(2_147_483_647).describe('revision is the number of its revision.'),
+          })
+          .describe('policyRef names one revision of a policy.'),
+      }),
+      z.strictObject({ mode: z.literal('None').describe('mode None declares the texts unguarded.') }),
+    ])
+    .describe(what);
+
+const agentVersionSpecSchema = z.strictObject({
+  agent: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'must be a DNS label in lower case')
+    .describe('agent is the name of the agent that this is a version of.'),
+  lowCode: z
+    .strictObject({
+      flow: source().describe('flow is the text of the flow, platform.low-code.flow/v2.'),
+      manifest: source().describe('manifest is the text of its publish manifest.'),
+      tests: source().describe('tests is the text of its tests, which decide whether the version may run.'),
+    })
+    .describe('lowCode is an agent that a flow describes.'),
+  guardrails: z
+    .strictObject({
+      input: guardrail('input names the policy revision that checks what a caller sends.'),
+      output: guardrail('output names the policy revision that checks what the agent answers.'),
+    })
+    .describe('guardrails are those of the manifest.'),
+  requires: z
+    .array(
+      z.strictObject({
+        kind: z
+          .enum(['Model', 'Collection', 'Connection', 'Mcp', 'Agent', 'Memory', 'Policy'])
+          .describe('kind is the kind of what the flow uses.'),
+        name: requiredName.describe('name is its name.'),
+      }),
+    )
+    .max(flowLimits.nodes)
+    .describe('requires is everything that the flow uses, as in the manifest.'),
+  limits: z
+    .strictObject({
+      requestBytes: z
+        .int()
+        .min(requestBytes.min)
+        .max(requestBytes.max)
+        .optional()
+        .describe('requestBytes is the largest request.'),
+      timeoutMs: z.int().min(timeoutMs.min).max(timeoutMs.max).optional().describe('timeoutMs is the longest run.'),
+      concurrency: z
+        .int()
+        .min(concurrency.min)
+        .max(concurrency.max)
+        .optional()
+        .describe('concurrency is the number of runs at the same time.'),
+    })
+    .optional()
+    .describe('limits are at most those of the manifest, which hold where one is absent.'),
+});
+
+const agentVersionStatusSchema = z.strictObject({
+  conditions: conditionsSchema,
+  observedGeneration: observedGenerationSchema,
+  agentId: z.string().max(64).optional().describe('agentId is the id of the agent.'),
+  versionId: z.string().max(64).optional().describe('versionId is the id of this version; it is never used again.'),
+  digest: digestSchema.optional().describe('digest is the SHA-256 of the bundle that the process runs.'),
+  workload: z.string().max(63).optional().describe('workload is the name of the processes of this version.'),
+  cardDigest: digestSchema.optional().describe('cardDigest is the SHA-256 of the verified card.'),
+});
+
+export const agentVersionSchema = resourceSchema('AgentVersion', agentVersionSpecSchema, agentVersionStatusSchema);
+
+export type AgentVersionSpec = z.infer<typeof agentVersionSpecSchema>;
+export type AgentVersionStatus = z.infer<typeof agentVersionStatusSchema>;
+export type AgentVersion = z.infer<typeof agentVersionSchema>;

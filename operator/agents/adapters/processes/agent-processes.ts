@@ -1,0 +1,81 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSemaphore } from '#kit/concurrency/semaphore';
+import type { Logger } from '#kit/log/logger';
+import type { AgentHost } from '../../ports.ts';
+import { type AgentReplica, startAgentReplica } from './agent-replica.ts';
+
+/** Processes that start at the same time. */
+const startsAtOnce = 4;
+
+type AgentProcessesOptions = {
+  /** `dataplane/agents/main.ts` of this checkout. */
+  readonly file: string;
+  readonly build: string;
+  readonly publicUrl: URL;
+  /** Folder for bundles and notes of running processes; what an earlier operator left there is removed. */
+  readonly directory: string;
+  readonly logsDirectory: string;
+  /** Variables of every process: those that it inherits, and the addresses and tokens of what it calls. */
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly logger: Logger;
+};
+
+/** Versions of agents as child processes. They listen on loopback and end with the operator. */
+export async function createAgentProcesses(options: AgentProcessesOptions): Promise<AgentHost> {
+  const { directory, build, publicUrl, logger } = options;
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const running = new Map<string, AgentReplica>();
+  const ending = new Set<Promise<void>>();
+  const starts = createSemaphore(startsAtOnce);
+  let listener: (resource: string) => void = () => undefined;
+
+  function end(process: AgentReplica): void {
+    const stopped = process.stop().finally(() => ending.delete(stopped));
+    ending.add(stopped);
+  }
+
+  return {
+    build,
+    publicUrl,
+    ensure(request) {
+      const { name, resource } = request;
+      if (running.has(name)) return;
+      const bundleFile = join(directory, `${name}.json`);
+      const messageFile = join(directory, `${name}.reason`);
+      const process = startAgentReplica({
+        request,
+        file: options.file,
+        env: {
+          ...options.env,
+          PORTCULLIS_AGENT_BUNDLE: bundleFile,
+          PORTCULLIS_TERMINATION_MESSAGE_FILE: messageFile,
+        },
+        bundleFile,
+        messageFile,
+        logFile: join(options.logsDirectory, `${name}.log`),
+        starts,
+        onChange: () => listener(resource),
+        onStart: (pid) => logger.info('agent_started', { workload: name, version: resource, pid }),
+        onEnd: (reason) => logger.warn('agent_ended', { workload: name, version: resource, reason }),
+      });
+      running.set(name, process);
+    },
+    observe: (name) => running.get(name)?.observed ?? { state: undefined, card: 'unread', problem: undefined },
+    remove(name) {
+      const process = running.get(name);
+      if (process !== undefined) end(process);
+      running.delete(name);
+    },
+    has: (name) => running.has(name),
+    onChange(next) {
+      listener = next;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const process of running.values()) end(process);
+      running.clear();
+      await Promise.all(ending);
+    },
+  };
+}

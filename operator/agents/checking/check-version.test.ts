@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { AgentVersion } from '#resources/agent-version';
+import { agentVersionSchema } from '#resources/agent-version';
+import { manifestDifferences } from '../manifest-differences.ts';
+import { createVersionChecks } from '../version-checks.ts';
+import { checkVersion } from './check-version.ts';
+
+const folder = join(import.meta.dirname, '..', '..', '..', 'examples', 'agents', 'handbook');
+const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+const example = parse(read('agentversion.yaml')) as AgentVersion;
+const signal = new AbortController().signal;
+
+test('the example of a version has the texts of its folder, is valid, and agrees with its manifest', async () => {
+  const { spec } = agentVersionSchema.parse(example);
+  const { flow, manifest, tests } = spec.lowCode;
+  expect([flow, manifest, tests]).toEqual([read('flow.yaml'), read('manifest.yaml'), read('tests.yaml')]);
+  const verdict = await checkVersion(spec.lowCode);
+  if (verdict.kind !== 'loaded') throw new Error(verdict.problem);
+  expect(verdict).toMatchObject({ tests: 4, failed: [], published: { hasCard: true } });
+  expect(manifestDifferences(spec, verdict.published)).toEqual([]);
+});
+
+test('the child process gives the verdict that the function gives', async () => {
+  const { lowCode } = example.spec;
+  const broken = { ...lowCode, flow: `${lowCode.flow}\nmore: true\n` };
+  for (const job of [lowCode, broken]) {
+    expect(await createVersionChecks().check(job, signal)).toEqual(await checkVersion(job));
+  }
+});
+
+test('a check that does not end in time is late, and its child process is killed', async () => {
+  expect(await createVersionChecks({ timeoutMs: 1 }).check(example.spec.lowCode, signal)).toEqual({ kind: 'late' });
+});

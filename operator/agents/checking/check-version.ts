@@ -1,0 +1,30 @@
+import { loadTests } from '#flow/cases/load-tests';
+import { runTest } from '#flow/cases/run-test';
+import { loadFlow } from '#flow/loader/load-flow';
+import { loadManifest } from '#flow/loader/load-manifest';
+import { problemLine, type SourceProblem } from '#flow/source/problem';
+import type { VersionJob, VersionVerdict } from './version-check.ts';
+
+/** Reads the texts of a version in the order in which each needs the one before, and runs the tests one by one. */
+export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
+  const flow = loadFlow(job.flow);
+  if (!flow.ok) return refused('flow', flow.problems);
+  const manifest = loadManifest(job.manifest, flow.flow);
+  if (!manifest.ok) return refused('manifest', manifest.problems);
+  const tests = loadTests(job.tests, flow.flow);
+  if (!tests.ok) return refused('tests', tests.problems);
+  const failed: string[] = [];
+  for (const test of tests.tests) {
+    const { problems } = await runTest(flow.flow, test);
+    if (problems.length > 0) failed.push(test.name);
+  }
+  const { guardrails, requires, limits, executionModes } = manifest.manifest;
+  const published = { guardrails, requires, limits, hasCard: executionModes.includes('a2a_agent') };
+  return { kind: 'loaded', published, tests: tests.tests.length, failed };
+}
+
+function refused(part: 'flow' | 'manifest' | 'tests', problems: readonly SourceProblem[]): VersionVerdict {
+  const [first] = problems;
+  if (first === undefined) throw new TypeError('a source was refused without a problem');
+  return { kind: 'refused', part, problem: problemLine(`${part}.yaml`, first), count: problems.length };
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { requiredKinds } from '#contracts/agent-bundle';
+
+/** Most bytes of a verdict: names and places, and never a source. */
+export const maxVersionVerdictBytes = 1_048_576;
+
+/** Job of the child process that checks a version: its three texts (docs/design/agent-versions.md). */
+export const versionJobSchema = z.strictObject({ flow: z.string(), manifest: z.string(), tests: z.string() });
+export type VersionJob = z.infer<typeof versionJobSchema>;
+
+const guardrail = z.union([z.literal('None'), z.strictObject({ policy: z.string(), revision: z.int() })]);
+
+/** What a manifest says of a version, for comparison with its resource. */
+const publishedSchema = z.strictObject({
+  guardrails: z.strictObject({ input: guardrail, output: guardrail }),
+  requires: z.array(z.strictObject({ kind: z.enum(requiredKinds), name: z.string() })),
+  limits: z.strictObject({ requestBytes: z.int(), timeoutMs: z.int(), concurrency: z.int() }),
+  hasCard: z.boolean(),
+});
+export type PublishedVersion = z.infer<typeof publishedSchema>;
+
+/** The verdict: the first place that is refused, or what is published with the names of failed tests. */
+export const versionVerdictSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('refused'),
+    part: z.enum(['flow', 'manifest', 'tests']),
+    /** `FILE:LINE:COLUMN: node ID, PATH MESSAGE` of the first problem. */
+    problem: z.string(),
+    /** Number of all problems of this part. */
+    count: z.int().min(1),
+  }),
+  z.strictObject({
+    kind: z.literal('loaded'),
+    published: publishedSchema,
+    tests: z.int().min(1),
+    failed: z.array(z.string()),
+  }),
+]);
+export type VersionVerdict = z.infer<typeof versionVerdictSchema>;

@@ -1,0 +1,44 @@
+import type { AgentVersionSpec } from '#resources/agent-version';
+import type { PublishedVersion } from './checking/version-check.ts';
+
+const kindWords = {
+  Model: 'model',
+  Collection: 'collection',
+  Connection: 'connection',
+  Mcp: 'mcp',
+  Agent: 'agent',
+  Memory: 'memory',
+  Policy: 'policy',
+} as const satisfies Record<AgentVersionSpec['requires'][number]['kind'], string>;
+
+/**
+ * Where a resource and its manifest contradict each other; no sentence if they agree. The resource says what people who
+ * review it approve, the manifest says what the process serves: only a version where both are equal runs.
+ */
+export function manifestDifferences(spec: AgentVersionSpec, published: PublishedVersion): readonly string[] {
+  const { requires, limits } = published;
+  const differences: string[] = [];
+  for (const stage of ['input', 'output'] as const) {
+    if (wordOf(spec.guardrails[stage]) === publishedWord(published.guardrails[stage])) continue;
+    differences.push(`guardrails.${stage} is not that of the manifest`);
+  }
+  const given = new Set(spec.requires.map(({ kind, name }) => `${kindWords[kind]} ${name}`));
+  const wanted = new Set(requires.map(({ kind, name }) => `${kind} ${name}`));
+  for (const one of wanted.difference(given)) differences.push(`requires does not name the ${one} of the manifest`);
+  for (const one of given.difference(wanted))
+    differences.push(`requires names the ${one}, which is not in the manifest`);
+  for (const name of ['requestBytes', 'timeoutMs', 'concurrency'] as const) {
+    const limit = spec.limits?.[name];
+    if (limit === undefined || limit <= limits[name]) continue;
+    differences.push(`limits.${name} is greater than that of the manifest, ${limits[name]}`);
+  }
+  return differences;
+}
+
+function wordOf(guardrail: AgentVersionSpec['guardrails']['input']): string {
+  return guardrail.mode === 'None' ? 'None' : `${guardrail.policyRef.name} ${guardrail.policyRef.revision}`;
+}
+
+function publishedWord(guardrail: PublishedVersion['guardrails']['input']): string {
+  return guardrail === 'None' ? 'None' : `${guardrail.policy} ${guardrail.revision}`;
+}

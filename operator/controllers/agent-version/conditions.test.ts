@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { agentProblemCodes } from '#contracts/agent-state';
+import { agentVersionConditions } from './conditions.ts';
+
+const bare = { build: 'test', capabilities: {}, runs: 0 };
+
+test.each(agentProblemCodes)('a process with the problem %s is not ready, and says why', (code) => {
+  const state = { ...bare, ready: false, problems: [{ code, message: 'the words of the process' }] };
+  const observed = { state, card: 'unread', problem: undefined } as const;
+  const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
+  expect(ready?.status).toBe('False');
+  const expected = code === 'starting' ? 'The process of the version is starting.' : 'the words of the process.';
+  expect(ready?.message).toBe(expected);
+});
+
+test('a version without a card is ready without one, and a version with a card never', () => {
+  const state = { ...bare, ready: true, problems: [] };
+  const readyOf = (hasCard: boolean) =>
+    agentVersionConditions(
+      { kind: 'running', tests: 1, hasCard, observed: { state, card: 'none', problem: undefined } },
+      1,
+    )[0];
+  expect(readyOf(false)).toMatchObject({ type: 'Ready', status: 'True' });
+  expect(readyOf(true)).toMatchObject({ type: 'Ready', status: 'False', reason: 'CardNotVerified' });
+});

@@ -1,0 +1,148 @@
+import type { AgentProblem } from '#contracts/agent-state';
+import type { ConditionChange } from '#kube/apply/conditions';
+import type { AgentVersionResult } from './decide.ts';
+
+type Aspect = Omit<ConditionChange, 'observedGeneration'>;
+type Running = Extract<AgentVersionResult, { readonly kind: 'running' }>;
+
+/** Names of failed tests that a message has. */
+const mostNames = 5;
+
+/** The conditions of a version at the end of a pass, summary first. While it drains they stay as they are but Ready. */
+export function agentVersionConditions(
+  result: AgentVersionResult,
+  observedGeneration: number,
+): readonly ConditionChange[] {
+  const aspects =
+    result.kind === 'draining'
+      ? [drainingOf(result.runs)]
+      : [readyOf(result), acceptedOf(result), testedOf(result), cardOf(result)];
+  return aspects.map((aspect) => ({ ...aspect, observedGeneration }));
+}
+
+function no(type: string, reason: string, message: string): Aspect {
+  return { type, status: 'False', reason, message };
+}
+
+function yes(type: string, reason: string, message: string): Aspect {
+  return { type, status: 'True', reason, message };
+}
+
+function drainingOf(runs: number): Aspect {
+  return no('Ready', 'Draining', `The deletion waits for ${runs} ${runs === 1 ? 'run' : 'runs'}.`);
+}
+
+const refusedReasons = { flow: 'FlowInvalid', manifest: 'ManifestInvalid', tests: 'TestsInvalid' } as const;
+
+function acceptedOf(result: AgentVersionResult): Aspect {
+  switch (result.kind) {
+    case 'refused': {
+      const { part, problem, count } = result;
+      const more = count === 1 ? '' : ` There are ${count - 1} further problems.`;
+      return no('Accepted', refusedReasons[part], `${problem}.${more}`);
+    }
+    case 'differs':
+      return no('Accepted', 'ManifestDiffers', `${result.differences.slice(0, mostNames).join('; ')}.`);
+    case 'late':
+      return {
+        type: 'Accepted',
+        status: 'Unknown',
+        reason: 'ChecksTimedOut',
+        message: 'The checks of the version did not end in time. They are repeated.',
+      };
+    default:
+      return yes('Accepted', 'Accepted', 'The flow, its manifest and its tests are valid.');
+  }
+}
+
+function testedOf(result: AgentVersionResult): Aspect {
+  switch (result.kind) {
+    case 'refused':
+    case 'differs':
+      return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
+    case 'late':
+      return no('Tested', 'ChecksTimedOut', 'The tests did not end in time. They are repeated.');
+    case 'tests_failed': {
+      const { failed, tests } = result;
+      const names = failed.slice(0, mostNames).join('; ');
+      const others = failed.length > mostNames ? ` and ${failed.length - mostNames} more` : '';
+      return no('Tested', 'TestsFailed', `${failed.length} of ${tests} tests failed: ${names}${others}.`);
+    }
+    case 'not_configured':
+    case 'running':
+      return yes('Tested', 'TestsPassed', `${result.tests} ${result.tests === 1 ? 'test' : 'tests'} passed.`);
+    case 'draining':
+      throw new TypeError('the tests of a version that drains are not judged');
+  }
+}
+
+function cardOf(result: AgentVersionResult): Aspect {
+  if (result.kind !== 'running') return no('CardVerified', 'NotRunning', 'No process of the version runs.');
+  if (!result.hasCard) return yes('CardVerified', 'NoCard', 'The version is a tool of MCP and has no card.');
+  const { card } = result.observed;
+  if (card === 'verified') {
+    return yes(
+      'CardVerified',
+      'Verified',
+      'The card is the one that the process reports, with addresses of this version.',
+    );
+  }
+  if (card === 'differs') {
+    return no(
+      'CardVerified',
+      'CardDiffers',
+      'The card is not the one that the process reports, or has other addresses.',
+    );
+  }
+  return no('CardVerified', 'CardNotRead', 'The process has not served its card yet.');
+}
+
+function readyOf(result: AgentVersionResult): Aspect {
+  switch (result.kind) {
+    case 'refused':
+    case 'differs':
+      return no('Ready', 'NotAccepted', acceptedOf(result).message);
+    case 'late':
+    case 'tests_failed':
+      return no('Ready', 'NotTested', testedOf(result).message);
+    case 'not_configured':
+      return no('Ready', 'AgentsNotConfigured', 'This installation does not run agents.');
+    case 'running':
+      return runningOf(result);
+    case 'draining':
+      return drainingOf(result.runs);
+  }
+}
+
+/** By the first problem of a process, why its version is not ready. */
+const processReasons = {
+  bundle_invalid: 'ProcessNotReady',
+  source_invalid: 'ProcessNotReady',
+  manifest_invalid: 'ProcessNotReady',
+  policy_invalid: 'ProcessNotReady',
+  entry_point_invalid: 'ProcessNotReady',
+  card_invalid: 'ProcessNotReady',
+  setting_invalid: 'ProcessNotReady',
+  advertised_capability_unavailable: 'CapabilityUnavailable',
+  starting: 'Starting',
+  shutting_down: 'ProcessNotReady',
+} as const satisfies Record<AgentProblem['code'], string>;
+
+function runningOf(result: Running): Aspect {
+  const { state, problem } = result.observed;
+  if (problem !== undefined) return no('Ready', 'ProcessEnded', `The process of the version has ended: ${problem}.`);
+  if (state === undefined) return no('Ready', 'Starting', 'The process of the version is starting.');
+  if (!state.ready) {
+    const [first] = state.problems;
+    const reason = processReasons[first?.code ?? 'starting'];
+    if (reason === 'Starting') return no('Ready', reason, 'The process of the version is starting.');
+    const message = state.problems
+      .slice(0, mostNames)
+      .map((one) => one.message)
+      .join('; ');
+    return no('Ready', reason, `${message}.`);
+  }
+  const card = cardOf(result);
+  if (card.status !== 'True') return no('Ready', 'CardNotVerified', card.message);
+  return yes('Ready', 'Ready', 'The version is served.');
+}

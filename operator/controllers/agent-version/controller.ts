@@ -1,0 +1,152 @@
+import type { AgentBundle } from '#contracts/agent-bundle';
+import { flowLimits } from '#contracts/flow-limits';
+import type { Logger } from '#kit/log/logger';
+import type { Clock } from '#kit/time/clock';
+import { applyDesired, applyStatus } from '#kube/apply/apply';
+import type { KubeClient } from '#kube/client/client';
+import type { EventRecorder } from '#kube/events/event-recorder';
+import type { AgentVersion } from '#resources/agent-version';
+import { kinds, operatorFinalizer } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import { agentWorkloadName, makeAgentBundle } from '../../agents/agent-bundle.ts';
+import { manifestDifferences } from '../../agents/manifest-differences.ts';
+import type { AgentHost } from '../../agents/ports.ts';
+import type { VersionChecks, VersionOutcome } from '../../agents/version-checks.ts';
+import type { Stores } from '../../caches/caches.ts';
+import { transitionEvents, type Watched } from '../../events/transition-events.ts';
+import type { PassOutcome } from '../../reconcile/outcome.ts';
+import { type AgentVersionResult, decideAgentVersion } from './decide.ts';
+import type { AgentVersionSnapshot } from './snapshot.ts';
+import { makeAgentVersionStatus } from './status.ts';
+
+const maxSteps = 8;
+/** Pauses until the next look, milliseconds. */
+const lookMs = { whileDraining: 1_000, afterTimeout: 60_000 } as const;
+
+const watched: readonly Watched[] = [
+  { type: 'Ready', status: 'False', as: { type: 'Warning', action: 'Serve' } },
+  { type: 'Ready', status: 'True', as: { type: 'Normal', action: 'Serve' } },
+];
+
+type AgentVersionControllerOptions = {
+  readonly client: KubeClient;
+  readonly stores: Pick<Stores, 'agentVersions'>;
+  readonly checks: VersionChecks;
+  /** Absent where the installation does not run agents. */
+  readonly host: AgentHost | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Pick<EventRecorder, 'record'>;
+};
+
+type Issued = { readonly bundle: AgentBundle; readonly workload: string };
+
+/** Checks each version, runs its tests, and keeps the process of a version that passed running until it is deleted. */
+export function createAgentVersionController(options: AgentVersionControllerOptions) {
+  const { client, stores, checks, host, clock, logger, events } = options;
+  /** By UID: the spec of a version never changes, and neither does its verdict. */
+  const outcomes = new Map<string, VersionOutcome>();
+  /** UIDs by name, so that what is known of a deleted version is forgotten. */
+  const known = new Map<string, string>();
+
+  async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {
+    const found = stores.agentVersions.get(name);
+    forgetOthers(name, found?.metadata.uid);
+    if (found === undefined) return { kind: 'settled' };
+    let resource = found;
+    for (let step = 0; step < maxSteps; step++) {
+      const { uid, finalizers = [] } = resource.metadata;
+      const issued = issue(resource);
+      const decided = decideAgentVersion(snapshotOf(resource, issued));
+      switch (decided.kind) {
+        case 'nothing':
+          return { kind: 'settled' };
+        case 'check':
+          outcomes.set(uid, await checks.check(resource.spec.lowCode, signal));
+          break;
+        case 'adopt':
+          resource = await write(resource, [...finalizers, operatorFinalizer]);
+          break;
+        case 'run':
+          if (issued === undefined) throw new TypeError('a version without a bundle was to run');
+          host?.ensure({ name: issued.workload, resource: name, bundle: issued.bundle });
+          break;
+        case 'let_go':
+          for (const workload of workloadsOf(resource, issued)) host?.remove(workload);
+          logger.info('agent_version_ended', { name });
+          await write(
+            resource,
+            finalizers.filter((one) => one !== operatorFinalizer),
+          );
+          return { kind: 'settled' };
+        case 'settle':
+          return settle(resource, issued, decided.result);
+      }
+    }
+    throw new TypeError('the pass over a version of an agent exceeded the maximum number of steps');
+  }
+
+  /** The bundle of a version that was accepted. */
+  function issue(resource: Stored<AgentVersion>): Issued | undefined {
+    const outcome = outcomes.get(resource.metadata.uid);
+    if (outcome?.kind !== 'loaded' || host === undefined) return undefined;
+    const { publicUrl, build } = host;
+    const bundle = makeAgentBundle(resource, outcome.published, { namespace: client.namespace, publicUrl });
+    return { bundle, workload: agentWorkloadName(bundle, build) };
+  }
+
+  function snapshotOf({ metadata, spec }: Stored<AgentVersion>, issued: Issued | undefined): AgentVersionSnapshot {
+    const outcome = outcomes.get(metadata.uid);
+    const { deletionTimestamp } = metadata;
+    const isWanted = issued !== undefined && host?.has(issued.workload) === true;
+    return {
+      deleting: deletionTimestamp !== undefined,
+      hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
+      deletingMs: deletionTimestamp === undefined ? 0 : clock.date().getTime() - Date.parse(deletionTimestamp),
+      drainMs: issued?.bundle.limits.timeoutMs ?? flowLimits.run.timeoutMs.max,
+      isConfigured: host !== undefined,
+      outcome,
+      differences: outcome?.kind === 'loaded' ? manifestDifferences(spec, outcome.published) : [],
+      observed: isWanted ? host.observe(issued.workload) : undefined,
+    };
+  }
+
+  function forgetOthers(name: string, uid: string | undefined): void {
+    const before = known.get(name);
+    if (before !== undefined && before !== uid) outcomes.delete(before);
+    if (uid === undefined) known.delete(name);
+    else known.set(name, uid);
+  }
+
+  function write(resource: Stored<AgentVersion>, finalizers: readonly string[]): Promise<Stored<AgentVersion>> {
+    return applyDesired(client, kinds.agentVersion, resource, { finalizers });
+  }
+
+  async function settle(
+    resource: Stored<AgentVersion>,
+    issued: Issued | undefined,
+    result: AgentVersionResult,
+  ): Promise<PassOutcome> {
+    const status = makeAgentVersionStatus(
+      resource,
+      result,
+      result.kind === 'running' ? issued : undefined,
+      clock.date(),
+    );
+    await applyStatus(client, kinds.agentVersion, resource, status);
+    for (const note of transitionEvents(resource.status?.conditions, status.conditions, watched)) {
+      events.record({ regarding: resource, ...note });
+    }
+    if (result.kind === 'draining') return { kind: 'waiting', afterMs: lookMs.whileDraining };
+    if (result.kind !== 'late') return { kind: 'settled' };
+    outcomes.delete(resource.metadata.uid);
+    return { kind: 'waiting', afterMs: lookMs.afterTimeout };
+  }
+
+  return { reconcile };
+}
+
+/** The workload of this build, and the one of an earlier build that the status names. */
+function workloadsOf({ status }: Stored<AgentVersion>, issued: Issued | undefined): ReadonlySet<string> {
+  return new Set([status?.workload, issued?.workload].filter((name) => name !== undefined));
+}

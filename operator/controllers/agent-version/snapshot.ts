@@ -1,0 +1,19 @@
+import type { AgentObservation } from '../../agents/ports.ts';
+import type { VersionOutcome } from '../../agents/version-checks.ts';
+
+export type AgentVersionSnapshot = {
+  readonly deleting: boolean;
+  readonly hasFinalizer: boolean;
+  /** Milliseconds since the deletion was asked for. */
+  readonly deletingMs: number;
+  /** Longest time that a deletion waits for runs, milliseconds. */
+  readonly drainMs: number;
+  /** Whether this installation runs agents. */
+  readonly isConfigured: boolean;
+  /** Absent until the version was checked. */
+  readonly outcome: VersionOutcome | undefined;
+  /** Where resource and manifest contradict each other. */
+  readonly differences: readonly string[];
+  /** Absent while no process of the version is wanted. */
+  readonly observed: AgentObservation | undefined;
+};

@@ -1,0 +1,53 @@
+import type { AgentState } from '#contracts/agent-state';
+import type { AgentHost, AgentObservation, AgentRequest } from '../agents/ports.ts';
+
+type InstantAgents = AgentHost & {
+  /** The wanted workloads, by name. */
+  readonly running: ReadonlyMap<string, AgentRequest>;
+  /** Changes what is observed of a workload. */
+  report(name: string, change: Partial<AgentState>, card?: AgentObservation['card']): void;
+};
+
+const cardDigest = 'c'.repeat(64);
+
+/** Agents without processes: ready a moment after they were asked for. */
+export function createInstantAgents(build = 'test-1'): InstantAgents {
+  const running = new Map<string, AgentRequest>();
+  const observed = new Map<string, AgentObservation>();
+  let listener: (resource: string) => void = () => undefined;
+
+  function report(name: string, change: Partial<AgentState>, card: AgentObservation['card'] = 'verified'): void {
+    const request = running.get(name);
+    if (request === undefined) return;
+    const { agentId, versionId, digest } = request.bundle;
+    const state: AgentState = {
+      ...{ agentId, versionId, digest, build, ready: true, problems: [], capabilities: {}, cardDigest, runs: 0 },
+      ...change,
+    };
+    observed.set(name, { state, card, problem: undefined });
+    listener(request.resource);
+  }
+
+  return {
+    running,
+    report,
+    build,
+    publicUrl: new URL('https://agents.example'),
+    ensure(request) {
+      running.set(request.name, request);
+      setImmediate(() => report(request.name, {}));
+    },
+    observe: (name) => observed.get(name) ?? { state: undefined, card: 'unread', problem: undefined },
+    remove(name) {
+      running.delete(name);
+      observed.delete(name);
+    },
+    has: (name) => running.has(name),
+    onChange(next) {
+      listener = next;
+    },
+    async [Symbol.asyncDispose]() {
+      running.clear();
+    },
+  };
+}
