@@ -1,5 +1,6 @@
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
+import { isLive } from './memory-row.ts';
 import { inScope } from './scope-condition.ts';
 
 type Scope = Parameters<typeof inScope>[1];
@@ -23,7 +24,7 @@ export async function deleteScope(
         attempt = attempt + 1, updated_at = clock_timestamp()
       where person = ${person} and status in ('PENDING', 'RUNNING') and ${inScope(sql, scope)} returning event_id`;
     const live = await sql`
-      select 1 from memory.memories where person = ${person} and deleted_at is null and ${inScope(sql, scope)}`;
+      select 1 from memory.memories m where m.person = ${person} and ${isLive(sql)} and ${inScope(sql, scope)}`;
     await sql`delete from memory.memories where person = ${person} and ${inScope(sql, scope)}`;
     // Followers cannot read what is gone: they load the memories of this person again.
     await sql`update memory.people set forgotten_through = ${changeNo} where person = ${person}`;

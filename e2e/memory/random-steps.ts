@@ -1,0 +1,232 @@
+import type { OpenedMemory } from '../../dataplane/memory/testing/start-memory.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { until } from '../support/until.ts';
+
+type Entry = readonly [event: string, before: string | null, after: string | null];
+type Kept = {
+  readonly id: string;
+  text: string;
+  readonly agent: string;
+  readonly run: string | null;
+  /** Whether a later statement of the same scope about the home replaces the text. */
+  isHome: boolean;
+  state: 'live' | 'deleted' | 'expired';
+  readonly history: Entry[];
+};
+type Person = {
+  readonly caller: { readonly user: string };
+  kept: Kept[];
+  /** States of sessions by their ids. */
+  readonly sessions: Map<string, number>;
+  events: number;
+};
+
+export type StepReport = {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly differences: readonly string[];
+};
+
+const words = ['tea', 'boat', 'bicycle', 'garden', 'chess', 'violin'];
+const agents = ['tutor', 'coach'];
+const runs = [null, 'r1', 'r2'];
+const sessionIds = ['s1', 's2', 's3'];
+const names = ['a', 'b', 'c', 'd', 'e'];
+const mostFound = 100;
+/** How often each step is taken, of the sum of all. */
+const weights = {
+  ...{ add: 8, state: 6, change: 4, delete: 3, deleteForeign: 1, deleteScope: 1, expire: 3, addExpired: 1, erase: 0.5 },
+  ...{ setSession: 2, getSession: 2, expireSession: 1, history: 3, get: 2 },
+};
+type StepName = keyof typeof weights;
+
+/**
+ * Takes random steps of several persons through the replicas, one after the other, and does the same to lists in memory.
+ * After each step the list and a search of one person must agree.
+ */
+export async function takeRandomSteps(
+  replicas: readonly OpenedMemory[],
+  { seed, steps, say }: { readonly seed: number; readonly steps: number; readonly say: (progress: string) => void },
+): Promise<StepReport> {
+  const random = randomFrom(seed);
+  const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const replica = (): OpenedMemory => oneOf(replicas);
+  const { sql } = (replicas[0] as OpenedMemory).database.database;
+  const people = names.map(
+    (name): Person => ({ caller: { user: `${name}-${seed}` }, kept: [], sessions: new Map(), events: 0 }),
+  );
+  const differences: string[] = [];
+  const counts: Record<string, number> = {};
+  let step = 0;
+  let texts = 0;
+
+  const newText = (): string => {
+    texts += 1;
+    return `${oneOf(words)} number ${texts}`;
+  };
+  const live = ({ kept }: Person): readonly Kept[] => kept.filter(({ state }) => state === 'live');
+  const compare = (what: string, actual: unknown, expected: unknown): void => {
+    if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+    differences.push(`step ${step}, ${what}: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`);
+  };
+  const remember = (person: Person, memory: Omit<Kept, 'history'>): void => {
+    person.kept.push({ ...memory, history: [['ADD', null, memory.text]] });
+  };
+  const add = async (person: Person, text: string, more: object): Promise<readonly string[]> => {
+    person.events += 1;
+    const event = await replica().add(person.caller, { messages: [{ role: 'user', content: text }], ...more });
+    compare('the event', event['status'], 'SUCCEEDED');
+    return event['memory_ids'] as readonly string[];
+  };
+  const scopeOf = (agent: string, run: string | null): object => ({
+    agent_id: agent,
+    ...(run === null ? {} : { run_id: run }),
+  });
+
+  const taken: Record<StepName, (person: Person) => Promise<void>> = {
+    async add(person) {
+      const [text, agent, run] = [newText(), oneOf(agents), oneOf(runs)];
+      const [id = ''] = await add(person, text, { ...scopeOf(agent, run), infer: false });
+      remember(person, { id, text, agent, run, isHome: false, state: 'live' });
+    },
+    async state(person) {
+      texts += 1;
+      const [text, agent, run] = [`I live in City${texts}`, oneOf(agents), oneOf(runs)];
+      const home = live(person).find((one) => one.isHome && one.agent === agent && one.run === run);
+      const [id = ''] = await add(person, `${text}.`, scopeOf(agent, run));
+      if (home === undefined) return remember(person, { id, text, agent, run, isHome: true, state: 'live' });
+      compare('the memory that a statement replaces', id, home.id);
+      home.history.push(['UPDATE', home.text, text]);
+      home.text = text;
+    },
+    async change(person) {
+      const memory = oneOf(live(person));
+      if (memory === undefined) return;
+      const text = newText();
+      const { status, json } = await replica().call(person.caller, 'PUT', `/v1/memories/${memory.id}`, { text });
+      compare('a change', [status, json['memory']], [200, text]);
+      memory.history.push(['UPDATE', memory.text, text]);
+      Object.assign(memory, { text, isHome: false });
+    },
+    async delete(person) {
+      const memory = oneOf(person.kept);
+      if (memory === undefined) return;
+      const { status } = await replica().call(person.caller, 'DELETE', `/v1/memories/${memory.id}`);
+      compare('a deletion', status, memory.state === 'live' ? 200 : 404);
+      if (memory.state !== 'live') return;
+      memory.history.push(['DELETE', memory.text, null]);
+      memory.state = 'deleted';
+    },
+    async deleteForeign(person) {
+      const memory = oneOf(people.filter((one) => one !== person).flatMap((one) => live(one)));
+      if (memory === undefined) return;
+      const { status } = await replica().call(person.caller, 'DELETE', `/v1/memories/${memory.id}`);
+      compare('a deletion of a memory of another person', status, 404);
+    },
+    async deleteScope(person) {
+      const [agent, run] = [oneOf(agents), oneOf(runs)];
+      const query = `agent_id=${agent}${run === null ? '' : `&run_id=${run}`}`;
+      const { json } = await replica().call(person.caller, 'DELETE', `/v1/memories?${query}`);
+      const isLeft = (one: Kept): boolean => one.agent !== agent || (run !== null && one.run !== run);
+      compare('a deletion by filter', json['deleted_count'], live(person).filter((one) => !isLeft(one)).length);
+      person.kept = person.kept.filter(isLeft);
+    },
+    async expire(person) {
+      const memory = oneOf(live(person));
+      if (memory === undefined) return;
+      await sql`update memory.memories set expires_at = clock_timestamp() where memory_id = ${memory.id}`;
+      memory.state = 'expired';
+    },
+    async addExpired(person) {
+      const [text, agent, run] = [newText(), oneOf(agents), oneOf(runs)];
+      const more = { ...scopeOf(agent, run), infer: false, expires_at: '2020-01-01T00:00:00Z' };
+      const [id = ''] = await add(person, text, more);
+      remember(person, { id, text, agent, run, isHome: false, state: 'expired' });
+    },
+    async erase(person) {
+      const body = { user_id: person.caller.user };
+      const { status, json } = await replica().call(person.caller, 'POST', '/v1/erasures', body);
+      compare('an erasure', [status, json['memories'], json['events']], [200, person.kept.length, person.events]);
+      Object.assign(person, { kept: [], events: 0 });
+      person.sessions.clear();
+    },
+    async setSession(person) {
+      texts += 1;
+      const [session, state] = [oneOf(sessionIds), texts];
+      const body = { state: { state }, ttl_seconds: 3_600 };
+      const { status } = await replica().call(person.caller, 'POST', `/v1/sessions/${session}/state`, body);
+      compare('a state of a session that is set', status, 200);
+      person.sessions.set(session, state);
+    },
+    async getSession(person) {
+      const session = oneOf(sessionIds);
+      const { status, json } = await replica().call(person.caller, 'GET', `/v1/sessions/${session}/state`);
+      const state = person.sessions.get(session);
+      compare('a session', [status, json['state']], state === undefined ? [404, undefined] : [200, { state }]);
+    },
+    async expireSession(person) {
+      const session = oneOf(sessionIds);
+      await sql`
+        update memory.sessions s set expires_at = clock_timestamp() from memory.people p
+        where p.person = s.person and p.user_key like ${`%"${person.caller.user}"]`} and s.session_id = ${session}`;
+      person.sessions.delete(session);
+    },
+    async history(person) {
+      const memory = oneOf(person.kept);
+      if (memory !== undefined) await compareHistory(person, memory);
+    },
+    async get(person) {
+      const memory = oneOf(people.flatMap(({ kept }) => kept));
+      if (memory === undefined) return;
+      const { status, json } = await replica().call(person.caller, 'GET', `/v1/memories/${memory.id}`);
+      const isReadable = memory.state === 'live' && person.kept.includes(memory);
+      compare('a memory', [status, json['memory']], isReadable ? [200, memory.text] : [404, undefined]);
+    },
+  };
+
+  async function historyOf(person: Person, memory: Kept): Promise<readonly Entry[]> {
+    const { status, json } = await replica().call(person.caller, 'GET', `/v1/memories/${memory.id}/history`);
+    if (status !== 200) return [[String(status), null, null]];
+    type Answered = { readonly event: string; readonly old_memory: string | null; readonly new_memory: string | null };
+    return (json as unknown as readonly Answered[]).map((one) => [one.event, one.old_memory, one.new_memory]);
+  }
+  async function compareHistory(person: Person, memory: Kept): Promise<void> {
+    const entries = await historyOf(person, memory);
+    // The worker writes the end of an expired memory a moment later.
+    const isOver = memory.state === 'expired' && entries.length > memory.history.length;
+    compare('a history', entries, isOver ? [...memory.history, ['DELETE', memory.text, null]] : memory.history);
+  }
+  async function compareReads(): Promise<void> {
+    const [asked, agent] = [oneOf(people), oneOf(agents)];
+    const expected = live(asked).filter((one) => one.agent === agent);
+    const ofModel = expected.map(({ text }) => text).toSorted();
+    const { json } = await replica().call(asked.caller, 'GET', `/v1/memories?agent_id=${agent}&page_size=200`);
+    compare('the number of the list', json['count'], ofModel.length);
+    const listed = (json['results'] as readonly { readonly memory: string }[]).map(({ memory }) => memory);
+    compare('the list', listed.toSorted(), ofModel);
+    const more = { top_k: mostFound, filters: { agent_id: agent } };
+    const found = await replica().find(asked.caller, oneOf(words), more);
+    if (ofModel.length <= mostFound) compare('the search', found.toSorted(), ofModel);
+    else compare('the search', [found.length, found.every((one) => ofModel.includes(one))], [mostFound, true]);
+  }
+
+  const choices = Object.entries(weights).flatMap(([name, weight]) =>
+    Array<StepName>(weight * 2).fill(name as StepName),
+  );
+  for (step = 1; step <= steps; step += 1) {
+    const name = oneOf(choices);
+    counts[name] = (counts[name] ?? 0) + 1;
+    await taken[name](oneOf(people));
+    await compareReads();
+    if (step % 500 === 0) say(`group ${seed}: ${step} steps, ${differences.length} differences`);
+  }
+  for (const person of people) {
+    for (const memory of person.kept.filter(({ state }) => state === 'expired')) {
+      await until('the end of an expired memory is in its history', async () =>
+        (await historyOf(person, memory)).length > memory.history.length ? true : undefined,
+      );
+      memory.history.push(['DELETE', memory.text, null]);
+    }
+    for (const memory of person.kept) compare('a history at the end', await historyOf(person, memory), memory.history);
+  }
+  return { counts, differences };
+}
