@@ -28,6 +28,7 @@ import { memoryDocument, memoryOpenApiPath } from './http/openapi-document.ts';
 import { readMemoryHealth } from './monitoring/health.ts';
 import { createMemoryMetrics, type MemoryMetrics } from './monitoring/metrics.ts';
 import { readEventBacklog } from './monitoring/read-backlog.ts';
+import { forgetErased } from './people/forget-erased.ts';
 import { memorySource } from './search/memory-source.ts';
 
 /** Milliseconds. */
@@ -64,6 +65,8 @@ type MemoryService = AsyncDisposable & {
 const migrations = new URL('./migrations/', import.meta.url);
 /** Topic of hints that there are events. */
 const eventsTopic = 'memory_events';
+/** Topic of hints that a person was erased. */
+const erasuresTopic = 'memory_erasures';
 
 /** Composes one replica. Disposing drains: requests in flight finish, then the worker, then the connections. */
 export async function createMemoryService(
@@ -92,6 +95,9 @@ export async function createMemoryService(
   if (profile() === undefined) logger.warn('no_embedding_profile', {});
   const source = memorySource(database, () => profile()?.id);
   const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
+  const publish = (topic: string): void => {
+    queue.publish(topic).catch((error) => logger.warn('memory_hint_lost', { failure: describeFailure(error) }));
+  };
   const memory: Memory = {
     database,
     models,
@@ -100,11 +106,21 @@ export async function createMemoryService(
     countTokens,
     profile,
     newId: uuid,
-    hint: () => {
-      queue.publish(eventsTopic).catch((error) => logger.warn('memory_hint_lost', { failure: describeFailure(error) }));
-    },
+    hint: () => publish(eventsTopic),
+    announceErasure: () => publish(erasuresTopic),
     health: () => readMemoryHealth({ database, queueAnswers: () => queue.publish('health') }, config),
   };
+  parts.use(
+    keepSubscribed(queue, erasuresTopic, {
+      onHint: () => {
+        forgetErased(database, index).catch((error) =>
+          logger.warn('memory_erasure_delayed', { failure: describeFailure(error) }),
+        );
+      },
+      onAway: (failure) => logger.warn('memory_queue_away', { failure }),
+      everyMs: usualTimes.maintainMs,
+    }),
+  );
   if (config.role !== 'api') parts.use(startWorker(memory, config, { logger, metrics, overrides, queue }));
   const readiness = createServiceReadiness(database);
   const admin = parts.use(

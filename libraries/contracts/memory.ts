@@ -52,9 +52,16 @@ function jsonBytes(value: unknown): number {
 const escapedNull = /(?<!\\)(?:\\\\)*\\u0000/;
 const hasStorableNames = (value: unknown): boolean => !escapedNull.test(JSON.stringify(value));
 
-/** zod leaves out a member of this name without an error; what is stored must be what was sent. */
+/** Programs that copy an object lose a member of this name, zod among them; what is stored must be what was sent. */
 function refuseLostName(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__') ? undefined : value;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    if (Object.hasOwn(next, '__proto__')) return undefined;
+    open.push(...Object.values(next));
+  }
+  return value;
 }
 
 const object = (mostBytes: number) =>

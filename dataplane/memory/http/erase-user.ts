@@ -12,6 +12,9 @@ export async function eraseUser({ service, caller, body }: MemoryRequest): Promi
   const refused = wrongUser(caller, read.value.user_id);
   if (refused !== undefined) return refused;
   const { person, ...record } = await erasePerson(service.database, caller, service.newId());
-  if (person !== undefined) await service.index.drop(person);
+  if (person !== undefined) {
+    await service.index.drop(person);
+    service.announceErasure();
+  }
   return success(record);
 }

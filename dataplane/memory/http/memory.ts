@@ -10,6 +10,8 @@ export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
   /** Tells workers that there may be work. */
   readonly hint: () => void;
+  /** Tells the other replicas that a person was erased. */
+  readonly announceErasure: () => void;
   readonly health: () => Promise<z.output<typeof memoryHealthSchema>>;
 };
 

@@ -37,6 +37,8 @@ type EmbeddedIndex = SearchIndex & {
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
   /** Applies what was committed to a loaded partition, so that the next query need not; never rejects. */
   refresh(partition: string): Promise<void>;
+  /** The names of the partitions in memory. */
+  loaded(): readonly string[];
   /** The number of the newest applied change; undefined if the partition is not in memory. */
   appliedThrough(partition: string): bigint | undefined;
   /** Estimated bytes of the partitions in memory. */
@@ -127,6 +129,7 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
       const partition = partitions.peek(name);
       if (partition !== undefined) await follow(partition).catch(() => undefined);
     },
+    loaded: () => partitions.names(),
     appliedThrough: (name) => partitions.peek(name)?.appliedThrough,
     bytes: () => partitions.bytes,
     async [Symbol.asyncDispose]() {

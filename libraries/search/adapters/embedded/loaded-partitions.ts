@@ -41,6 +41,10 @@ export class LoadedPartitions {
     return found;
   }
 
+  names(): readonly string[] {
+    return [...this.#loaded.keys()];
+  }
+
   peek(name: string): LivePartition | undefined {
     const found = this.#loaded.get(name);
     if (found?.isRetired !== true) return found;

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
+import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { memorySource } from '../search/memory-source.ts';
+import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
+import { forgetErased } from './forget-erased.ts';
+
+const page = readFileSync(new URL('../../../docs/remember-people.md', import.meta.url), 'utf8');
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
+  const parts = new AsyncDisposableStack();
+  let memory: OpenedMemory;
+  beforeAll(async () => {
+    memory = parts.use(await openMemory());
+  });
+  afterAll(() => parts.disposeAsync());
+
+  const erase = async (user: string): Promise<void> => {
+    expect((await memory.call({ user }, 'POST', '/v1/erasures', { user_id: user })).status).toBe(200);
+  };
+  const personOf = async (user: string): Promise<string> => {
+    const [row] = await memory.database.database.sql<{ person: string }[]>`
+      select person from memory.people where user_key like ${`%"${user}"]`}`;
+    return row?.person ?? '';
+  };
+
+  test('reach the other replicas as a hint, upon which a replica forgets the person and nobody else', async () => {
+    const { database } = memory.database;
+    await using index = openEmbeddedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
+    await using queue = createPostgresQueue(database);
+    const people: string[] = [];
+    for (const user of ['gone', 'kept']) {
+      await memory.say({ user }, 'I like tea.');
+      people.push(await personOf(user));
+      await index.preload(people.at(-1) ?? '', AbortSignal.timeout(10_000));
+    }
+    expect(index.loaded().toSorted()).toEqual(people.toSorted());
+    const hinted = Promise.withResolvers<void>();
+    await using _subscription = await queue.subscribe('memory_erasures', hinted.resolve);
+    await erase('gone');
+    await hinted.promise;
+    await forgetErased(database, index);
+    expect(index.loaded()).toEqual([people[1]]);
+  });
+
+  test('are repeated after the restore of an older backup by the documented commands', async () => {
+    const { sql } = memory.database.database;
+    const users = ['ann "the first"', 'bob', 'Йоко'];
+    for (const user of users) await memory.say({ user: encodeURIComponent(user) }, 'I live in Rome.');
+    const [bob] = [await personOf('bob')];
+    await erase('bob');
+    const [erased] = await sql<{ confirmation_id: string }[]>`
+      delete from memory.erasures where erased_at = (select max(erased_at) from memory.erasures) returning *`;
+    // What a restored backup has: the person, and no record of the erasure.
+    await memory.say({ user: 'bob' }, 'I live in Rome.');
+    expect(await personOf('bob')).not.toBe(bob);
+    const before = await sql<{ person: string }[]>`select person from memory.people`;
+    const commands = /```sql\n(create temporary table kept[^`]+)```/.exec(page)?.[1] ?? '';
+    const [create = '', repeat = ''] = commands.split(/\\copy .*\n/);
+    const restored = await personOf('bob');
+    await sql.begin(async (transaction) => {
+      await transaction.unsafe(create);
+      await transaction`insert into kept select * from json_populate_record(null::memory.erasures, ${JSON.stringify(erased)}::text::json)`;
+      await transaction.unsafe(repeat);
+      await transaction.unsafe('drop table kept');
+    });
+    const after = await sql<{ person: string }[]>`select person from memory.people`;
+    expect(after.map(({ person }) => person).toSorted()).toEqual(
+      before
+        .map(({ person }) => person)
+        .filter((person) => person !== restored)
+        .toSorted(),
+    );
+    const [recorded] = await sql`
+      select 1 from memory.erasures where confirmation_id = ${erased?.confirmation_id ?? null}`;
+    expect(recorded).toBeDefined();
+  });
+});
