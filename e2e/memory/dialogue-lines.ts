@@ -21,9 +21,9 @@ export type DialogueVoice = {
   readonly thanks: Lines;
 };
 
-export const wordsOf = (text: string): Lines => text.split(' ');
+export const linesOf = (text: string): Lines => text.split(' ');
 export const formsOf = (stems: string, endings: string): Lines =>
-  wordsOf(stems).map((stem) =>
+  linesOf(stems).map((stem) =>
     endings
       .split('/')
       .map((ending) => stem + ending)

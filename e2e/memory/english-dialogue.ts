@@ -1,82 +1,82 @@
-import { type DialogueVoice, numbersOf, wordsOf } from './dialogue-lines.ts';
+import { type DialogueVoice, linesOf, numbersOf } from './dialogue-lines.ts';
 
 /** What English speakers say about themselves, ask and remark. */
 export const englishDialogue: DialogueVoice = {
   pools: {
-    city: wordsOf(
+    city: linesOf(
       'Lisbon Porto Berlin Toronto Seattle Denver Chicago Dublin Glasgow Manchester Warsaw Prague Vienna ' +
         'Madrid Oslo Helsinki Tallinn Melbourne Nairobi Bogota Austin Leeds Utrecht Krakow',
     ),
-    country: wordsOf(
+    country: linesOf(
       'Portugal Germany Canada Norway Japan Brazil Mexico Spain Italy Poland Kenya India Iceland Greece ' +
         'Turkey Chile Vietnam Sweden Ireland Croatia',
     ),
-    company: wordsOf(
+    company: linesOf(
       'Siemens Spotify Ikea Bosch Shopify Volvo Nokia Deloitte Lufthansa Philips Unilever Barclays ' +
         'Netflix Stripe Atlassian Ericsson Airbus Tesco Zalando Accenture Monzo',
     ),
-    job: wordsOf(
+    job: linesOf(
       'nurse plumber teacher paramedic florist librarian carpenter dentist translator welder pharmacist ' +
         'journalist barista surveyor photographer chemist bookkeeper geologist physiotherapist locksmith veterinarian',
     ),
-    woman: wordsOf(
+    woman: linesOf(
       'Emma Olivia Priya Hannah Chloe Sofia Megan Ingrid Fatima Lucia Natalie Beatrice Yasmin Claire ' +
         'Gabriela Freya Leah Miriam Rosalind Tamsin Paula',
     ),
-    man: wordsOf(
+    man: linesOf(
       'Liam Oliver Marcus Diego Tomasz Callum Henrik Yusuf Patrick Dominic Felix Gareth Stefan Mateo Kenji ' +
         'Rupert Hugo Leonard Tobias Graham',
     ),
-    pet: wordsOf(
+    pet: linesOf(
       'Biscuit Pickle Waffles Luna Mochi Ziggy Pepper Noodle Bruno Cleo Marble Pumpkin Rocket Nacho Sprout ' +
         'Hazel Gizmo Widget Bandit Clover',
     ),
-    food: wordsOf(
+    food: linesOf(
       'lasagna sushi ramen tacos pierogi paella hummus risotto dumplings falafel curry burritos gnocchi ' +
         'pancakes gyoza shakshuka moussaka brisket bibimbap carbonara tiramisu',
     ),
-    allergen: wordsOf(
+    allergen: linesOf(
       'peanuts shellfish penicillin pollen cashews sesame strawberries ibuprofen latex walnuts kiwi ' +
         'mustard celery aspirin almonds shrimp hazelnuts mangoes pistachios nickel ragweed',
     ),
-    drink: wordsOf(
+    drink: linesOf(
       'espresso cappuccino matcha rooibos kombucha lemonade oolong chamomile cortado mocha kefir horchata ' +
         'macchiato americano ristretto hibiscus sencha peppermint latte buttermilk Darjeeling',
     ),
-    language: wordsOf(
+    language: linesOf(
       'Spanish German Japanese Polish Swedish Italian Portuguese Korean Arabic Turkish Dutch Finnish ' +
         'Greek Hindi Mandarin French Czech Hungarian Danish Swahili Welsh',
     ),
-    hobby: wordsOf(
+    hobby: linesOf(
       'bouldering knitting kayaking pottery birdwatching woodworking fencing gardening cycling archery ' +
         'sailing calligraphy surfing origami beekeeping embroidery badminton swimming geocaching snowboarding',
     ),
-    instrument: wordsOf(
+    instrument: linesOf(
       'guitar violin cello banjo piano ukulele saxophone clarinet accordion trumpet flute harmonica ' +
         'mandolin bassoon oboe trombone bagpipes sitar marimba dulcimer',
     ),
-    car: wordsOf(
+    car: linesOf(
       'Toyota Skoda Peugeot Subaru Mazda Renault Hyundai Honda Fiat Tesla Nissan Citroen Dacia Suzuki ' +
         'Vauxhall Mitsubishi Lexus Chevrolet Jeep Porsche Jaguar',
     ),
-    illness: wordsOf(
+    illness: linesOf(
       'asthma diabetes migraines psoriasis eczema hypothyroidism epilepsy arthritis tinnitus anemia ' +
         'sciatica insomnia scoliosis glaucoma fibromyalgia gout hypertension rosacea lupus vertigo',
     ),
-    subject: wordsOf(
+    subject: linesOf(
       'biochemistry economics architecture linguistics philosophy astronomy archaeology marketing ' +
         'psychology statistics robotics anthropology musicology sociology genetics forestry theology neuroscience ' +
         'criminology meteorology',
     ),
-    band: wordsOf(
+    band: linesOf(
       'Radiohead Coldplay Metallica Rammstein Gorillaz Nirvana Portishead Abba Pixies Slowdive Mogwai ' +
         'Interpol Paramore Oasis Megadeth Kraftwerk Placebo Scorpions Slipknot Evanescence',
     ),
-    colour: wordsOf(
+    colour: linesOf(
       'teal purple turquoise burgundy orange yellow crimson lavender emerald maroon indigo coral beige ' +
         'magenta scarlet navy ivory violet charcoal bronze',
     ),
-    month: wordsOf('January February March April June July August September October November December'),
+    month: linesOf('January February March April June July August September October November December'),
     age: numbersOf(19, 68),
   },
   facts: [

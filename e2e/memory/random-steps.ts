@@ -21,7 +21,7 @@ type Person = {
   events: number;
 };
 
-export type StepReport = {
+type StepReport = {
   readonly counts: Readonly<Record<string, number>>;
   readonly differences: readonly string[];
 };
