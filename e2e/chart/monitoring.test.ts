@@ -227,6 +227,7 @@ describe('the monitoring of a release', () => {
       'guardrails-portcullis-gateway-admin',
       'guardrails-portcullis-management-admin',
       'guardrails-portcullis-memory-admin',
+      'guardrails-portcullis-memory-worker-admin',
       'guardrails-portcullis-operator',
       'guardrails-portcullis-retrieval-admin',
       'guardrails-portcullis-retrieval-worker-admin',

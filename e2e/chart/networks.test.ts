@@ -165,6 +165,9 @@ describe('networks', () => {
     expect(open('gateway', 'memory', 'http')).toBe(false);
     const production = await renderFile('production-values.yaml');
     expect(mayCall(production, 'test', 'memory', 'http')).toBe(false);
+    for (const component of ['memory', 'memory-worker']) {
+      expect(mayCall(production, component, 'gateway', 'http'), component).toBe(true);
+    }
   });
 
   test('the retrieval service reaches no port but those of its configured URLs', async () => {

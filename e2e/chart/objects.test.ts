@@ -158,6 +158,7 @@ describe('names and texts', () => {
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval-worker'],
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval-worker'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-memory-worker'],
     ['retrieval-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-postgres'],

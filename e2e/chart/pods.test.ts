@@ -65,7 +65,9 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const all = ['echo', 'example', 'gateway', 'management', 'operator', 'postgres', 'test', 'test'];
     const without: Readonly<Record<string, readonly string[]>> = {
       'least-values.yaml': ['gateway', 'operator', 'test'],
-      'production-values.yaml': ['gateway', 'management', 'memory', 'operator', 'retrieval', 'test', 'test', 'worker'],
+      'production-values.yaml': [
+        ...['gateway', 'management', 'memory', 'memory-worker', 'operator', 'retrieval', 'test', 'test', 'worker'],
+      ],
       'retrieval-values.yaml': ['echo', 'example', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'test'],
     };
     expect(components.toSorted()).toEqual(without[file] ?? all);
@@ -98,7 +100,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
       // The retrieval service has an account of its own, so that no right of the default account is its right.
       expect(spec.serviceAccountName !== undefined, name).toBe(
-        needsToken || /-(retrieval(-worker)?|memory)$/.test(name),
+        needsToken || /-(retrieval|memory)(-worker)?$/.test(name),
       );
       for (const container of spec.containers) {
         expect(container.resources, name).toMatchObject({

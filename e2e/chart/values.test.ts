@@ -146,6 +146,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['memory.replicas', [1, 64], [0, 65]],
   ['memory.indexMib', [16, 700], [15, 65_537]],
   ['memory.eventConcurrency', [1, 64], [0, 65]],
+  ['memory.worker.replicas', [0, 64], [-1, 65]],
   ['memory.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: ['a'] }]], [[trusted]]],
   ['retrieval.enabled', [true, false], ['true', null]],
   ['retrieval.replicas', [1, 64], [0, 65]],

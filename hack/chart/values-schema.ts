@@ -228,6 +228,7 @@ const memory = z.strictObject({
   eventConcurrency: z.int().min(1).max(64),
   egress: apiObjects,
   service,
+  worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),
   ...placement,
   podDisruptionBudget: budget,
 });

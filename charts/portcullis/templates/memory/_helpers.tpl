@@ -1,3 +1,28 @@
+{{/* Components of the memory service, as a list in YAML; none if it is disabled. */}}
+{{- define "portcullis.memoryComponents" -}}
+{{- if .Values.memory.enabled -}}
+- memory
+{{- if gt (int .Values.memory.worker.replicas) 0 }}
+- memory-worker
+{{- end }}
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{/* Replicas of API and worker together. */}}
+{{- define "portcullis.memoryPods" -}}
+{{- add (int .Values.memory.replicas) (int .Values.memory.worker.replicas) -}}
+{{- end -}}
+
+{{/* MiB of heap: three quarters of what the index leaves of the memory limit. */}}
+{{- define "portcullis.memoryHeap" -}}
+{{- $index := int .indexMib -}}
+{{- with include "portcullis.memoryMib" .resources -}}
+{{- div (mul (sub (int .) $index) 3) 4 -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Refuses values of the memory service that a schema cannot. */}}
 {{- define "portcullis.checkMemory" -}}
 {{- with .Values.memory -}}
@@ -21,11 +46,11 @@
 {{- end -}}
 {{- if include "portcullis.postgresql" $ -}}
 {{- /* A replica of the management API or of this service opens at most 11 connections, one of retrieval at most 12. */ -}}
-{{- $connections := mul (int .replicas) 11 -}}
+{{- $connections := mul (include "portcullis.memoryPods" $ | int) 11 -}}
 {{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
 {{- if $.Values.retrieval.enabled }}{{ $connections = add $connections (mul (include "portcullis.retrievalPods" $ | int) 12) }}{{ end -}}
 {{- if gt (int $connections) 96 -}}
-{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 11 for each of management and memory, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
+{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 11 for each of management, memory and its worker, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

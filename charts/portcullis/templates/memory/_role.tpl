@@ -1,26 +1,32 @@
-{{- if .Values.memory.enabled }}
-{{- $own := .Values.memory -}}
-{{- $name := printf "%s-memory" (include "portcullis.fullname" .) -}}
+{{/*
+Deployment, PodDisruptionBudget and Service for metrics of one role of the memory service:
+(dict "context" $ "component" component "suffix" suffix "role" role "replicas" replicas "resources" resources "heap" MiB)
+*/}}
+{{- define "portcullis.memoryRole" -}}
+{{- $ := .context -}}
+{{- $own := $.Values.memory -}}
+{{- $service := printf "%s-memory" (include "portcullis.fullname" $) -}}
+{{- $name := printf "%s-%s" (include "portcullis.fullname" $) .suffix -}}
 {{- $issuers := include "portcullis.issuersData" $own.issuers | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: {{ $name }}
   labels:
-    {{- include "portcullis.labels" (list . "memory") | nindent 4 }}
+    {{- include "portcullis.labels" (list $ .component) | nindent 4 }}
 spec:
-  replicas: {{ $own.replicas }}
+  replicas: {{ .replicas }}
   revisionHistoryLimit: 3
   strategy:
     type: RollingUpdate
     rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
   selector:
     matchLabels:
-      {{- include "portcullis.selectorLabels" (list . "memory") | nindent 6 }}
+      {{- include "portcullis.selectorLabels" (list $ .component) | nindent 6 }}
   template:
     metadata:
       labels:
-        {{- include "portcullis.labels" (list . "memory") | nindent 8 }}
+        {{- include "portcullis.labels" (list $ .component) | nindent 8 }}
       annotations:
         {{- with $own.podAnnotations }}
         {{- toYaml . | nindent 8 }}
@@ -28,36 +34,38 @@ spec:
         # Issuers are read at the start; key sets and profiles are followed on change.
         checksum/issuers: {{ get $issuers "issuers.yaml" | sha256sum }}
     spec:
-      serviceAccountName: {{ $name }}
+      serviceAccountName: {{ $service }}
       # It calls no API server.
       automountServiceAccountToken: false
       enableServiceLinks: false
-      {{- include "portcullis.imagePullSecrets" . | nindent 6 }}
+      {{- include "portcullis.imagePullSecrets" $ | nindent 6 }}
       securityContext:
-        {{- include "portcullis.podSecurityContext" . | nindent 8 }}
-      {{- include "portcullis.placement" (dict "context" . "component" "memory" "values" $own) | nindent 6 }}
+        {{- include "portcullis.podSecurityContext" $ | nindent 8 }}
+      {{- include "portcullis.placement" (dict "context" $ "component" .component "values" $own) | nindent 6 }}
       # Requests in flight have 15 s; then an event that is processed goes back to the others.
       terminationGracePeriodSeconds: 60
       containers:
-        - name: memory
-          image: {{ include "portcullis.image" . }}
-          imagePullPolicy: {{ .Values.image.pullPolicy }}
+        - name: {{ .component }}
+          image: {{ include "portcullis.image" $ }}
+          imagePullPolicy: {{ $.Values.image.pullPolicy }}
           command: [node, dataplane/memory/main.ts]
           securityContext:
-            {{- include "portcullis.securityContext" . | nindent 12 }}
+            {{- include "portcullis.securityContext" $ | nindent 12 }}
           ports:
+            {{- if ne .role "worker" }}
             - { name: http, containerPort: 8080 }
+            {{- end }}
             - { name: admin, containerPort: 9090 }
           env:
             - { name: PORTCULLIS_LISTEN, value: "0.0.0.0:8080" }
             - { name: PORTCULLIS_ADMIN_LISTEN, value: "0.0.0.0:9090" }
-            - { name: PORTCULLIS_ROLE, value: both }
+            - { name: PORTCULLIS_ROLE, value: {{ .role }} }
             - { name: PORTCULLIS_IDENTITY, value: production }
             - { name: PORTCULLIS_ISSUERS_FILE, value: /etc/portcullis/issuers/issuers.yaml }
-            - { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" . | quote }} }
+            - { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" $ | quote }} }
             - { name: PORTCULLIS_DATABASE_PASSWORD_FILE, value: /etc/portcullis/database/password }
-            - { name: PORTCULLIS_MODEL_GATEWAY_URL, value: {{ include "portcullis.gatewayUrl" . | quote }} }
-            {{- if eq .Values.gateway.clientAuth "keys" }}
+            - { name: PORTCULLIS_MODEL_GATEWAY_URL, value: {{ include "portcullis.gatewayUrl" $ | quote }} }
+            {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE, value: /etc/portcullis/gateway-key/token }
             {{- end }}
             - { name: PORTCULLIS_MODELS_FILE, value: /etc/portcullis/memory/models.yaml }
@@ -70,11 +78,11 @@ spec:
             - { name: PORTCULLIS_INDEX_MIB, value: {{ $own.indexMib | int | quote }} }
             - { name: PORTCULLIS_EVENT_CONCURRENCY, value: {{ $own.eventConcurrency | int | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
-            {{- if .Values.trustedAuthorities.existingConfigMap }}
+            {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: NODE_EXTRA_CA_CERTS, value: /etc/portcullis/authorities/ca.crt }
             {{- end }}
-            {{- with include "portcullis.memoryMib" $own.resources }}
-            - { name: NODE_OPTIONS, value: "--max-old-space-size={{ div (mul (sub (int .) (int $own.indexMib)) 3) 4 }}" }
+            {{- with .heap }}
+            - { name: NODE_OPTIONS, value: "--max-old-space-size={{ . }}" }
             {{- end }}
           # At the first start it may wait for the database and migrate it.
           startupProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 1, failureThreshold: 180 }
@@ -82,70 +90,55 @@ spec:
           livenessProbe: { httpGet: { path: /livez, port: admin }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
           # It asks the database: a replica without it answers no request.
           readinessProbe: { httpGet: { path: /readyz, port: admin }, periodSeconds: 2, timeoutSeconds: 5 }
+          {{- if ne .role "worker" }}
           # Keeps serving until every proxy has removed the replica from its table.
           lifecycle: { preStop: { sleep: { seconds: 5 } } }
+          {{- end }}
           resources:
-            {{- toYaml $own.resources | nindent 12 }}
+            {{- toYaml .resources | nindent 12 }}
           volumeMounts:
             - { name: memory, mountPath: /etc/portcullis/memory, readOnly: true }
             - { name: issuers, mountPath: /etc/portcullis/issuers, readOnly: true }
             - { name: database, mountPath: /etc/portcullis/database, readOnly: true }
-            {{- if eq .Values.gateway.clientAuth "keys" }}
+            {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
             {{- end }}
-            {{- if .Values.trustedAuthorities.existingConfigMap }}
+            {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: authorities, mountPath: /etc/portcullis/authorities, readOnly: true }
             {{- end }}
       volumes:
         - name: memory
-          configMap: { name: {{ $name }}, items: [{ key: models.yaml, path: models.yaml }] }
+          configMap: { name: {{ $service }}, items: [{ key: models.yaml, path: models.yaml }] }
         - name: issuers
-          configMap: { name: {{ $name }}-issuers }
+          configMap: { name: {{ $service }}-issuers }
         - name: database
           secret:
-            secretName: {{ include "portcullis.databaseSecret" . }}
+            secretName: {{ include "portcullis.databaseSecret" $ }}
             defaultMode: 0440
             items: [{ key: password, path: password }]
-        {{- if eq .Values.gateway.clientAuth "keys" }}
+        {{- if eq $.Values.gateway.clientAuth "keys" }}
         - name: gateway-key
           secret:
-            secretName: {{ default (include "portcullis.clientKeysSecret" .) $own.gatewayKey.existingSecret }}
+            secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret }}
             defaultMode: 0440
             items: [{ key: {{ ternary "token" "memory" (ne $own.gatewayKey.existingSecret "") }}, path: token }]
         {{- end }}
-        {{- include "portcullis.authoritiesVolume" . | nindent 8 }}
-{{- if and $own.podDisruptionBudget.enabled (gt (int $own.replicas) 1) }}
+        {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
+{{- if and $own.podDisruptionBudget.enabled (gt (int .replicas) 1) }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   name: {{ $name }}
   labels:
-    {{- include "portcullis.labels" (list . "memory") | nindent 4 }}
+    {{- include "portcullis.labels" (list $ .component) | nindent 4 }}
 spec:
   maxUnavailable: {{ $own.podDisruptionBudget.maxUnavailable }}
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
-      {{- include "portcullis.selectorLabels" (list . "memory") | nindent 6 }}
+      {{- include "portcullis.selectorLabels" (list $ .component) | nindent 6 }}
 {{- end }}
----
-apiVersion: v1
-kind: Service
-metadata:
-  name: {{ $name }}
-  labels:
-    {{- include "portcullis.labels" (list . "memory") | nindent 4 }}
-  {{- with $own.service.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-spec:
-  type: {{ $own.service.type }}
-  selector:
-    {{- include "portcullis.selectorLabels" (list . "memory") | nindent 4 }}
-  ports:
-    - { name: http, port: {{ $own.service.port }}, targetPort: http, appProtocol: http }
 ---
 # Apart from what clients reach: metrics are for the cluster alone.
 apiVersion: v1
@@ -153,20 +146,11 @@ kind: Service
 metadata:
   name: {{ $name }}-admin
   labels:
-    {{- include "portcullis.labels" (list . "memory") | nindent 4 }}
+    {{- include "portcullis.labels" (list $ .component) | nindent 4 }}
     portcullis.dev/metrics: "true"
 spec:
   selector:
-    {{- include "portcullis.selectorLabels" (list . "memory") | nindent 4 }}
+    {{- include "portcullis.selectorLabels" (list $ .component) | nindent 4 }}
   ports:
     - { name: admin, port: 9090, targetPort: admin }
----
-# The processes call no API server: they get no token and no rights.
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: {{ $name }}
-  labels:
-    {{- include "portcullis.labels" (list . "memory") | nindent 4 }}
-automountServiceAccountToken: false
-{{- end }}
+{{- end -}}
