@@ -1,4 +1,5 @@
-// Usage: sh hack/run hack/check-mcp.ts: the conformance suite of the Model Context Protocol against the retrieval service.
+// Usage: sh hack/run hack/check-mcp.ts: the conformance suite of the Model Context Protocol against the services that have
+// an MCP server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
@@ -30,14 +31,21 @@ function readChecks(folder: string): readonly ReportedCheck[] {
   });
 }
 
-using folder = temporaryFolder();
-await using platform = await startPlatform({ retrieval: true });
-const { retrieval } = platform.status().addresses;
-if (retrieval === undefined) throw new Error('the retrieval service did not start: it needs the embedded PostgreSQL');
-await using proxy = await openIdentityProxy(retrieval, { 'x-tenant-id': 'acme', 'x-user-id': 'ann' });
-const args = [suite, 'server', '--url', `${proxy.origin}/v1/mcp`, '--suite', 'all', '--output-dir', folder.path];
-await once(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
-const verdicts = compareChecks(readChecks(folder.path), { passes: expectedPasses, failures: expectedFailures });
+type Verdict = ReturnType<typeof compareChecks>[number];
+
+async function checkServer(name: string, address: string | undefined): Promise<readonly Verdict[]> {
+  if (address === undefined) throw new Error(`the ${name} service did not start: it needs the embedded PostgreSQL`);
+  using folder = temporaryFolder();
+  await using proxy = await openIdentityProxy(address, { 'x-tenant-id': 'acme', 'x-user-id': 'ann' });
+  const args = [suite, 'server', '--url', `${proxy.origin}/v1/mcp`, '--suite', 'all', '--output-dir', folder.path];
+  await once(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
+  const verdicts = compareChecks(readChecks(folder.path), { passes: expectedPasses, failures: expectedFailures });
+  return verdicts.map((verdict) => ({ ...verdict, name: `${name}: ${verdict.name}` }));
+}
+
+await using platform = await startPlatform({ retrieval: true, memory: true });
+const { retrieval, memory } = platform.status().addresses;
+const verdicts = [...(await checkServer('retrieval', retrieval)), ...(await checkServer('memory', memory))];
 const signs = { passed: 'ok', failed: 'FAILS', expected: 'expected failure' } as const;
 for (const { name, kind, words } of verdicts) console.log(`${signs[kind]} ${name}${words === '' ? '' : `: ${words}`}`);
 const count = (kind: keyof typeof signs): number => verdicts.filter((one) => one.kind === kind).length;
