@@ -20,7 +20,7 @@ type SearchOptions = ScopeOptions & {
 };
 
 export function addMemory(program: Command): void {
-  const memory = program.command('memory').description('memories of a person: what it said about itself');
+  const memory = program.command('memory').description('memories of a person, taken from what the person says');
   const add = withScope(memory.command('add').description('send messages, and show the decision on each fact in them'))
     .argument('<messages...>', 'what was said')
     .addOption(new Option('--role <role>', 'who said it').choices(['user', 'assistant']).default('user'))

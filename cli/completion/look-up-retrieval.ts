@@ -1,6 +1,6 @@
 import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient } from '../retrieval/retrieval-options.ts';
-import type { PartialLine } from './read-line.ts';
+import { callerOf, type PartialLine } from './read-line.ts';
 
 /** Words that one completion asks for at most, and collections whose jobs it lists. */
 const most = { words: 1_000, jobs: 50, collections: 20 } as const;
@@ -22,12 +22,10 @@ export function retrievalFinder(placeholder: string, { command, open }: PartialL
 
 /** Asks the service that the command line names, as its caller. @throws CliError, the errors of the client */
 export function findInRetrieval(find: Find, line: PartialLine, requestTimeout: number): Promise<readonly string[]> {
-  const { groups, tenant = 'default', data, server, tokenFile, as } = line.options;
-  const named = Object.entries({ data, server, tokenFile, as }).filter(([, value]) => value !== undefined);
+  const { groups } = line.options;
   const client = openRetrievalClient({
-    ...Object.fromEntries(named),
+    ...callerOf(line),
     ...(groups === undefined ? {} : { groups: groups.split(',').map((name) => name.trim()) }),
-    tenant,
     requestTimeout,
   });
   return find(client, line);

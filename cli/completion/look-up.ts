@@ -9,6 +9,7 @@ import { resourceKind } from '../resources/resource-kind.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import type { LookUp } from './complete-words.ts';
+import { findInMemory, memoryFinder } from './look-up-memory.ts';
 import { findInRetrieval, retrievalFinder } from './look-up-retrieval.ts';
 import type { PartialLine } from './read-line.ts';
 
@@ -61,6 +62,8 @@ function createUnfilteredLookUp(source: ResourceSource): LookUp {
   return async (placeholder, line) => {
     const findStored = retrievalFinder(placeholder, line);
     if (findStored !== undefined) return await findInRetrieval(findStored, line, seconds);
+    const findRemembered = memoryFinder(placeholder, line);
+    if (findRemembered !== undefined) return await findInMemory(findRemembered, line, seconds);
     const find = Object.hasOwn(finders, placeholder) ? finders[placeholder] : undefined;
     if (
       (find === undefined && placeholder !== 'process') ||

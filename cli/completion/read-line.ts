@@ -39,3 +39,16 @@ export function readLine(program: Command, words: readonly string[]): PartialLin
   }
   return { command, operands, options, open, last: words.at(-1) ?? '' };
 }
+
+/** The options that name a service and its caller, as far as they are typed. */
+export function callerOf({ options }: PartialLine): {
+  readonly tenant: string;
+  readonly data?: string;
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly as?: string;
+} {
+  const { tenant = 'default', data, server, tokenFile, as } = options;
+  const named = Object.entries({ data, server, tokenFile, as }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(named), tenant };
+}

@@ -35,7 +35,7 @@ export function openMemoryClient(options: MemoryOptions): MemoryClient {
 }
 
 /** The person that an option names; undefined where a token does. */
-export function namedPerson({ as, tokenFile }: MemoryOptions): string | undefined {
+export function namedPerson({ as, tokenFile }: Pick<MemoryOptions, 'as' | 'tokenFile'>): string | undefined {
   return tokenFile === undefined ? (as ?? process.env['PORTCULLIS_AS']) : undefined;
 }
 

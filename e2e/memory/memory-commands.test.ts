@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runInProcess } from '../../cli/testing/run-cli.ts';
+import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+
+type Listed = { readonly items: readonly { readonly id: string; readonly memory: string }[] };
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memories'), () => {
+  let platform: Platform;
+  const as = (person: string, ...args: readonly string[]) =>
+    runInProcess([...args, '--as', person, '--tenant', 'acme'], { data: platform.data });
+  const add = (person: string, ...messages: readonly string[]) =>
+    as(person, 'memory', 'add', ...messages, '--agent', 'tutor');
+  const list = async (person: string): Promise<Listed['items']> =>
+    (JSON.parse((await as(person, 'memory', 'list', '-o', 'json')).stdout) as Listed).items;
+  const idOf = async (person: string, words: string): Promise<string> =>
+    (await list(person)).find(({ memory }) => memory.includes(words))?.id ?? `no memory of ${words}`;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ memory: true });
+  });
+  afterAll(() => platform?.[Symbol.asyncDispose]());
+
+  test('a stated fact is added, corrected by a later statement, and shown with its history', async () => {
+    expect(await add('ann', 'I live in Rome. How are you?')).toMatchObject({
+      code: 0,
+      stdout: 'ADD I live in Rome (new)\n',
+    });
+    const id = await idOf('ann', 'Rome');
+    expect((await add('ann', 'I live in Lisbon now.')).stdout).toMatch(/^UPDATE I live in Lisbon now/);
+    expect(await idOf('ann', 'Lisbon')).toBe(id);
+    const { stdout } = await as('ann', 'memory', 'history', id);
+    expect(stdout.split('\n').map((line) => line.split(/\s{2,}/)[0])).toEqual(['EVENT', 'ADD', 'UPDATE', '']);
+    expect(stdout).toContain('I live in Rome');
+  });
+
+  test('a search answers with memories of the caller only', async () => {
+    await add('bob', 'My dog is called Rex.');
+    expect((await as('bob', 'memory', 'search', 'dog Rex')).stdout).toMatch(/^My dog is called Rex/);
+    expect((await as('carol', 'memory', 'search', 'dog Rex')).stdout).toBe('No memory matches.\n');
+    const id = await idOf('bob', 'Rex');
+    expect(await as('carol', 'memory', 'get', id)).toMatchObject({ code: 3, stdout: '' });
+    expect((await as('bob', 'memory', 'get', id)).stdout).toContain('My dog is called Rex');
+  });
+
+  test('a memory is changed and deleted by its id, and an unknown id is an error', async () => {
+    await add('dave', 'I work at Nokia.');
+    const id = await idOf('dave', 'Nokia');
+    expect((await as('dave', 'memory', 'update', id, 'I work at Siemens')).stdout).toContain('I work at Siemens');
+    expect(await as('dave', 'memory', 'delete', id)).toMatchObject({ code: 0, stdout: `Memory ${id} deleted.\n` });
+    expect(await list('dave')).toEqual([]);
+    expect(await as('dave', 'memory', 'delete', id)).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  test('shell completion offers the ids of the memories of the caller', async () => {
+    await add('fay', 'I live in Oslo.', 'I am a nurse.');
+    const ids = (await list('fay')).map(({ id }) => id);
+    expect(ids).toHaveLength(2);
+    const offered = async (...words: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await runInProcess(['__complete', 'memory', ...words], { data: platform.data });
+      return stdout.trim().split('\n').slice(0, -1);
+    };
+    const caller = ['--as', 'fay', '--tenant', 'acme'];
+    for (const verb of ['get', 'update', 'history', 'delete']) {
+      expect((await offered(verb, ...caller, '')).toSorted(), verb).toEqual(ids.toSorted());
+    }
+    expect(await offered('delete', ids[0] as string, ...caller, '')).toEqual([ids[1]]);
+    expect(await offered('update', ids[0] as string, ...caller, '')).toEqual([]);
+    expect(await offered('get', '--as', 'carol', '--tenant', 'acme', '')).toEqual([]);
+    expect(await offered('get', '')).toEqual([]);
+  });
+
+  test('a deleted scope and an erased person leave nothing behind', async () => {
+    await add('gus', 'I live in Kyiv.');
+    expect(await as('gus', 'memory', 'delete', '--agent', 'tutor')).toMatchObject({ code: 13, stdout: '' });
+    expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toBe(
+      '1 memories deleted for good.\n',
+    );
+    await add('gus', 'I am a teacher.');
+    expect(await as('gus', 'memory', 'session', 'set', 'call-1', '{"step":2}')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await as('gus', 'memory', 'session', 'get', 'call-1')).stdout)).toEqual({ step: 2 });
+    expect((await as('gus', 'memory', 'export')).stdout).toContain('I am a teacher');
+    expect((await as('gus', 'memory', 'erase', '--yes')).stdout).toMatch(
+      /^Erased 1 memories and 1 states of sessions \(.+\)\.\n$/,
+    );
+    expect(await list('gus')).toEqual([]);
+    expect(await as('gus', 'memory', 'session', 'get', 'call-1')).toMatchObject({ code: 3 });
+  });
+});
