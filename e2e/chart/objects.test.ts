@@ -30,7 +30,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       expect(object.metadata.labels, keyOf(object)).toMatchObject({
         'app.kubernetes.io/name': 'portcullis',
         'app.kubernetes.io/instance': release,
-        'app.kubernetes.io/component': expect.stringMatching(/^[a-z]+$/),
+        'app.kubernetes.io/component': expect.stringMatching(/^[a-z]+(-[a-z]+)?$/),
         'app.kubernetes.io/part-of': 'portcullis',
         'app.kubernetes.io/version': '0.1.0',
         'app.kubernetes.io/managed-by': 'Helm',

@@ -329,6 +329,7 @@ describe('Helm', () => {
     `--set-literal=management.issuers[0].jwks=${text}`,
   ];
 
+  const memory = ['--set=memory.enabled=true'];
   const retrieval = ['--set=retrieval.enabled=true'];
   const searchUser = (url: string): readonly string[] => [
     `--set=retrieval.opensearch.url=${url}`,
@@ -503,6 +504,33 @@ describe('Helm', () => {
       [...many, '--set=retrieval.replicas=7'],
       [...many, '--set=retrieval.replicas=6'],
       /connections for 96, and the replicas need 106/,
+    ],
+    [
+      'a memory limit of the memory service below that of its index',
+      [...memory, '--set=memory.resources.limits.memory=511Mi'],
+      [...memory, '--set=memory.resources.limits.memory=512Mi'],
+      /memory.resources.limits.memory must be at least 512Mi: indexMib plus 256Mi/,
+    ],
+    [
+      'a memory limit of memory workers below that of their index',
+      [...memory, '--set=memory.worker.resources.limits.memory=511Mi'],
+      [...memory, '--set=memory.worker.resources.limits.memory=512Mi'],
+      /memory.worker.resources.limits.memory must be at least 512Mi: indexMib plus 256Mi/,
+    ],
+    [
+      'a profile of memories that is not listed',
+      [...memory, '--set=memory.embeddingProfile=a'],
+      [
+        ...[...memory, '--set=memory.embeddingProfile=a', '--set=memory.profiles.embedding[0].id=a'],
+        ...['--set=memory.profiles.embedding[0].model=m', '--set=memory.profiles.embedding[0].dimension=8'],
+      ],
+      /memory.embeddingProfile: a is not in memory.profiles.embedding/,
+    ],
+    [
+      'more memory workers than the database of the chart has connections for',
+      [...memory, '--set=memory.worker.replicas=6'],
+      [...memory, '--set=memory.worker.replicas=5'],
+      /connections for 96, and the replicas need 99/,
     ],
     [
       'OpenFGA without an address for retrieval',

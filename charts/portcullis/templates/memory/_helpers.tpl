@@ -15,7 +15,7 @@
 {{- add (int .Values.memory.replicas) (int .Values.memory.worker.replicas) -}}
 {{- end -}}
 
-{{/* MiB of heap: three quarters of what the index leaves of the memory limit. */}}
+{{/* MiB of heap: three quarters of what the index leaves of the memory limit: (dict "indexMib" MiB "resources" resources) */}}
 {{- define "portcullis.memoryHeap" -}}
 {{- $index := int .indexMib -}}
 {{- with include "portcullis.memoryMib" .resources -}}
@@ -42,6 +42,12 @@
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}
 {{- fail (printf "memory.resources.limits.memory must be at least %dMi: indexMib plus 256Mi" $least) -}}
+{{- end -}}
+{{- end -}}
+{{- /* With a model, a worker looks for the nearest memories in an index of its own. */ -}}
+{{- with include "portcullis.memoryMib" .worker.resources -}}
+{{- if lt (int .) (int $least) -}}
+{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: indexMib plus 256Mi" $least) -}}
 {{- end -}}
 {{- end -}}
 {{- if include "portcullis.postgresql" $ -}}
