@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
@@ -9,8 +10,10 @@ import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
 import { appliedByText } from '../status/applied-by.ts';
+import { explainAgentVersion } from '../why/explain-agent-version.ts';
 import { type Explanation, explainBinding } from '../why/explain-binding.ts';
-import { type CollectionExplanation, explainCollection } from '../why/explain-collection.ts';
+import { explainCollection } from '../why/explain-collection.ts';
+import type { DeclaredExplanation } from '../why/explain-declared.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 import type { Link } from '../why/links.ts';
@@ -20,8 +23,10 @@ type WhyOptions = ResourceCommandOptions & OutputOptions;
 export function addWhy(program: Command, source: ResourceSource): void {
   const command = program
     .command('why')
-    .description('say why a binding is not applied, or a collection is not ready, and what to do')
-    .argument('<binding>', 'name of the binding, or collection/NAME');
+    .description(
+      'say why a binding is not applied, or a collection or version of an agent is not ready, and what to do',
+    )
+    .argument('<binding>', 'name of the binding, collection/NAME or agentversion/NAME');
   withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
     why(source, name, options),
   );
@@ -29,32 +34,39 @@ export function addWhy(program: Command, source: ResourceSource): void {
 
 async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
   await using resources = await source.open(options);
-  const collection = collectionName(name);
-  if (collection !== undefined) {
-    const explanation = await explained(resources, () => explainOne(resources, collection, source.program));
-    return writeResult(formatOf(options), explanation, () => collectionText(explanation));
+  const declared = declaredResource(name);
+  if (declared !== undefined) {
+    const explanation = await explained(resources, () => explainOne(resources, declared, source.program));
+    return writeResult(formatOf(options), explanation, () => declaredText(explanation));
   }
   const facts = await explained(resources, () => gatherFacts(resources, name));
   const explanation = explainBinding(facts, source.program);
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }
 
-/** The name in `collection/NAME`, with any word for the kind. @throws CliError usage for another kind */
-function collectionName(word: string): string | undefined {
-  const [kind = '', name] = word.split('/');
+type DeclaredResource = { readonly kind: 'Collection' | 'AgentVersion'; readonly name: string };
+
+/** Kind and name of KIND/NAME, with any word for the kind. @throws CliError usage for another kind */
+function declaredResource(word: string): DeclaredResource | undefined {
+  const [written = '', name] = word.split('/');
   if (name === undefined) return undefined;
-  if (resourceKind(kind).kind === kinds.collection.kind) return name;
+  const { kind } = resourceKind(written);
+  if (kind === 'Collection' || kind === 'AgentVersion') return { kind, name };
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} cannot be explained: give the name of a binding, or collection/NAME.`,
+    `${JSON.stringify(word)} cannot be explained: give the name of a binding, collection/NAME or agentversion/NAME.`,
   );
 }
 
 async function explainOne(
   { client, surroundings }: OpenedResources,
-  name: string,
+  { kind, name }: DeclaredResource,
   program: string,
-): Promise<CollectionExplanation> {
+): Promise<DeclaredExplanation<string>> {
+  if (kind === 'AgentVersion') {
+    const found = await readResource<AgentVersion>(client, kinds.agentVersion, name);
+    return explainAgentVersion(found, await surroundings(), program);
+  }
   const found = await readResource<CollectionResource>(client, kinds.collection, name);
   return explainCollection(found, await surroundings(), program);
 }
@@ -72,7 +84,7 @@ function textOf({ summary, whatToDo, serves, appliedBy, chain }: Explanation): s
   ].join('\n');
 }
 
-function collectionText({ summary, whatToDo, chain }: CollectionExplanation): string {
+function declaredText({ summary, whatToDo, chain }: DeclaredExplanation<string>): string {
   return [summary, ...(whatToDo === undefined ? [] : [`What to do: ${whatToDo}`]), '', chainText(chain)].join('\n');
 }
 

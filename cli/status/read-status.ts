@@ -1,5 +1,6 @@
 import { isKubeError } from '#kube/client/kube-error';
 import { listAll } from '#kube/client/list-all';
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -20,6 +21,7 @@ export type InstallationStatus = {
   readonly generations: readonly Stored<RuntimeWorkload>[];
   readonly reports: readonly Stored<GatewayReport>[];
   readonly collections: readonly Stored<CollectionResource>[];
+  readonly agentVersions: readonly Stored<AgentVersion>[];
 };
 
 /** Reads reports last, so that they are at least as new as the routes that they describe. */
@@ -32,7 +34,10 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   const { items: generations } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload, {
     transform: withoutManifest,
   });
-  const collections = await listCollections(client);
+  const collections = await noneWithoutKind(listAll<CollectionResource>(client, kinds.collection));
+  const agentVersions = await noneWithoutKind(
+    listAll<AgentVersion>(client, kinds.agentVersion, { transform: withoutTexts }),
+  );
   const { items: reports } = await listAll<GatewayReport>(client, kinds.gatewayReport);
   return {
     namespace: client.namespace,
@@ -43,13 +48,16 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
     generations,
     reports,
     collections,
+    agentVersions,
   };
 }
 
 /** None in an installation of an earlier version, which does not have the kind. */
-async function listCollections(client: OpenedResources['client']): Promise<InstallationStatus['collections']> {
+async function noneWithoutKind<Resource>(
+  reading: Promise<{ readonly items: readonly Resource[] }>,
+): Promise<readonly Resource[]> {
   try {
-    return (await listAll<CollectionResource>(client, kinds.collection)).items;
+    return (await reading).items;
   } catch (error) {
     if (isKubeError(error, 'not_found')) return [];
     throw error;
@@ -66,4 +74,8 @@ function withoutDefinition(policy: Stored<GuardrailPolicy>): Stored<GuardrailPol
 
 function withoutManifest(generation: Stored<RuntimeWorkload>): Stored<RuntimeWorkload> {
   return { ...generation, spec: { ...generation.spec, manifest: '' } };
+}
+
+function withoutTexts(version: Stored<AgentVersion>): Stored<AgentVersion> {
+  return { ...version, spec: { ...version.spec, lowCode: { flow: '', manifest: '', tests: '' } } };
 }

@@ -1,5 +1,6 @@
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
+import type { AgentVersionRow } from './agent-version-row.ts';
 import { appliedByText } from './applied-by.ts';
 import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
@@ -68,9 +69,17 @@ const collectionColumns: readonly Column<CollectionRow>[] = [
   { header: 'WHY', cell: ({ why }) => why },
 ];
 
+const agentVersionColumns: readonly Column<AgentVersionRow>[] = [
+  { header: 'AGENTVERSION', cell: ({ name }) => name },
+  { header: 'AGENT', cell: ({ agent }) => agent },
+  { header: 'STATE', cell: ({ state }) => (state === 'deleting' ? 'Deleting' : state) },
+  { header: 'GUARDRAILS', cell: ({ unguarded }) => (unguarded ? 'UNGUARDED' : 'policies') },
+  { header: 'WHY', cell: ({ why }) => why },
+];
+
 /** The status of an installation as text. */
 export function statusText(view: StatusView, isWide: boolean): string {
-  const { operator, gateways, bindings, workloads, policies, collections } = view;
+  const { operator, gateways, bindings, workloads, policies, collections, agentVersions } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
     `Operator: ${operator.message}${standby.length === 0 ? '' : ` Standby: ${standby.join(', ')}.`}`,
@@ -79,6 +88,7 @@ export function statusText(view: StatusView, isWide: boolean): string {
     table(workloads, workloadColumns, isWide, 'There is no workload.'),
     ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
     ...(collections === undefined ? [] : [table(collections, collectionColumns, isWide, '')]),
+    ...(agentVersions === undefined ? [] : [table(agentVersions, agentVersionColumns, isWide, '')]),
   ].join('\n\n');
 }
 

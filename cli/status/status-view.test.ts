@@ -41,6 +41,7 @@ function viewOf(parts: Parts) {
     routes,
     reports,
     collections,
+    agentVersions: [],
   } as unknown as InstallationStatus);
 }
 

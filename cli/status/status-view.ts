@@ -8,6 +8,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { deletionOf } from '../resources/policy-references.ts';
 import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
+import { type AgentVersionRow, agentVersionRow } from './agent-version-row.ts';
 import { appliedBy } from './applied-by.ts';
 import { type CollectionRow, collectionRow } from './collection-row.ts';
 import type { InstallationStatus } from './read-status.ts';
@@ -79,10 +80,13 @@ export type StatusView = {
   readonly policies?: readonly PolicyRow[];
   /** Collections that resources declare; absent when there is none. */
   readonly collections?: readonly CollectionRow[];
+  /** Versions of agents; absent when there is none. */
+  readonly agentVersions?: readonly AgentVersionRow[];
 };
 
 export function viewOfStatus(installation: InstallationStatus): StatusView {
-  const { namespace, surroundings, policies, bindings, routes, generations, collections } = installation;
+  const { namespace, surroundings, policies, bindings, routes, generations } = installation;
+  const { collections, agentVersions } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
   const deleting = policies.flatMap(deletingRow);
   const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
@@ -94,6 +98,7 @@ export function viewOfStatus(installation: InstallationStatus): StatusView {
     workloads: generations.map((generation) => workloadRow(generation, routes)),
     ...(deleting.length === 0 ? {} : { policies: deleting }),
     ...(collections.length === 0 ? {} : { collections: collections.map(collectionRow) }),
+    ...(agentVersions.length === 0 ? {} : { agentVersions: agentVersions.map(agentVersionRow) }),
   };
 }
 

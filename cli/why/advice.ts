@@ -13,6 +13,8 @@ type Advice = (names: AdviceNames) => string;
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
 const wait: Advice = () => 'Wait, and repeat this command to see the progress.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
+const correctVersion: Advice = ({ program }) =>
+  `Correct what the message names (${program} flow check shows the place), and apply the version under another name: a version never changes.`;
 const approve: Advice = () =>
   'Add the provider to the approved providers, with the same kind and credential. The operator reads the list again and retries.';
 
@@ -70,7 +72,7 @@ const advice: Readonly<Record<string, Advice>> = {
   RunningAgain: () => 'Wait; the log of the runtime shows why it ended.',
   ReplicaNotAnswering: () =>
     'Wait: a process that does not answer for 10 s is killed and restarted; its log is in the folder logs.',
-  ProcessEnded: () => 'See the message and the log of the runtime.',
+  ProcessEnded: () => 'See the message and the log of the runtime, or of the agent.',
   ContainerNotStarted: () => 'Correct the cause that the message names, such as a missing Secret. Kubernetes retries.',
   ImagePullFailed: () => 'Check image, registry and imagePullSecrets of the release. Kubernetes retries.',
   Unschedulable: () => 'Free capacity on the nodes or add one. Kubernetes retries.',
@@ -131,6 +133,20 @@ const advice: Readonly<Record<string, Advice>> = {
   ReindexFailed: ({ program }) =>
     `Correct the cause that the log of the retrieval service names, then: ${program} collection reindex NAME`,
   CollectionError: () => 'See the log of the retrieval service.',
+  FlowInvalid: correctVersion,
+  ManifestInvalid: correctVersion,
+  TestsInvalid: correctVersion,
+  ManifestDiffers: correctVersion,
+  TestsFailed: ({ program }) =>
+    `See which node answers otherwise: ${program} flow test FLOW. Then apply a corrected version under another name.`,
+  ChecksTimedOut: platform,
+  AgentsNotConfigured: () =>
+    'Set PORTCULLIS_AGENTS_URL of the operator: versions are run in standalone operation only.',
+  CapabilityUnavailable: () =>
+    'Leave the capability out of the manifest, and apply the version under another name: it is never advertised unproved.',
+  CardDiffers: ({ program }) => `See the log of the process: ${program} logs`,
+  CardNotVerified: wait,
+  Draining: wait,
 };
 
 /** All known reasons. */

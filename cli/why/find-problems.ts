@@ -4,6 +4,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { InstallationProblem } from '../resources/resource-source.ts';
 import type { InstallationStatus } from '../status/read-status.ts';
 import { adviceFor, isProgress } from './advice.ts';
+import { explainAgentVersion } from './explain-agent-version.ts';
 import { explainBinding } from './explain-binding.ts';
 import { explainCollection } from './explain-collection.ts';
 import type { BindingDependencies } from './gather-facts.ts';
@@ -24,7 +25,7 @@ const explained: Readonly<Record<string, InstallationProblem['component']>> = {
   Replica: 'gateway',
 };
 
-/** The problems of an installation: its processes first, then one cause for each binding and collection. Pure. */
+/** The problems of an installation: its processes first, then one cause for each other resource. Pure. */
 export function findProblems(installation: Installation, program: string): readonly FoundProblem[] {
   const { problems } = installation.surroundings;
   const components = new Set(problems.map(({ component }) => component));
@@ -39,15 +40,23 @@ export function findProblems(installation: Installation, program: string): reado
     const message = summary.replace(`ModelBinding ${binding.metadata.name} `, 'It ');
     return [{ part: `${kinds.modelBinding.kind} ${binding.metadata.name}`, reason, message, whatToDo }];
   });
-  const ofCollections = installation.collections.flatMap((collection): readonly FoundProblem[] => {
-    const { cause, summary, whatToDo } = explainCollection(collection, installation.surroundings, program);
+  const { collections, agentVersions, surroundings } = installation;
+  const declared = [
+    ...collections.map((one) => ({
+      part: `${kinds.collection.kind} ${one.metadata.name}`,
+      ...explainCollection(one, surroundings, program),
+    })),
+    ...agentVersions.map((one) => ({
+      part: `${kinds.agentVersion.kind} ${one.metadata.name}`,
+      ...explainAgentVersion(one, surroundings, program),
+    })),
+  ].flatMap(({ part, cause, summary, whatToDo }): readonly FoundProblem[] => {
     const { reason } = cause ?? {};
     if (cause === undefined || reason === undefined || whatToDo === undefined || isProgress(reason)) return [];
     if (cause.part === 'Operator' && components.has('operator')) return [];
-    const message = summary.replace(`Collection ${collection.metadata.name} `, 'It ');
-    return [{ part: `${kinds.collection.kind} ${collection.metadata.name}`, reason, message, whatToDo }];
+    return [{ part, reason, message: summary.replace(`${part} `, 'It '), whatToDo }];
   });
-  return [...problems.map((problem) => withRemedy(problem, program)), ...ofBindings, ...ofCollections];
+  return [...problems.map((problem) => withRemedy(problem, program)), ...ofBindings, ...declared];
 }
 
 /** A problem of the installation with its remedy. */

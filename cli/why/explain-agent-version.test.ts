@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { AgentVersion } from '#resources/agent-version';
+import type { Stored } from '#resources/metadata';
+import type { Surroundings } from '../resources/resource-source.ts';
+import { agentVersionRow } from '../status/agent-version-row.ts';
+import { explainAgentVersion } from './explain-agent-version.ts';
+
+type Said = readonly [type: string, status: string, reason: string];
+
+const leading = { operator: { state: 'leading', message: 'one is the leader.', replicas: [] }, problems: [] };
+const absent = { operator: { state: 'absent', message: 'there is no leader', replicas: [] }, problems: [] };
+const well: readonly Said[] = [
+  ['Ready', 'True', 'Ready'],
+  ['Accepted', 'True', 'Accepted'],
+  ['Tested', 'True', 'TestsPassed'],
+  ['CardVerified', 'True', 'Verified'],
+];
+
+function version(changed: readonly Said[] = [], { generation = 1, deleting = false } = {}): Stored<AgentVersion> {
+  const conditions = well
+    .map((one) => changed.find(([type]) => type === one[0]) ?? one)
+    .map(([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}.`, observedGeneration: 1 }));
+  const guardrails = { input: { mode: 'None' }, output: { mode: 'Policy' } };
+  const metadata = { name: 'handbook-1', generation, ...(deleting ? { deletionTimestamp: 'now' } : {}) };
+  return {
+    metadata,
+    spec: { agent: 'handbook', guardrails },
+    status: { conditions },
+  } as unknown as Stored<AgentVersion>;
+}
+
+const explain = (resource: Stored<AgentVersion>, surroundings: object = leading) =>
+  explainAgentVersion(resource, surroundings as Surroundings, 'portcullis');
+
+test('a ready version has no cause, and a version without a policy for one direction is shown unguarded', () => {
+  const { summary, cause, chain } = explain(version());
+  expect([summary, cause]).toEqual(['AgentVersion handbook-1 is ready.', undefined]);
+  expect(chain.map(({ part }) => part)).toEqual(['Operator', 'Accepted', 'Tests', 'Card', 'Process']);
+  expect(agentVersionRow(version())).toEqual({
+    ...{ name: 'handbook-1', agent: 'handbook', state: 'ready', unguarded: true },
+  });
+});
+
+test.each<[string, readonly Said[], string, RegExp]>([
+  [
+    'an invalid flow',
+    [
+      ['Ready', 'False', 'NotAccepted'],
+      ['Accepted', 'False', 'FlowInvalid'],
+      ['Tested', 'False', 'NotAccepted'],
+      ['CardVerified', 'False', 'NotRunning'],
+    ],
+    'Accepted',
+    /portcullis flow check/,
+  ],
+  [
+    'a failed test',
+    [
+      ['Ready', 'False', 'NotTested'],
+      ['Tested', 'False', 'TestsFailed'],
+      ['CardVerified', 'False', 'NotRunning'],
+    ],
+    'Tests',
+    /portcullis flow test/,
+  ],
+  [
+    'an operator that runs no agents',
+    [
+      ['Ready', 'False', 'AgentsNotConfigured'],
+      ['CardVerified', 'False', 'NotRunning'],
+    ],
+    'Process',
+    /PORTCULLIS_AGENTS_URL/,
+  ],
+  [
+    'a capability that the process did not prove',
+    [
+      ['Ready', 'False', 'CapabilityUnavailable'],
+      ['CardVerified', 'False', 'CardNotRead'],
+    ],
+    'Process',
+    /Leave the capability out/,
+  ],
+  [
+    'another card than the process reports',
+    [
+      ['Ready', 'False', 'CardNotVerified'],
+      ['CardVerified', 'False', 'CardDiffers'],
+    ],
+    'Card',
+    /log of the process/,
+  ],
+])('%s is the cause, with what to do', (_, conditions, part, remedy) => {
+  const explanation = explain(version(conditions));
+  expect(explanation.cause?.part).toBe(part);
+  expect(explanation.whatToDo).toMatch(remedy);
+  expect(agentVersionRow(version(conditions))).toMatchObject({ state: 'faulty', why: expect.any(String) });
+});
+
+test('a version that starts, drains or was not looked at waits, and for an operator where there is none', () => {
+  const starting = version([['Ready', 'False', 'Starting']]);
+  expect(explain(starting)).toMatchObject({ state: 'starting', cause: { reason: 'Starting' } });
+  expect(explain(starting, absent).cause?.reason).toBe('NoOperator');
+  expect(explain(version([], { generation: 2 }))).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
+  const draining = version([['Ready', 'False', 'Draining']], { deleting: true });
+  expect(agentVersionRow(draining)).toMatchObject({ state: 'deleting', why: 'It said Draining.' });
+});

@@ -1,0 +1,49 @@
+import type { AgentVersion } from '#resources/agent-version';
+import type { Stored } from '#resources/metadata';
+import type { Surroundings } from '../resources/resource-source.ts';
+import { type AgentVersionState, agentVersionState } from '../status/agent-version-row.ts';
+import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
+import { type Link, operatorLink } from './links.ts';
+
+type AgentVersionExplanation = DeclaredExplanation<AgentVersionState> & { readonly agentVersion: string };
+
+/** Explains whether a version of an agent is ready and, if not, why. Pure. */
+export function explainAgentVersion(
+  resource: Stored<AgentVersion>,
+  surroundings: Surroundings,
+  program: string,
+): AgentVersionExplanation {
+  const { name } = resource.metadata;
+  const chain = [
+    operatorLink({ surroundings }),
+    declaredLink(resource, 'Accepted', 'Accepted'),
+    declaredLink(resource, 'Tests', 'Tested'),
+    cardLink(resource),
+    processLink(resource),
+  ];
+  const state = agentVersionState(resource);
+  const title = `AgentVersion ${name}`;
+  return { agentVersion: name, ...explainDeclared({ title, state, stateWords, chain, program }) };
+}
+
+const stateWords: Readonly<Record<AgentVersionState, string>> = {
+  ready: 'ready',
+  starting: 'starting',
+  faulty: 'not ready',
+  waiting: 'not looked at yet',
+  deleting: 'being deleted',
+};
+
+/** A process that starts or ends, or whose card was not read yet, is no fault yet. */
+function processLink(resource: Stored<AgentVersion>): Link {
+  const link = declaredLink(resource, 'Process', 'Ready');
+  return link.state === 'fault' && waiting.has(link.reason ?? '') ? { ...link, state: 'open' } : link;
+}
+
+const waiting: ReadonlySet<string> = new Set(['Starting', 'Draining', 'CardNotVerified']);
+
+/** Without a process that serves it there is no card to verify, so that the process is the cause. */
+function cardLink(resource: Stored<AgentVersion>): Link {
+  const link = declaredLink(resource, 'Card', 'CardVerified');
+  return link.reason === 'NotRunning' || link.reason === 'CardNotRead' ? { ...link, state: 'aside' } : link;
+}
