@@ -128,7 +128,7 @@ describe('the retrieval service', () => {
   };
   const names = Object.keys(access) as (keyof typeof access)[];
 
-  test('address, token and tenants of the retrieval service hold in both modes', () => {
+  test('address, token and tenants of the retrieval service apply in both modes', () => {
     const retrieval = { url: new URL('http://retrieval:8081'), tokenFile: file, tenants: ['acme', 'globex'] };
     expect(readConfig({ ...base, ...access }).retrieval).toEqual(retrieval);
     expect(readConfig({ ...inCluster, ...access }).retrieval).toEqual(retrieval);

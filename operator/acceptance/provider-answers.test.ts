@@ -33,7 +33,7 @@ function world() {
   };
 }
 
-test('of many applications on one provider that does not answer, one asks again, with a growing backoff', async () => {
+test('when many applications wait for one provider that does not answer, only one of them retries, with a growing backoff', async () => {
   const { clock, answers, asked, gather } = world();
   const names = Array.from({ length: 100 }, (_, index) => `binding-${index}`);
   for (const name of names) expect(await gather(name)).toEqual([away.message]);
@@ -53,7 +53,7 @@ test('of many applications on one provider that does not answer, one asks again,
   expect(pauses.at(-1)).toBeCloseTo(60_000, 3);
 });
 
-test('when the provider answers, all that wait are queued, and those with the same question do not ask it again', async () => {
+test('when a provider answers, every waiting application is queued, and those with the same question do not repeat it', async () => {
   const { clock, answers, asked, gather, due, answerWith } = world();
   for (const name of ['a', 'b']) await gather(name);
   await gather('c', 'c 1', 'spam, another rule');
@@ -69,7 +69,7 @@ test('when the provider answers, all that wait are queued, and those with the sa
   for (const name of ['a', 'b', 'c']) expect(answers.retryAfterMs(name)).toBeUndefined();
 });
 
-test('when the application that asks again is gone, another one takes its place', async () => {
+test('when the application that retries a provider is removed, another waiting application retries', async () => {
   const { answers, gather, due } = world();
   for (const name of ['a', 'b']) await gather(name);
   answers.forget('a');
@@ -79,7 +79,7 @@ test('when the application that asks again is gone, another one takes its place'
   expect(answers.retryAfterMs('b')).toBeUndefined();
 });
 
-test('an application that a user repeats asks at once; one that waits for its processes never asks again', async () => {
+test('an application that a user repeats asks its provider at once; later passes over the same application do not ask again', async () => {
   const { asked, gather, answerWith } = world();
   await gather('a');
   await gather('a');

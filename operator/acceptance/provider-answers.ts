@@ -3,9 +3,9 @@ import type { Clock } from '#kit/time/clock';
 
 /** One question to a provider before an application. */
 export type ProviderQuestion = {
-  /** Equal for questions whose answers count for each other: the same provider and the same rule apart from its id. */
+  /** Equal for questions that share an answer: the same provider and rules that differ only in their ids. */
   readonly key: string;
-  /** Equal for questions to one provider. */
+  /** Equal for all questions to one provider. */
   readonly provider: string;
 };
 
@@ -93,7 +93,7 @@ export function createProviderAnswers(
     return one;
   }
 
-  /** The applications that asked the same question have their answer; the others ask now. */
+  /** Applications with the same question share the answer; the others ask now. */
   function noteAnswer(asker: string, { key, provider }: ProviderQuestion): void {
     const due: string[] = [];
     for (const at of [key, provider]) {

@@ -43,7 +43,7 @@ export type AcceptanceState = {
     readonly uid: string;
     readonly token: string;
     readonly replicas: number;
-    /** A served policy: its validation says more than a route keeps. */
+    /** True for a served policy, which needs more of the validation result than a route records. */
     readonly isServed: boolean;
   };
   readonly facts: Readonly<Record<ApplicationRole, TargetFacts>>;

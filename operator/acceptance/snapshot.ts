@@ -30,7 +30,7 @@ export type UpstreamView =
 
 export type WorkloadView = {
   readonly name: string;
-  /** False if the workload object is gone or this operator cannot run its build. */
+  /** False if the workload object does not exist or this operator cannot run its build. */
   readonly runnable: boolean;
   readonly ready: boolean;
   readonly addresses: readonly string[];

@@ -48,7 +48,7 @@ function bundled(guardrail: PublishedVersion['guardrails']['input']): AgentBundl
   return guardrail === 'None' ? 'None' : { name: guardrail.policy, revision: guardrail.revision };
 }
 
-/** The name of a workload: a digest over everything that another process would differ in, so that none is shared. */
+/** The name of a workload: a digest over everything in which two processes can differ, so that no two share a name. */
 export function agentWorkloadName({ agentId, versionId, digest }: AgentBundle, build: string): string {
   return `a-${digestOf({ agentId, versionId, digest, build }).slice(0, 20)}`;
 }

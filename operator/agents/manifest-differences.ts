@@ -12,8 +12,8 @@ const kindWords = {
 } as const satisfies Record<AgentVersionSpec['requires'][number]['kind'], string>;
 
 /**
- * Where a resource and its manifest contradict each other; no sentence if they agree. The resource says what people who
- * review it approve, the manifest says what the process serves: only a version where both are equal runs.
+ * One sentence for each contradiction between a resource and its manifest; empty if they agree. Reviewers approve the
+ * resource, and the process serves the manifest: a version runs only if both agree.
  */
 export function manifestDifferences(spec: AgentVersionSpec, published: PublishedVersion): readonly string[] {
   const { requires, limits } = published;

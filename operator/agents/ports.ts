@@ -4,7 +4,7 @@ import type { AgentState } from '#contracts/agent-state';
 export type AgentRequest = {
   /** Name of the workload. */
   readonly name: string;
-  /** Name of the AgentVersion, which a change of the observation is reported for. */
+  /** Name of the AgentVersion for which a change of the observation is reported. */
   readonly resource: string;
   readonly bundle: AgentBundle;
 };
@@ -16,7 +16,7 @@ export type AgentObservation = {
   /** The last answer of `/state`; absent before the first one, and when the process has ended. */
   readonly state: AgentState | undefined;
   readonly card: CardCheck;
-  /** Why there is no process: a sentence without any text of users. */
+  /** Why no process runs: a sentence without any text of users. */
   readonly problem: string | undefined;
 };
 

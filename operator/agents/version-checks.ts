@@ -11,10 +11,10 @@ import {
 
 /** Timeout of all checks and tests of one version. */
 const checkTimeoutMs = 30_000;
-/** Checks at the same time; each uses a core. */
+/** Limit of concurrent checks, because each uses a core. */
 const atOnce = 2;
 
-/** A verdict, or `late` for tests that did not end in time. */
+/** A verdict, or `late` if the checks exceeded the timeout. */
 export type VersionOutcome = VersionVerdict | { readonly kind: 'late' };
 
 export type VersionChecks = {
@@ -22,7 +22,7 @@ export type VersionChecks = {
   check(job: VersionJob, signal: AbortSignal): Promise<VersionOutcome>;
 };
 
-/** Starts a child process for each version, because its texts are those of an author. */
+/** Starts a child process for each version, because its texts come from an author and must not block the operator. */
 export function createVersionChecks({
   timeoutMs = checkTimeoutMs,
 }: {

@@ -62,7 +62,7 @@ export type BundleStore = AsyncDisposable & {
    * @throws FileWriteError, KubeError; BrokenError if another object has the name
    */
   put(digest: string, bytes: Buffer): Promise<Disposable>;
-  /** Whether the bundle is stored, as far as can be told without reading it. */
+  /** Whether the bundle is stored; its content is not read. */
   has(digest: string): Promise<boolean>;
   /** Removes every stored bundle that is neither needed nor held. One sweep at a time. */
   sweep(listNeeded: () => Promise<ReadonlySet<string>>): Promise<void>;

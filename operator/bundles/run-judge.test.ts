@@ -85,7 +85,7 @@ describe('bundle validation', () => {
     ]);
   });
 
-  test('a validation that exceeds the timeout refuses nothing and is made again', async () => {
+  test('a validation that exceeds the timeout refuses no bundle and is repeated', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const flag = join(folder, 'second-time');
     const late = await judgeThat(
@@ -111,7 +111,7 @@ describe('bundle validation', () => {
     await expect(endless.check(bundle, [], skipped)).rejects.toMatchObject({ code: 'JudgeTimeout' });
   });
 
-  test('a bundle is validated again if the validation process was killed or failed, and refused if it said nothing', async () => {
+  test('a bundle is validated again if the validation process was killed or failed, and refused if the process returned no verdict', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const silent = await judgeThat('process.stdin.resume();');
     expect(await silent.judge(bundle, signal)).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
@@ -121,7 +121,7 @@ describe('bundle validation', () => {
     await expect(killed.judge(bundle, signal)).rejects.toMatchObject({ code: 'JudgeUnavailable' });
   });
 
-  test('a verdict of several MiB is read, as the canonical form of a large bundle needs', async () => {
+  test('a verdict of several MiB is read, because it contains the canonical form of a large bundle', async () => {
     const bundle = bundleOf(definitionOf('portal'));
     const verdict = { problems: [], warnings: [], streaming: [], division: [], results: [], digest: bundle.digest };
     const large = await judgeThat(

@@ -10,8 +10,8 @@ import { BrokenError } from '../reconcile/outcome.ts';
 import type { BundleCheck, BundleCheckResult, Judge, ValidationResult } from './ports.ts';
 
 /**
- * Timeout of a validation. Exceeding it says something about the machine and nothing about the bundle: it is repeated
- * and continues with the figures that are known by then.
+ * Timeout of a validation. A validation that exceeds it indicates a slow machine, not a fault of the bundle: it is
+ * repeated and continues with the figures that are known by then.
  */
 const judgeTimeoutMs = 30_000;
 /** Limit of concurrent validations, because each uses a core. */
@@ -25,7 +25,7 @@ type JudgeOptions = {
   /** `runtime/judge.ts` of this checkout. */
   readonly file: string;
   readonly secretsDirectory: string;
-  /** Folder of figures of patterns that are known from before; nothing is kept when absent. */
+  /** Folder of the pattern figures of earlier validations; if absent, none are kept. */
   readonly cacheDirectory?: string | undefined;
   readonly timeoutMs?: number;
 };
@@ -85,7 +85,7 @@ export function createJudge(options: JudgeOptions): Judge {
         ...(providers === 'called' ? { secretsDirectory } : {}),
       };
       const verdict = await run(job, signal);
-      // With providers it may be they that are slow.
+      // If providers are called, they may be the cause of the timeout.
       if (verdict === 'late' && providers === 'skipped') throw tooSlow(timeoutMs);
       if (typeof verdict === 'string')
         return checks.map(({ name }) => ({ name, decision: 'Failed', code: verdict, rules: [] }));

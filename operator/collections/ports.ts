@@ -6,26 +6,26 @@ export type CollectionPlace = { readonly tenant: string; readonly collectionId: 
 
 export type DeclaredCollection = z.input<typeof ensureCollectionSchema>;
 
-/** The service gave no answer that can be used: nothing is known of what it did. */
+/** The service gave no usable answer: the effect of the request is unknown. */
 export type ServiceAway = { readonly kind: 'away'; readonly why: AwayReason };
 export type AwayReason = 'no_answer' | 'failed' | 'unauthorized' | 'no_token' | 'invalid_answer';
 
 export type EnsureOutcome =
   | { readonly kind: 'ensured'; readonly collection: Collection }
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
-  /** The service does not take the declaration; `member` is the first one that it names. */
+  /** The service refuses the declaration; `member` is the first member that its error names. */
   | { readonly kind: 'refused'; readonly member: string }
   | ServiceAway;
 
 export type EndOutcome =
   | { readonly kind: 'ended' }
-  /** Others are below it, or this resource does not manage it. */
+  /** Other collections are below it, or this resource does not manage it. */
   | { readonly kind: 'conflict'; readonly over: ManagedConflict }
   | ServiceAway;
 
 /**
- * Collections of the retrieval service that resources declare. Every operation may be repeated: what was done before is
- * not done again. None throws, except for the reason of its signal.
+ * Collections of the retrieval service that resources declare. Every operation is idempotent. None throws, except for
+ * the reason of its signal.
  */
 export type ManagedCollections = {
   /** Creates or changes the collection, and begins a reindex for another profile. */

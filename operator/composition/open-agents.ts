@@ -8,7 +8,7 @@ import type { AgentAccess } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The processes of agents of one machine, where headers name the caller, on loopback only. */
+/** Agents as processes of one machine, on loopback only; headers name the caller. */
 export async function openAgents(
   access: AgentAccess | undefined,
   data: DataDirectory,

@@ -131,9 +131,9 @@ export function startResync(everything: () => Promise<void>): Disposable {
 }
 
 type ControllerHooks = {
-  /** Workloads that nothing waits for any more. */
+  /** Workloads that are no longer waited for. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  /** Policies whose judgement is known, or is to be asked for again. */
+  /** Policies whose judgement is complete or must be requested again. */
   readonly onPolicyDue: (policy: string) => void;
   /** Policies whose deletion was taken back. */
   readonly onRestore: (policy: string) => void;

@@ -11,9 +11,9 @@ import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 type Owner = NonNullable<Metadata['ownerReferences']>[number];
 
 /**
- * Deletes objects whose owners are all gone, as the garbage collector of Kubernetes does: by UID, in the background,
- * finalizers respected. A reference to a deleted owner is removed while another owner exists. Objects with an owner of
- * another API group are kept, because this server cannot tell whether it exists.
+ * Deletes objects whose owners have all been deleted, as the garbage collector of Kubernetes does: by UID, in the
+ * background, finalizers respected. A reference to a deleted owner is removed while another owner exists. Objects with
+ * an owner of another API group are kept, because this server cannot tell whether it exists.
  */
 export function startCollecting(
   store: ResourceStore,

@@ -50,7 +50,7 @@ test('an acknowledged write survives a kill of the process at any time', async (
 
 type Life = AsyncDisposable & { readonly child: ChildProcess; readonly url: string };
 
-/** A process that is killed with its scope, and exits if this one dies. */
+/** A process that is killed at the end of its scope and exits with its parent process. */
 async function serve(data: FolderApiData): Promise<Life> {
   const child = spawn(process.execPath, [script, data.resources, data.token], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -8,8 +8,8 @@ import type { ResourceStore } from './resource-store.ts';
 import { decodeStoredObject, type StoredObject } from './stored-object.ts';
 
 /**
- * Refuses a patch that takes the guardrail off a binding without a confirmation, as the admission policies of a cluster
- * do. The store decides first, so that an invalid patch is refused for its own reason.
+ * Refuses a patch that removes the guardrail of a binding without a confirmation, as the admission policies of a
+ * cluster do. The store decides first, so that an invalid patch is refused for its own reason.
  */
 export function refuseUnguarding(
   kind: Kind,
@@ -22,7 +22,7 @@ export function refuseUnguarding(
   return decision;
 }
 
-/** Refuses a deletion that removes protection and is not confirmed. The collection of dependents is not concerned. */
+/** Refuses a deletion that removes protection and is not confirmed. Garbage collection of dependents is exempt. */
 export function refuseDeletion(
   store: Pick<ResourceStore, 'list'>,
   current: StoredObject,

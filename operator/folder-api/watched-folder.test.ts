@@ -222,7 +222,7 @@ test('two files with the same resource are both refused until one is changed', a
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('a binding under deletion is created again once it is gone', async () => {
+test('a binding under deletion is created again after it is deleted', async () => {
   await using one = await setUp();
   const old = await one.client.create<ModelBinding>(bindings, sampleBinding('one', { finalizers: ['a.b/c'] }));
   await one.client.delete(bindings, 'one', { uid: old.metadata.uid });
@@ -248,7 +248,7 @@ test('a watched file asks to keep a policy under deletion, with the content of t
 
 test('a watched file that is still being written is not read', async () => {
   let isWritten = false;
-  /** The fake clock stands still between two writes, however long a busy machine takes. */
+  /** The fake clock does not advance between two writes, however slow the machine is. */
   const clockOf = (data: FolderApiData): Clock => ({
     now: systemClock.now,
     date: () => (isWritten ? undefined : statSync(join(data.apply, 'a.yaml'), absent)?.mtime) ?? systemClock.date(),

@@ -117,7 +117,7 @@ describe('unsupported requests', () => {
     expectStatus(await send('GET', `${collection}${query}`), 400, 'BadRequest');
   });
 
-  test('deletion in the foreground, of orphans or dry is refused rather than ignored', async () => {
+  test('a deletion with the propagation Foreground or Orphan, or as a dry run, is refused rather than ignored', async () => {
     await send('POST', collection, { body: samplePolicy('kept') });
     for (const option of [{ propagationPolicy: 'Foreground' }, { orphanDependents: true }, { dryRun: ['All'] }]) {
       expectStatus(await send('DELETE', `${collection}/kept`, { body: option }), 400, 'BadRequest');

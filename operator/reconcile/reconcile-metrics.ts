@@ -29,7 +29,7 @@ const requestSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
-/** Metrics of controllers, under the names of controller-runtime, so that its dashboards and alerts fit. */
+/** Metrics of controllers, under the names of controller-runtime, so that its dashboards and alerts work. */
 export type ReconcileMeter = {
   finished(controller: ControllerName, result: Consequence['result']): void;
   /** A pass ended with an unexpected error, which is a defect in the code. */

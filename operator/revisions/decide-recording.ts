@@ -45,8 +45,8 @@ export function decideRecording(
 
 /**
  * The number of a generation that is certainly still to be recorded, from revisions among which the newest may be
- * missing; undefined where that cannot be said. The number is the next one only if creating it succeeds: numbers have
- * no gaps, so that proves that none was missing.
+ * missing; undefined if that is not certain. The number is the next one only if creating it succeeds: numbers have no
+ * gaps, so that proves that none was missing.
  */
 export function decideNextNumber(
   content: RevisionContent,

@@ -8,7 +8,7 @@ type Noted = {
 };
 
 /**
- * Who wrote this generation of a policy, and why: as the writer stated it, else the field manager.
+ * The author and the reason of this generation of a policy: as the writer stated them, else the field manager.
  * @param recordedTokens tokens of earlier revisions of this object: a later edit that keeps the token has no note
  */
 export function noteOfPolicy({ metadata, spec }: Noted, recordedTokens: readonly string[]): ChangeNote {

@@ -17,7 +17,7 @@ type Recordable = {
     'name' | 'uid' | 'generation' | 'deletionTimestamp' | 'annotations'
   >;
   readonly spec: GuardrailPolicySpec;
-  /** Who wrote the generation, and why, where the caller knows it; else the object says it. */
+  /** The author and the reason of the generation, if the caller knows them; otherwise they are read from the object. */
   readonly note?: ChangeNote | undefined;
 };
 
@@ -30,9 +30,9 @@ type RecordResult =
 const maxAttempts = 8;
 
 /**
- * Records one accepted generation of a policy under the next number of its id, or says which revision stands for it.
- * The only function that records: the operator calls it for applied policies, the management API for its own writes.
- * Safe to repeat, and for two callers at once: a number is taken by creating its name.
+ * Records one accepted generation of a policy under the next number of its id, or returns the revision that already
+ * records it. The only function that records: the operator calls it for applied policies, the management API for its
+ * own writes. Safe to repeat, and for two callers at once: a number is taken by creating its name.
  * @param heldMs for how long this caller has been answered `held` for this generation
  * @param known revisions of the id that the caller has seen; where they suffice, no list is read
  */

@@ -99,7 +99,7 @@ describe('a version of an agent', () => {
     expect(refused.metadata.finalizers ?? []).toEqual([]);
   });
 
-  test('a failed test keeps the version from running, and is named without any text of it', async () => {
+  test('a version with a failed test does not run, and its condition names the test without any text of the test', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const tests = lowCode.tests.replace('expect: { text: hello }', 'expect: { text: secret words }');
@@ -128,7 +128,7 @@ describe('a version of an agent', () => {
     expect([reasonOf(other, 'Accepted'), messageOf(other, 'Accepted')]).toEqual(['ManifestDiffers', sentence]);
   });
 
-  test('limits of the resource that are lower than those of the manifest hold', async () => {
+  test('limits of the resource that are lower than those of the manifest apply', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     await platform.client.create(kinds.agentVersion, version('low', { limits: { concurrency: 8, timeoutMs: 5_000 } }));
@@ -137,7 +137,7 @@ describe('a version of an agent', () => {
     expect(agents.running.get(status?.workload ?? '')?.bundle.limits).toEqual(limits);
   });
 
-  test('without a host the version is checked and tested, and says that it is not run', async () => {
+  test('without a host for agents a version is checked and tested, and its condition reports that it does not run', async () => {
     await using platform = await startTestOperator();
     await platform.client.create(kinds.agentVersion, version('idle'));
     const idle = await settled(platform, 'idle', 'AgentsNotConfigured');
@@ -145,7 +145,7 @@ describe('a version of an agent', () => {
     expect(idle.metadata.finalizers ?? []).toEqual([]);
   });
 
-  test('a capability that is not confirmed, and a card that differs, keep the version from Ready', async () => {
+  test('a version with an unconfirmed capability or a different card is not Ready', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     await platform.client.create(kinds.agentVersion, version('one'));
@@ -161,7 +161,7 @@ describe('a version of an agent', () => {
     expect((await settled(platform, 'one', 'Ready')).status?.cardDigest).toBe('c'.repeat(64));
   });
 
-  test('a deletion waits for runs, and the process ends after the last one', async () => {
+  test('the deletion of a version waits for runs, and the process ends after the last one', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('busy'));
@@ -180,7 +180,7 @@ describe('an operator that is killed at a write', () => {
   const moments = ['before', 'after'] as const;
   const deaths = [1, 2, 3, 4].flatMap((write) => moments.map((moment): Death => ({ write, moment })));
 
-  test.each(deaths)('killed $moment write $write, the next operator serves the version and ends it', async (death) => {
+  test.each(deaths)('after a kill $moment write $write the next operator runs and ends the version', async (death) => {
     const killed = mortality(death);
     await using platform = await startTestOperator({
       overrides: { agents: createInstantAgents(), wrapClient: killed.wrapClient },
@@ -199,7 +199,7 @@ describe('an operator that is killed at a write', () => {
     expect(agents.running.size).toBe(0);
   });
 
-  test('killed while it ends a version, the next operator ends it', async () => {
+  test('after a kill during the deletion of a version the next operator completes it', async () => {
     for (const moment of moments) {
       await using platform = await startTestOperator({ overrides: { agents: createInstantAgents() } });
       const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('one'));

@@ -142,7 +142,7 @@ describe('an application', () => {
 
 verifies(
   ['guardrail:versioning:reapply-gives-new-behaviour'],
-  'a saved revision that is applied again under the current profile allows streams, and not before',
+  'a saved revision allows streams only after it is applied again under the current profile',
   async () => {
     await using platform = await startTestOperator();
     const replica = await startFakeReplica(platform, 'gateway-1');

@@ -28,7 +28,7 @@ const soon = { progressDeadlineMs: 500 };
 
 const reasons = ({ status }: ModelBinding) => status?.applications?.map(({ reason, outcome }) => reason ?? outcome);
 
-test.concurrent('an application that failed because of a technical fault is retried when the fault is gone', async () => {
+test.concurrent('an application that failed because of a technical fault is retried when the fault is resolved', async () => {
   let isMended = false;
   let tries = 0;
   const judge: Judge = {

@@ -128,7 +128,7 @@ test('a policy that was kept once is deleted by the next deletion, also across a
   expect(await livePolicy(model)).toBeUndefined();
 });
 
-test('the time of an earlier deletion keeps nothing', async () => {
+test('a keep annotation with the time of another deletion does not take a deletion back', async () => {
   await using model = await startModelPlatform();
   const deleted = await startDeleting(model);
   const { client } = model.platform;

@@ -18,7 +18,7 @@ import {
 const list = (endpoint: string): string =>
   `providers: [{ name: echo, kind: model, endpoint: "${endpoint}", enabled: true }]\n`;
 
-test('a change of providers.yaml reaches the routes without a restart; a broken or lost file changes nothing', async () => {
+test('a change of providers.yaml reaches the routes without a restart; an invalid or missing file changes nothing', async () => {
   const lines: string[] = [];
   const logger = createLogger({
     service: 'operator',
@@ -55,7 +55,7 @@ test('a change of providers.yaml reaches the routes without a restart; a broken 
   expect(after.spec.generationId).toBe(generationId);
   expect(await metric()).toBe('1');
 
-  // A provider that is taken off the list serves no further request.
+  // A provider that is removed from the list serves no further request.
   writeFileSync(file, 'providers: []\n');
   await waitForRoute(platform, 'chat', 'the route is disabled', (route) => route.spec.state === 'Disabled');
   await waitForCondition(platform, 'chat', 'ResolvedRefs', 'False', 'ProviderUnknown');

@@ -36,7 +36,7 @@ test.concurrent('a bundle that was removed while no operator ran is built again'
   await until('the bundle exists again', async () => (await readFile(path)).equals(bytes));
 });
 
-test.concurrent('a removed bundle that the current settings would build differently is not restored, and the workload says what to do', async () => {
+test.concurrent('a removed bundle that the current settings would build differently is not restored, and the condition of the workload names the remedy', async () => {
   await using platform = await startTestOperator({ limits: 'maxMessages: 64\n' });
   await applyFirst(platform, [await startFakeReplica(platform, 'gateway-1')]);
   const { path } = await onlyBundle(platform);

@@ -22,7 +22,7 @@ test.each([
   { when: 'before its progress deadline', progressDeadlineMs: 600_000 },
   { when: 'after its progress deadline', progressDeadlineMs: 1 },
 ])(
-  'bindings whose provider returns $when are applied without a command, and one of them asked meanwhile',
+  'bindings whose provider answers again $when are applied without a command, and one of them retries meanwhile',
   async (row) => {
     let asked = 0;
     let isAway = true;
@@ -56,7 +56,7 @@ test.each([
       await platform.client.create(kinds.modelBinding, { ...bindingObject(name), spec });
     }
     for (const name of others) await waitForCondition(platform, name, 'Applied', 'False', 'ProviderUnavailable');
-    // The first question, and at most a few repeated ones with backoff: 20 further bindings ask nothing.
+    // The first question, and at most a few repeated ones with backoff: 20 further bindings do not ask.
     expect(asked).toBeLessThan(10);
     const said = await platform.client.get<ModelBinding>(kinds.modelBinding, 'chat');
     expect(said?.status?.applications).toMatchObject([{ outcome: 'Failed', reason: 'provider_unavailable' }]);

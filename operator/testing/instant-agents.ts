@@ -2,15 +2,15 @@ import type { AgentState } from '#contracts/agent-state';
 import type { AgentHost, AgentObservation, AgentRequest } from '../agents/ports.ts';
 
 type InstantAgents = AgentHost & {
-  /** The wanted workloads, by name. */
+  /** The desired workloads, by name. */
   readonly running: ReadonlyMap<string, AgentRequest>;
-  /** Changes what is observed of a workload. */
+  /** Changes the observation of a workload. */
   report(name: string, change: Partial<AgentState>, card?: AgentObservation['card']): void;
 };
 
 const cardDigest = 'c'.repeat(64);
 
-/** Agents without processes: ready a moment after they were asked for. */
+/** Agents without processes: ready a moment after they were requested. */
 export function createInstantAgents(build = 'test-1'): InstantAgents {
   const running = new Map<string, AgentRequest>();
   const observed = new Map<string, AgentObservation>();

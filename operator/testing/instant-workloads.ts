@@ -5,7 +5,7 @@ export type InstantWorkloads = Workloads & {
   readonly running: ReadonlyMap<string, WorkloadRequest>;
 };
 
-/** Workloads without processes: ready a moment after they were asked for. */
+/** Workloads without processes: ready a moment after they were requested. */
 export function createInstantWorkloads(build: string): InstantWorkloads {
   const running = new Map<string, WorkloadRequest>();
   const ready = new Set<string>();

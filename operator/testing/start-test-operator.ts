@@ -200,8 +200,8 @@ export async function createTestPolicy(
 }
 
 /**
- * The clock of this machine, which a test can put forward. A deadline then passes when the test says so and not while
- * a busy machine is still working. Timers keep waiting, so the test also changes something that is reconciled.
+ * The clock of this machine, which a test can put forward. A deadline then passes only when the test advances the
+ * clock, not because the machine is slow. Timers keep waiting, so the test also changes something that is reconciled.
  */
 export function createSkippingClock(): Clock & { skip(ms: number): void } {
   let skippedMs = 0;

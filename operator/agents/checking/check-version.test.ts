@@ -13,7 +13,7 @@ const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const example = parse(read('agentversion.yaml')) as AgentVersion;
 const signal = new AbortController().signal;
 
-test('the example of a version has the texts of its folder, is valid, and agrees with its manifest', async () => {
+test('the example of an AgentVersion contains the files of its folder, is valid, and agrees with its manifest', async () => {
   const { spec } = agentVersionSchema.parse(example);
   const { flow, manifest, tests } = spec.lowCode;
   expect([flow, manifest, tests]).toEqual([read('flow.yaml'), read('manifest.yaml'), read('tests.yaml')]);
@@ -23,7 +23,7 @@ test('the example of a version has the texts of its folder, is valid, and agrees
   expect(manifestDifferences(spec, verdict.published)).toEqual([]);
 });
 
-test('the child process gives the verdict that the function gives', async () => {
+test('the child process of a version check returns the same verdict as the function', async () => {
   const { lowCode } = example.spec;
   const broken = { ...lowCode, flow: `${lowCode.flow}\nmore: true\n` };
   for (const job of [lowCode, broken]) {
@@ -31,6 +31,6 @@ test('the child process gives the verdict that the function gives', async () => 
   }
 });
 
-test('a check that does not end in time is late, and its child process is killed', async () => {
+test('a version check that exceeds its timeout is late, and its child process is killed', async () => {
   expect(await createVersionChecks({ timeoutMs: 1 }).check(example.spec.lowCode, signal)).toEqual({ kind: 'late' });
 });

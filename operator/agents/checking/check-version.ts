@@ -5,7 +5,7 @@ import { loadManifest } from '#flow/loader/load-manifest';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import type { VersionJob, VersionVerdict } from './version-check.ts';
 
-/** Reads the texts of a version in the order in which each needs the one before, and runs the tests one by one. */
+/** Parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
   const flow = loadFlow(job.flow);
   if (!flow.ok) return refused('flow', flow.problems);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requiredKinds } from '#contracts/agent-bundle';
 
-/** Most bytes of a verdict: names and places, and never a source. */
+/** Largest verdict in bytes. A verdict contains names and positions, never source text. */
 export const maxVersionVerdictBytes = 1_048_576;
 
 /** Job of the child process that checks a version: its three texts (docs/design/agent-versions.md). */
@@ -10,7 +10,7 @@ export type VersionJob = z.infer<typeof versionJobSchema>;
 
 const guardrail = z.union([z.literal('None'), z.strictObject({ policy: z.string(), revision: z.int() })]);
 
-/** What a manifest says of a version, for comparison with its resource. */
+/** The members of a manifest that are compared with the resource of the version. */
 const publishedSchema = z.strictObject({
   guardrails: z.strictObject({ input: guardrail, output: guardrail }),
   requires: z.array(z.strictObject({ kind: z.enum(requiredKinds), name: z.string() })),
@@ -19,7 +19,7 @@ const publishedSchema = z.strictObject({
 });
 export type PublishedVersion = z.infer<typeof publishedSchema>;
 
-/** The verdict: the first place that is refused, or what is published with the names of failed tests. */
+/** The verdict: the first problem, or the published members with the names of failed tests. */
 export const versionVerdictSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('refused'),

@@ -4,7 +4,7 @@ import { agentVersionConditions } from './conditions.ts';
 
 const bare = { build: 'test', capabilities: {}, runs: 0 };
 
-test.each(agentProblemCodes)('a process with the problem %s is not ready, and says why', (code) => {
+test.each(agentProblemCodes)('a version whose process reports the problem %s is not Ready, with a message', (code) => {
   const state = { ...bare, ready: false, problems: [{ code, message: 'the words of the process' }] };
   const observed = { state, card: 'unread', problem: undefined } as const;
   const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
@@ -13,7 +13,7 @@ test.each(agentProblemCodes)('a process with the problem %s is not ready, and sa
   expect(ready?.message).toBe(expected);
 });
 
-test('a version without a card is ready without one, and a version with a card never', () => {
+test('without a verified card, a version that declares none is Ready and a version that declares one is not', () => {
   const state = { ...bare, ready: true, problems: [] };
   const readyOf = (hasCard: boolean) =>
     agentVersionConditions(

@@ -5,10 +5,10 @@ import type { AgentVersionResult } from './decide.ts';
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 type Running = Extract<AgentVersionResult, { readonly kind: 'running' }>;
 
-/** Names of failed tests that a message has. */
+/** Limit of names or problems in one message. */
 const mostNames = 5;
 
-/** The conditions of a version at the end of a pass, summary first. While it drains they stay as they are but Ready. */
+/** The conditions of a version at the end of a pass, summary first. While the version drains, only Ready changes. */
 export function agentVersionConditions(
   result: AgentVersionResult,
   observedGeneration: number,
@@ -114,7 +114,7 @@ function readyOf(result: AgentVersionResult): Aspect {
   }
 }
 
-/** By the first problem of a process, why its version is not ready. */
+/** The reason of the condition Ready, by the first problem of the process. */
 const processReasons = {
   bundle_invalid: 'ProcessNotReady',
   source_invalid: 'ProcessNotReady',

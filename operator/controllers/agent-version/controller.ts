@@ -20,7 +20,7 @@ import type { AgentVersionSnapshot } from './snapshot.ts';
 import { makeAgentVersionStatus } from './status.ts';
 
 const maxSteps = 8;
-/** Pauses until the next look, milliseconds. */
+/** Delays until the next pass, milliseconds. */
 const lookMs = { whileDraining: 1_000, afterTimeout: 60_000 } as const;
 
 const watched: readonly Watched[] = [
@@ -46,7 +46,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
   const { client, stores, checks, host, clock, logger, events } = options;
   /** By UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
-  /** UIDs by name, so that what is known of a deleted version is forgotten. */
+  /** UIDs by name, so that the outcome of a deleted version is removed. */
   const known = new Map<string, string>();
 
   async function reconcile(name: string, signal: AbortSignal): Promise<PassOutcome> {

@@ -15,7 +15,7 @@ export type AgentVersionResult =
 type AgentVersionStep =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'check' }
-  /** Adds the finalizer: from then on no process is forgotten. */
+  /** Adds the finalizer before a process starts, so that the process ends before the resource is deleted. */
   | { readonly kind: 'adopt' }
   | { readonly kind: 'run' }
   /** Ends the process and removes the finalizer. */

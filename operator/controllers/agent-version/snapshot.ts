@@ -4,7 +4,7 @@ import type { VersionOutcome } from '../../agents/version-checks.ts';
 export type AgentVersionSnapshot = {
   readonly deleting: boolean;
   readonly hasFinalizer: boolean;
-  /** Milliseconds since the deletion was asked for. */
+  /** Milliseconds since the deletion was requested. */
   readonly deletingMs: number;
   /** Longest time that a deletion waits for runs, milliseconds. */
   readonly drainMs: number;
@@ -12,7 +12,7 @@ export type AgentVersionSnapshot = {
   readonly isConfigured: boolean;
   /** Absent until the version was checked. */
   readonly outcome: VersionOutcome | undefined;
-  /** Where resource and manifest contradict each other. */
+  /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
   /** Absent while no process of the version is wanted. */
   readonly observed: AgentObservation | undefined;

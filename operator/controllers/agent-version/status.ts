@@ -5,7 +5,9 @@ import type { Stored } from '#resources/metadata';
 import { agentVersionConditions } from './conditions.ts';
 import type { AgentVersionResult } from './decide.ts';
 
-/** The status at the end of a pass. What was issued stays; the card is that of the running process. */
+/**
+ * The status at the end of a pass. Ids and digest that were issued are kept; the card is that of the running process.
+ */
 export function makeAgentVersionStatus(
   { metadata, status }: Stored<AgentVersion>,
   result: AgentVersionResult,

@@ -78,7 +78,7 @@ function syncedOf(result: CollectionResult): Aspect {
   }
 }
 
-/** What to do is in docs/custom-resources.md. */
+/** The remedies are described in docs/custom-resources.md. */
 export const awaySentences: Readonly<Record<AwayReason, string>> = {
   no_answer: 'The retrieval service does not answer.',
   failed: 'The retrieval service failed.',

@@ -17,7 +17,7 @@ import type { CollectionSnapshot } from './snapshot.ts';
 import { makeCollectionStatus } from './status.ts';
 
 const maxSteps = 8;
-/** Looks at a collection: the service tells no one of a change. */
+/** Intervals between reads of a collection, milliseconds: the service reports no changes. */
 const lookMs = { whileReindexing: 2_000, otherwise: 60_000 } as const;
 
 const watched: readonly Watched[] = [
@@ -118,7 +118,7 @@ export function createCollectionController(options: CollectionControllerOptions)
       // The queue retries with a backoff.
       case 'away':
         throw new BrokenError('RetrievalUnavailable', awaySentences[result.why]);
-      // The service may learn of a profile, or lose what is in the way, without a change of the resource.
+      // The service may get the missing profile, or the conflict may be resolved, without a change of the resource.
       case 'refused':
       case 'conflict':
       case 'has_children':

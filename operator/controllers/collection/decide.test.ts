@@ -24,20 +24,20 @@ function snapshot(change: Partial<CollectionSnapshot> = {}): CollectionSnapshot 
 const step = (change: Partial<CollectionSnapshot>) => decideCollection(snapshot(change));
 const leaving = (change: Partial<CollectionSnapshot> = {}) => step({ deleting: true, ...change });
 
-describe('a collection that is wanted', () => {
-  test('a new resource gets its finalizer before the service is asked, so that nothing created is forgotten', () => {
+describe('a resource that declares a collection', () => {
+  test('a new resource gets its finalizer before the service is called, so that every created collection can be deleted or released', () => {
     expect(step({ hasFinalizer: false })).toEqual({ kind: 'adopt' });
     expect(step({})).toEqual({ kind: 'ensure' });
   });
 
-  test('the answer of the service ends the pass', () => {
+  test('the answer of the service ends the pass over a collection', () => {
     expect(step({ ensured })).toEqual({ kind: 'settle', result: ensured });
     expect(step({ ensured: away })).toEqual({ kind: 'settle', result: { ...away, deleting: false } });
     const conflict = { kind: 'conflict', over: 'name' } as const;
     expect(step({ ensured: conflict })).toEqual({ kind: 'settle', result: conflict });
   });
 
-  test('without a service, or for a tenant that is not approved, nothing is asked and no deletion will be held', () => {
+  test('without a retrieval service, or for a tenant that is not approved, no request is sent and no finalizer is added', () => {
     for (const hasFinalizer of [true, false]) {
       const none = { kind: 'settle', result: { kind: 'not_configured', deleting: false } };
       expect(step({ hasFinalizer, isConfigured: false, isTenantApproved: false })).toEqual(none);
@@ -53,17 +53,17 @@ describe('a collection that is deleted', () => {
     expect(leaving({ deletionPolicy: 'Delete' })).toEqual({ kind: 'delete' });
   });
 
-  test('a tenant that is approved no longer does not keep the collection from its end', () => {
+  test('a collection is deleted although its tenant is no longer approved', () => {
     expect(leaving({ isTenantApproved: false, deletionPolicy: 'Delete' })).toEqual({ kind: 'delete' });
   });
 
-  test('the finalizer goes when the collection has ended or another manages it', () => {
+  test('the finalizer is removed when the collection has ended or has another manager', () => {
     expect(leaving({ ended: { kind: 'ended' } })).toEqual({ kind: 'let_go' });
     expect(leaving({ ended: { kind: 'conflict', over: 'manager' } })).toEqual({ kind: 'let_go' });
     expect(leaving({ hasFinalizer: false })).toEqual({ kind: 'nothing' });
   });
 
-  test('the finalizer stays while the service is away, is not configured, or others are below the collection', () => {
+  test('the finalizer stays while the service does not answer or is not configured, and while the collection has children', () => {
     expect(leaving({ ended: away })).toEqual({ kind: 'settle', result: { ...away, deleting: true } });
     const none = { kind: 'not_configured', deleting: true };
     expect(leaving({ isConfigured: false })).toEqual({ kind: 'settle', result: none });
@@ -72,7 +72,7 @@ describe('a collection that is deleted', () => {
   });
 });
 
-test('in no state is a collection deleted by a resource that says Retain, or that is not being deleted', () => {
+test('a collection is never deleted while its resource has the policy Retain or is not being deleted', () => {
   const outcomes = [undefined, away, { kind: 'ended' } as const];
   const conflicts = (Object.keys(managedConflicts) as (keyof typeof managedConflicts)[]).map(
     (over) => ({ kind: 'conflict', over }) as const,

@@ -15,7 +15,7 @@ export type CollectionResult =
 
 type CollectionStep =
   | { readonly kind: 'nothing' }
-  /** Adds the finalizer: from then on nothing that was created is forgotten. */
+  /** Adds the finalizer before the collection is created, so that it can be deleted or released with the resource. */
   | { readonly kind: 'adopt' }
   | { readonly kind: 'ensure' }
   | { readonly kind: 'delete' }
@@ -36,8 +36,8 @@ export function decideCollection(s: CollectionSnapshot): CollectionStep {
 }
 
 /**
- * The tenant is not asked for: the service ends only what this resource manages, and a tenant that is approved no longer
- * would leave the collection behind for ever.
+ * Whether the tenant is approved does not matter: the service deletes only a collection that this resource manages, and
+ * otherwise the collection of a tenant that is no longer approved would never be deleted.
  */
 function leave(s: CollectionSnapshot): CollectionStep {
   const { ended } = s;
@@ -45,7 +45,7 @@ function leave(s: CollectionSnapshot): CollectionStep {
   if (ended === undefined) return { kind: s.deletionPolicy === 'Delete' ? 'delete' : 'release' };
   if (ended.kind === 'away') return settle({ ...ended, deleting: true });
   if (ended.kind === 'conflict' && ended.over === 'children') return settle({ kind: 'has_children' });
-  // Any other conflict says that this resource does not manage the collection: nothing of it is left.
+  // Any other conflict means that this resource does not manage the collection: nothing is left to delete.
   return { kind: 'let_go' };
 }
 

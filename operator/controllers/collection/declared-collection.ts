@@ -7,12 +7,15 @@ const aclModels = { Document: 'document', Collection: 'collection' } as const;
 const modes = { Hybrid: 'hybrid', Vector: 'vector', Terms: 'bm25' } as const;
 const emptyAclPolicies = { Reject: 'reject', Strictest: 'strictest' } as const;
 
-/** A new collection has the UID of its resource as its id, so that no later resource of this name is taken for it. */
+/**
+ * A new collection has the UID of its resource as its id, so that a later resource of the same name gets another
+ * collection.
+ */
 export function collectionPlace(uid: string, { tenant, source }: CollectionSpec): CollectionPlace {
   return { tenant, collectionId: source.mode === 'New' ? uid : source.collectionId.toLowerCase() };
 }
 
-/** The collection that a resource declares, in the words of the retrieval service. */
+/** The collection that a resource declares, as a request body of the retrieval service. */
 export function declaredCollection(uid: string, spec: CollectionSpec): DeclaredCollection {
   const { mode, results, rerankProfile } = spec.retrievalDefaults ?? {};
   return {

@@ -7,7 +7,7 @@ export type CollectionSnapshot = {
   /** Whether this installation has a retrieval service for collections of resources. */
   readonly isConfigured: boolean;
   readonly isTenantApproved: boolean;
-  /** What the service answered in this pass; absent until it was asked. */
+  /** The answer of the service in this pass; absent before the request. */
   readonly ensured: EnsureOutcome | undefined;
   /** How the deletion or release of this pass ended. */
   readonly ended: EndOutcome | undefined;

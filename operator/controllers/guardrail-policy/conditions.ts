@@ -12,8 +12,8 @@ const maxNames = 10;
 const maxWarnings = 10;
 
 /**
- * The conditions of a policy at the end of a pass, summary first. Without a judgement, those of an earlier generation
- * stay and say so by their observedGeneration.
+ * The conditions of a policy at the end of a pass, summary first. Without a judgement, the conditions of an earlier
+ * generation stay, with the observedGeneration of that generation.
  */
 export function policyConditions(
   result: PolicyResult,
@@ -44,7 +44,7 @@ function conflictOf(result: PolicyResult): Aspect {
   return { type: 'IdConflict', status: 'False', reason: 'NoConflict', message: 'No other policy has the id.' };
 }
 
-/** Whether the rules would be admitted, and what their author should know of them. */
+/** Whether the rules would be admitted, and the warnings for their author. */
 function judgementAspects(judgement: PolicyJudgement): readonly Aspect[] {
   if (judgement.kind === 'refused') {
     const { message } = judgement;

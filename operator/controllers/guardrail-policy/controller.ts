@@ -87,7 +87,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
           references = await findReferences(policy);
           break;
         case 'release':
-          // A mark of an earlier life of this name must not bring back what is deleted now.
+          // A mark for an earlier policy of this name must not restore the policy that is deleted now.
           await restores.forget(policy.metadata.name);
           await release(policy);
           return { kind: 'settled' };
@@ -103,7 +103,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
     throw new TypeError('the pass over a policy exceeded the maximum number of steps');
   }
 
-  /** Policies that an operator before this one released and did not create again. */
+  /** Policies that an earlier operator released and did not create again. */
   async function queuePending(): Promise<PassOutcome> {
     for (const name of await restores.find()) options.queue(name);
     return { kind: 'settled' };

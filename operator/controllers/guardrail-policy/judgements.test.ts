@@ -18,7 +18,7 @@ function generationOf(generation: number): Stored<GuardrailPolicy> {
   return { ...policy, metadata: { ...policy.metadata, ...stored } };
 }
 
-/** Judgements whose runs and pauses the test ends. */
+/** Judgements whose runs and pauses end when the test ends them. */
 function setUp() {
   const runs: PromiseWithResolvers<ValidationResult>[] = [];
   const pauses: { readonly ms: number; readonly end: () => void }[] = [];

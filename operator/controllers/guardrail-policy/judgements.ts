@@ -29,15 +29,15 @@ type JudgementsOptions = {
   /** The approved providers and limits now. */
   readonly environment: () => Environment;
   readonly logger: Logger;
-  /** Called with the name of a policy when its judgement is known, or is to be asked for again. */
+  /** Called with the name of a policy when its judgement is complete or must be requested again. */
   readonly onDue: (name: string) => void;
-  /** Passes time; `wait` when absent. */
+  /** Waits for a duration; `wait` when absent. */
   readonly pause?: typeof wait;
 };
 
 /**
- * Judges recorded policies one after another, beside the passes: a pass never waits for it, and applications have their
- * own judgement. Disposing aborts the one that runs.
+ * Judges recorded policies one after another, in the background: no pass waits for a judgement, and applications have
+ * their own. Disposing aborts the one that runs.
  */
 export type PolicyJudgements = AsyncDisposable & {
   /** The judgement of this generation, once it is known. */
@@ -90,7 +90,7 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
     isRunning = false;
   }
 
-  /** Nothing is known against the policy: a later pass over it asks for its judgement again. */
+  /** A failed judgement is no refusal: a later pass over the policy requests it again. */
   async function askAgain(uid: string, name: string): Promise<void> {
     const count = failures.get(uid) ?? 0;
     failures.set(uid, count + 1);

@@ -49,7 +49,7 @@ function overtaken(client: KubeClient, act: () => Promise<void>): KubeClient {
   return { ...client, get };
 }
 
-test('an operator that completes a restore late keeps the mark of a later deletion that another operator was asked to take back', async () => {
+test('an operator that completes a restore late keeps the mark that another operator wrote for a later deletion', async () => {
   await using data = await makeDataDirectory();
   await using folder = await openFolder(data);
   const { client } = folder;

@@ -86,7 +86,7 @@ export function createPolicyRestores({ client, logger, events }: PolicyRestoresO
       });
       marked.add(policy.metadata.name);
     },
-    /** Creates the policy again if a mark asks for it and its old object is gone. */
+    /** Creates the policy again if a mark requests it and its old object no longer exists. */
     async complete(name: string): Promise<void> {
       if (!marked.has(name)) return;
       const found = await ofName(name);

@@ -16,10 +16,13 @@ import type { PolicyRevision } from '#resources/policy-revision';
 const mapSchema = z.record(z.string(), z.string());
 const markSchema = z.strictObject({ uid: z.string().min(1), labels: mapSchema, annotations: mapSchema });
 
-/** What a revision does not hold of the policy that is created again. */
+/** The parts of a restored policy that its revision does not contain. */
 type RestoreMark = z.infer<typeof markSchema>;
 
-/** Annotations of the deletion, and the copy of kubectl, which doubles the policy and is made again by the next apply. */
+/**
+ * Annotations that are not restored: those of the deletion, and the copy of kubectl, which doubles the size of the
+ * policy and is written again by the next apply.
+ */
 const dropped: ReadonlySet<string> = new Set([
   keepAnnotation,
   confirmDeletionAnnotation,
@@ -28,7 +31,10 @@ const dropped: ReadonlySet<string> = new Set([
 /** Characters of kept annotations as JSON; all annotations of an object together hold 262,144 bytes. */
 const maxKept = 65_536;
 
-/** Labels and annotations of the user, and the time of the first creation. Owners are not kept: they may be gone. */
+/**
+ * Labels and annotations of the user, and the time of the first creation. Owners are not kept: they may no longer
+ * exist.
+ */
 export function keptMetadata(metadata: Stored<GuardrailPolicy>['metadata']): Omit<RestoreMark, 'uid'> {
   const { labels = {}, annotations = {}, creationTimestamp } = metadata;
   const kept: Record<string, string> = { [createdAnnotation]: annotations[createdAnnotation] ?? creationTimestamp };
@@ -57,7 +63,8 @@ export function readMark({ metadata }: PolicyRevision): RestoreMark | undefined 
 
 /** The policy that a marked revision records, as it was, under its name and id. */
 export function restoredPolicy(revision: PolicyRevision): GuardrailPolicy {
-  // Whatever is left of the revision is content of the policy, so that no later member of it is forgotten.
+  // All remaining members of the revision are content of the policy, so that a member that is added later is restored
+  // too.
   const {
     policyId,
     policy,

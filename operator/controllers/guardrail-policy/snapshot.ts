@@ -10,7 +10,7 @@ export type PolicySnapshot = {
   readonly id: string | undefined;
   readonly hasFinalizer: boolean;
   readonly deleting: boolean;
-  /** When its deletion was asked for; absent while it is not being deleted. */
+  /** When its deletion was requested; absent while it is not being deleted. */
   readonly deletedAt?: string;
   /** A user takes this deletion back: the policy is to exist again with its content. */
   readonly isKept: boolean;
@@ -19,7 +19,7 @@ export type PolicySnapshot = {
   readonly namesakes: readonly IdClaimant[];
   /** The newest revision of the id; read only if there are namesakes. */
   readonly newest: Pick<RevisionHead, 'policy'> | undefined;
-  /** The revision that stands for this generation; absent until it was recorded in this pass. */
+  /** The revision of this generation; absent until it was recorded in this pass. */
   readonly recorded: RecordedView | 'held' | undefined;
   /** Bindings and routes that refer to the policy; read only while it is being deleted. */
   readonly references: readonly string[] | undefined;

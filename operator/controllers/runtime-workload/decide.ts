@@ -8,7 +8,7 @@ type WorkloadStep =
   /** Check once more with live reads, then delete it. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'run' }
-  /** The stored bundle is gone: build it again. */
+  /** The stored bundle is missing: build it again. */
   | { readonly kind: 'restore_bundle' }
   | { readonly kind: 'settle'; readonly result: WorkloadResult };
 

@@ -80,7 +80,7 @@ test('a previous workload is needed until the application of the route is applie
   expect(needs.isNeeded('g-2')).toBe(true);
 });
 
-test('a workload is needed by passes that have asked for it and by served policies', () => {
+test('a workload is needed by passes that have requested it and by served policies', () => {
   const { needs, bind, pins, passes } = open();
   bind('one', undefined, 2);
   passes.bindings.push('one', 'gone');

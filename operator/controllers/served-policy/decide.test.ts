@@ -88,7 +88,7 @@ describe('the next step of a policy that is served directly', () => {
       { ...served, pin: { previous: ['g-1'] } },
     ],
     [
-      'is started again when its workload is gone',
+      'is started again when its workload no longer exists',
       { pin, pinned: workloadOf('g-2', { runnable: false }) },
       { kind: 'try', step: { kind: 'read_revision', target: 'pinned' } },
     ],

@@ -10,7 +10,7 @@ import { type FolderApi, startFolderApi } from '../http/start-folder-api.ts';
 
 export const silentLogger = createLogger({ service: 'test', level: 'error', destination: { write: () => {} } });
 
-/** A data directory of its own that goes with the test. */
+/** A temporary data directory, removed at the end of the test. */
 export type FolderApiData = AsyncDisposable & {
   readonly path: string;
   readonly resources: string;

@@ -5,7 +5,7 @@ import { writeReadyLine } from '#kit/process/ready';
 import { runMain } from '#kit/process/run-main';
 import { startFolderApi } from '../http/start-folder-api.ts';
 
-/** A process with nothing but the folder API in it, to be killed: `serve-folder.ts DIRECTORY TOKEN_FILE`. */
+/** A process that serves only the folder API, for tests that kill it: `serve-folder.ts DIRECTORY TOKEN_FILE`. */
 const [, , directory = '', token = ''] = process.argv;
 
 runMain({

@@ -54,7 +54,7 @@ const parameters: readonly ActivityParameter[] = [
   },
 ];
 
-/** A route beside the contract: the newest decisions of all gateway replicas. */
+/** A route outside of the contract: the newest decisions of all gateway replicas. */
 export const activityOperation: ApiOperation<Management, string, ManagementErrorCode, 'listActivity'> = {
   name: 'listActivity',
   method: 'GET',

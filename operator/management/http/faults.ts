@@ -1,7 +1,7 @@
 import type { FaultCodes } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 
-/** The codes of this API for the faults that every API can meet. */
+/** The error codes of this API for faults that are common to all APIs. */
 export const faults: FaultCodes<ManagementErrorCode> = {
   malformedRequest: 'invalid_json',
   headersTooLarge: 'headers_too_large',

@@ -6,7 +6,10 @@ import type { ManagementRequest, ManagementResponse } from './management.ts';
 /** How long the answer waits for a recorded revision to appear in the lists of this process, milliseconds. */
 const revisionSeenMs = 1_000;
 
-/** The state of a command. An open one is brought up to date first, so that the client need not wait for a loop. */
+/**
+ * The state of a command. An operation in progress is advanced first, so that the client does not wait for a background
+ * loop.
+ */
 export async function getOperation({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const operationId = path('operationId');
   const { commands, models, caches } = service;

@@ -2,7 +2,7 @@ import { type ApiOperation, success } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { Management } from './management.ts';
 
-/** A route beside the contract: every gateway replica tests the provider of a model. */
+/** A route outside of the contract: every gateway replica tests the provider of a model. */
 export const providerTestOperation: ApiOperation<Management, string, ManagementErrorCode, 'testProvider'> = {
   name: 'testProvider',
   method: 'GET',

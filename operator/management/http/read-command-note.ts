@@ -6,7 +6,7 @@ import type { ManagementError } from './management.ts';
 
 /**
  * The author and the reason of a command: the verified subject, and the optional header with the message in percent
- * encoding. The contract does not know the header: a body of the contract has no member for it.
+ * encoding. The header is not part of the contract, whose bodies have no member for the message.
  */
 export function readCommandNote(
   caller: string,

@@ -69,8 +69,8 @@ const gates = ['identity', 'query', 'path'] as const;
 const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
 
 /**
- * Routes beside the contract: policies, revisions and bindings as they are stored, by the names of the resources. They
- * only read; each change is a command of the contract.
+ * Routes outside of the contract: policies, revisions and bindings as they are stored, by the names of the resources.
+ * They only read; each change is a command of the contract.
  */
 export const resourceOperations: readonly ApiOperation<Management, string, ManagementErrorCode, ResourceOperation>[] = [
   {

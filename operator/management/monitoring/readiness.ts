@@ -8,7 +8,7 @@ const maxSilenceMs = 60_000;
 type ManagementReadiness = {
   /** Why this replica is not ready, one sentence each; empty when it is ready. */
   problems(): Promise<readonly string[]>;
-  /** Makes the replica unready for the rest of its life: it shuts down. */
+  /** Makes the replica unready until it exits, because it shuts down. */
   withdraw(): void;
   /** Sets the metrics that are computed on demand. */
   refresh(): void;

@@ -16,7 +16,9 @@ type ExecutionResult =
   | { readonly kind: 'taken' }
   /** The command wrote nothing, and its idempotency key is free again. */
   | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' }
-  /** The write may or may not have succeeded. Recovery finds out; a repetition with the same key gets the result. */
+  /**
+   * The write may or may not have succeeded. Recovery determines which; a repetition with the same key gets the result.
+   */
   | { readonly kind: 'unknown' };
 
 export type CommandPorts = {

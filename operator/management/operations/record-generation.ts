@@ -17,7 +17,7 @@ type GenerationRecord =
   | { readonly kind: 'recorded'; readonly revision: KnownRevision }
   /** The generation is invalid and is never recorded. */
   | { readonly kind: 'not_accepted' }
-  /** An earlier write of this API has to be recorded first, which failed. The client retries. */
+  /** An earlier write of this API must be recorded first, and that failed. The client retries. */
   | { readonly kind: 'pending' };
 
 export type GenerationRecorder = {

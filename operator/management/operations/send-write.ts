@@ -27,7 +27,7 @@ const denials: readonly KubeErrorCode[] = ['unauthenticated', 'forbidden', 'stor
 
 /**
  * Sends the conditional write of a command. Any process may send it any number of times: exactly one succeeds, and the
- * others find out by the operation id whether one did.
+ * others determine by the operation id whether one did.
  * @throws KubeError if it is not known whether the write succeeded
  */
 export async function sendWrite(

@@ -6,8 +6,8 @@ import type { ManagementCaches } from '../caches/management-caches.ts';
 import { objectNamesFor, policyObjectName } from './make-policy.ts';
 
 /**
- * The best object name for a new policy that nothing else means: no policy has it, no recorded revision names it, and no
- * binding waits for it, which would otherwise apply this policy.
+ * The best free object name for a new policy: no policy has it, no recorded revision names it, and no binding waits for
+ * it, which would otherwise apply this policy.
  */
 export async function freeObjectName(
   client: Pick<KubeClient, 'get' | 'list'>,

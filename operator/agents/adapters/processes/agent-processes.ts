@@ -13,10 +13,12 @@ type AgentProcessesOptions = {
   readonly file: string;
   readonly build: string;
   readonly publicUrl: URL;
-  /** Folder for bundles and notes of running processes; what an earlier operator left there is removed. */
+  /** Folder for bundles and termination messages; files that an earlier operator left there are removed. */
   readonly directory: string;
   readonly logsDirectory: string;
-  /** Variables of every process: those that it inherits, and the addresses and tokens of what it calls. */
+  /**
+   * Environment variables of every process: the inherited ones, and addresses and tokens of the services that it calls.
+   */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly logger: Logger;
 };

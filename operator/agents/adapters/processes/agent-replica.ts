@@ -12,7 +12,7 @@ import { readAgent } from './read-agent.ts';
 /** Longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
-/** Pauses between two looks at the state, milliseconds. */
+/** Intervals between reads of the state, milliseconds. */
 const lookMs = { first: 100, longest: 2_000 } as const;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 
@@ -125,7 +125,7 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
   };
 }
 
-/** The number of runs changes with every call; only a deletion asks for it. */
+/** The observation without the number of runs, which changes with every call and which only a deletion reads. */
 function withoutRuns({ state, ...observed }: AgentObservation): unknown {
   return { ...observed, state: state === undefined ? undefined : { ...state, runs: 0 } };
 }

@@ -5,15 +5,15 @@ import { type AgentState, agentStateSchema } from '#contracts/agent-state';
 import { digestOf } from '#contracts/canonical';
 import type { AgentObservation, CardCheck } from '../../ports.ts';
 
-/** Timeout of one request, and most bytes of an answer. */
+/** Timeout of one request, and largest answer in bytes. */
 const timeoutMs = 2_000;
 const mostBytes = 4_194_304;
 
 const cardSchema = z.looseObject({ supportedInterfaces: z.array(z.looseObject({ url: z.string() })).min(1) });
 
 /**
- * The state of a process, and what its card is worth. A state of another version, and any answer of another form, counts
- * as none.
+ * The state of a process, and whether its card is verified. A ready process of another version and an answer of another
+ * form have no state.
  * @param before the last observation: a card is read once for each digest
  */
 export async function readAgent(

@@ -27,8 +27,8 @@ type BundleConfigMaps = BundleStore & {
 };
 
 /**
- * Bundles as immutable ConfigMaps, named by a part of their digest. Their metadata alone is watched: together they may
- * hold more than a process can.
+ * Bundles as immutable ConfigMaps, named by a part of their digest. Only their metadata is watched: all bundles
+ * together may exceed the memory of a process.
  */
 export function createBundleConfigMaps(options: BundleConfigMapsOptions): BundleConfigMaps {
   const { client, clock, logger } = options;

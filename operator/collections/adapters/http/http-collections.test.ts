@@ -70,7 +70,7 @@ describe('the internal address of the retrieval service', () => {
     expect(seen).toEqual([['PUT', path, 'Bearer a-token']]);
   });
 
-  test('an answer of 65536 bytes is read, and a longer one counts as none', async () => {
+  test('an answer of the retrieval service of 65536 bytes is read, and a longer one is invalid', async () => {
     answers(200, good.padEnd(65_536));
     expect((await ensure()).kind).toBe('ensured');
     answers(200, good.padEnd(65_537));
@@ -84,29 +84,29 @@ describe('the internal address of the retrieval service', () => {
     ['a refused token', 401, errorOf('unauthorized', 'No.'), {}, 'unauthorized'],
     ['a failure', 503, errorOf('unavailable', 'No.'), {}, 'failed'],
     ['a conflict over an unknown member', 409, errorOf('conflict', '/weather is bad.'), {}, 'failed'],
-  ] as const)('%s tells nothing about the collection', async (_title, status, body, headers, why) => {
+  ] as const)('with %s the state of the collection is unknown', async (_title, status, body, headers, why) => {
     answers(status, body, headers);
     expect(await ensure()).toEqual({ kind: 'away', why });
   });
 
-  test('a conflict and a refusal are known by the member that they name', async () => {
+  test('a conflict and a refusal are reported with the member that they name', async () => {
     answers(409, errorOf('conflict', '/name another collection of the tenant has this name.'));
     expect(await ensure()).toEqual({ kind: 'conflict', over: 'name' });
     answers(400, errorOf('invalid_document', 'embedding_profile_id is not an approved embedding profile.'));
     expect(await ensure()).toEqual({ kind: 'refused', member: 'embedding_profile_id' });
   });
 
-  test('no token, no answer in time and an abort end the request', async () => {
+  test('a missing token, a timeout and an abort end the request to the retrieval service', async () => {
     expect(await ensure({ token: '' })).toEqual({ kind: 'away', why: 'no_token' });
     answer = () => undefined;
     expect(await ensure({ timeoutMs: 1 })).toEqual({ kind: 'away', why: 'no_answer' });
     await expect(ensure({}, AbortSignal.abort(new Error('the operator ends')))).rejects.toThrow('the operator ends');
   });
 
-  test('a deletion and a release name the manager, and their answers are not taken for each other', async () => {
+  test('a deletion and a release name the manager, and the answer to one is not accepted for the other', async () => {
     const urls: string[] = [];
     answer = ({ method, url = '' }, outgoing) => {
-      // The request that was given up may arrive now.
+      // The request that was aborted may arrive now.
       if (method === 'DELETE') urls.push(url.replace(/^.*collections\//, ''));
       outgoing.end('{"deleted":true}');
     };

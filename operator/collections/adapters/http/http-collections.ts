@@ -17,7 +17,7 @@ type HttpCollectionsOptions = {
   readonly url: URL;
   /** The service token; its first line is sent. */
   readonly tokenFile: Pick<TokenFile, 'first'>;
-  /** Bound of a request, milliseconds; the service itself waits at most 10 s. */
+  /** Timeout of a request, milliseconds; the service itself waits at most 10 s. */
   readonly timeoutMs?: number;
 };
 

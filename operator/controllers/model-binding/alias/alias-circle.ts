@@ -1,4 +1,4 @@
-/** A binding that leaves the alias of its route as soon as the one that it asks for is free; aliases are keys. */
+/** A binding that moves from the alias of its route to the requested one as soon as that is free; aliases are keys. */
 export type Mover = { readonly name: string; readonly id: string; readonly wants: string; readonly holds: string };
 
 export type AliasWorld = {

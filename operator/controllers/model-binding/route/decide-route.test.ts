@@ -28,7 +28,7 @@ describe('the previous application of a new one', () => {
     expect(write({}).previous).toBeUndefined();
   });
 
-  test('a new application forgets the rejected one', () => {
+  test('the route of a new application drops the record of the rejected one', () => {
     const route = routeViewOf({}, { refused: refusedSecond });
     const spec = specOf({ ...refToTwo, apply: 'third' });
     expect(writeOf(snapshotOf({ ...ready, route, history: applied }, { spec })).draft.refused).toBeUndefined();

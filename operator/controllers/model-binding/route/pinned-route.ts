@@ -41,7 +41,7 @@ export function pinnedRecord({
   };
 }
 
-/** The application that the status says is pinned; undefined if it was unguarded or the record is incomplete. */
+/** The application that the status records as pinned; undefined if it was unguarded or the record is incomplete. */
 export function guardedPin(record: PinnedRecord | undefined): Application | undefined {
   const { policyId, policyRevision, contentProfile, token } = record ?? {};
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;
@@ -51,7 +51,7 @@ export function guardedPin(record: PinnedRecord | undefined): Application | unde
   };
 }
 
-/** The guard that the status says is pinned; undefined if the record is incomplete. */
+/** The guard that the status records as pinned; undefined if the record is incomplete. */
 export function pinnedGuard(record: PinnedRecord, addresses: readonly string[]): GuardedRoute | undefined {
   const { policyId, policyRevision, contentProfile, digest, checks } = record;
   if (policyId === undefined || policyRevision === undefined || contentProfile === undefined) return undefined;

@@ -70,7 +70,7 @@ function resolved(s: Snapshot, result: PassResult): Aspect {
   return aspect('True', 'Resolved', 'All references are resolved.');
 }
 
-/** The message names both ways out. */
+/** The message names both remedies. */
 function deletingMessage({ binding: { name, spec } }: Snapshot): string {
   const policy = spec.guardrail.mode === 'Policy' ? spec.guardrail.policyRef.name : '';
   return (

@@ -65,7 +65,7 @@ test('the target of a served policy is one complete file that follows pin and ad
   expect(await target()).toMatchObject({ policyRevision: '2', addresses: ['http://127.0.0.1:2'] });
 });
 
-test('the next operator continues with the pins, and completes a target that is missing', async () => {
+test('the next operator reads the pins of served policies and completes a missing target', async () => {
   const { directory, pinsDirectory, start, target } = await open();
   await (await start()).point('text', pin, undefined);
   await rm(join(directory, 'text.json'));
@@ -77,7 +77,7 @@ test('the next operator continues with the pins, and completes a target that is 
   expect(await target()).toMatchObject({ policyRevision: '1' });
 });
 
-test('a target that another pass has moved is not moved back', async () => {
+test('the target of a served policy that another pass has moved is not moved back', async () => {
   const { start, target } = await open();
   const served = await start();
   await served.point('text', next, undefined);

@@ -10,7 +10,7 @@ import { type ServedPin, type ServedPolicies, servedPinSchema } from '../../port
 type ServedFilesOptions = {
   /** The folder of `NAME.json`, the targets for services. */
   readonly directory: string;
-  /** The folder of `NAME.json`, what the next operator continues with. */
+  /** The folder of `NAME.json`, the pins that the next operator reads. */
   readonly pinsDirectory: string;
   readonly entries: readonly ServedPolicy[];
   /** Addresses of the processes of a workload; empty while none was ready. */
@@ -75,7 +75,7 @@ function fileOf(name: string): string {
   return `${name}.json`;
 }
 
-/** A file that holds no pin is passed over: the entry is applied again. */
+/** A file without a valid pin is skipped: the entry is applied again. */
 async function readPins(directory: string): Promise<Map<string, ServedPin>> {
   const pins = new Map<string, ServedPin>();
   for (const file of await readdir(directory)) {
