@@ -63,7 +63,7 @@ const check = (
 const providers = providersAt('http://127.0.0.1:1');
 
 describe('a judgement', () => {
-  test('a judgement of a good bundle gives its digest, its canonical form, warnings and what can be streamed', async () => {
+  test('a judgement of a valid bundle returns its digest, its canonical form, warnings and whether its policies allow streams', async () => {
     const good = bundleOf([regex('any-byte', 'a\\Cb'), regex('anchored', '^x')]);
     const verdict = await judge(JSON.stringify(good, null, 2));
     expect(verdict).toMatchObject({
@@ -80,7 +80,7 @@ describe('a judgement', () => {
     ]);
   });
 
-  test('a judgement of a bad bundle names every problem and ends with 0', async () => {
+  test('a judgement of an invalid bundle returns every problem and exits with 0', async () => {
     const costly = await judge(bundleOf([regex('one', '(.{1,100}){1,9}Z'), stopList('two', ['x'])]));
     expect(costly.problems.map(({ code, policyId, stage, rule }) => ({ code, policyId, stage, rule }))).toEqual([
       { code: 'rule_too_costly', policyId: 'policy-a', stage: 'request', rule: 'one' },
@@ -175,7 +175,7 @@ describe('a judgement', () => {
     expect(two).toEqual(one);
   });
 
-  test('judge.ts ends with 1 when its input is not a job, and repeats nothing of the input', async () => {
+  test('judge.ts exits with 1 when its input is not a job, and does not repeat the input', async () => {
     for (const input of ['', 'marker', '{"bundle":"marker"}', '{"bundle":"x","checks":[],"marker":1}']) {
       const { code, stdout, stderr } = await run(input);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

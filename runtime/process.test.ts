@@ -81,7 +81,7 @@ describe('a runtime process', () => {
       'guardrail:generation:new-version-new-process',
       'guardrail:stateless:only-process-metrics',
     ],
-    'a runtime process serves its bundle for its whole life; another one needs another process, whose counters start afresh',
+    'a runtime process serves one bundle for its whole life; another bundle needs another process, whose counters start at 0',
     async () => {
       using folder = prepare(first);
       await using runtime = await start(folder);
@@ -208,7 +208,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
       }
       expect((await fetch(`${runtime.url}/docs`)).status).toBe(200);
       expect(await runtime.exit()).toBe(1);
-      // A supervisor starts it again, as often as it ends: readiness is 503 in each of its lives.
+      // A supervisor restarts the runtime each time it ends: readiness is 503 after every start.
       for (let restart = 0; restart < 2; restart += 1) {
         await using again = await start(folder);
         await until('the reason is logged again', () => again.log().includes('rule costly'));

@@ -29,8 +29,8 @@ const idleMs = 1_000;
 type Runtime = AsyncDisposable & {
   readonly url: string;
   /**
-   * Resolves when the bundle is loaded. When it is refused, the runtime answers /readyz and checks with 503 for a
-   * while; then it ends and this rejects with the BundleError. An aborted signal ends the while.
+   * Resolves when the bundle is loaded. When it is refused, the runtime answers /readyz and checks with 503 for
+   * `refusalMs`; then it ends and this rejects with the BundleError. An aborted signal ends that time early.
    */
   readonly loaded: (signal: AbortSignal) => Promise<void>;
 };

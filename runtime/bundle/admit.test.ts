@@ -15,7 +15,7 @@ function compile(value: Bundle): ReturnType<typeof compileBundle> {
 }
 
 describe('the cost limits of a section', () => {
-  test('a pass may take a quarter of the smallest local time-out, at most 25 ms; a section half of its deadline', () => {
+  test('a pass may take a quarter of the smallest local timeout, at most 25 ms; a section may take half of its deadline', () => {
     expect(allowanceOf({ deadlineMs: 250 }, [20, 40])).toEqual({ passMs: 5, sectionMs: 125, smallestTimeoutMs: 20 });
     expect(allowanceOf({ deadlineMs: 5_000 }, [5_000])).toEqual({
       passMs: 25,
@@ -125,7 +125,7 @@ describe('a bundle', () => {
     });
   });
 
-  test('a bundle names every rule that refuses it', () => {
+  test('the refusal of a bundle names every rule that causes it', () => {
     const compiled = compile(bundleOf([regex('one', '(?=a)'), regex('two', 'a\\1'), stopList('fine', ['x'])]));
     expect(compiled.ok === false && compiled.problems.map(({ stage, rule }) => `${stage} ${rule}`)).toEqual([
       'request one',

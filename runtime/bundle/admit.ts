@@ -2,7 +2,7 @@ import type { Section } from '#contracts/policy';
 import type { BundleProblem } from './bundle-error.ts';
 import type { SectionPlace } from './section-place.ts';
 
-/** The largest estimate of one pass that is admitted, whatever its time-out says; milliseconds. */
+/** The largest estimate of one pass that is admitted, whatever its timeout; milliseconds. */
 const longestPassMs = 25;
 
 /** The estimated worst case of one engine pass at maxBodyBytes, and the rules that it judges. */

@@ -101,7 +101,7 @@ describe('a bundle', () => {
       refuses(edited('schema', schema), 'schema');
   });
 
-  test('a bundle holds nothing that the schema does not name', () => {
+  test('a bundle with a member that the schema does not define is refused', () => {
     for (const path of [
       'extra',
       'limits.extra',

@@ -8,7 +8,7 @@ export type Compilation =
   | { readonly ok: true; readonly loaded: LoadedBundle; readonly warnings: readonly BundleWarning[] }
   | { readonly ok: false; readonly problems: readonly BundleProblem[] };
 
-/** Compiles and admits all policies of a bundle, or names everything that refuses it. */
+/** Compiles and admits all policies of a bundle, or returns every reason for its refusal. */
 export function compileBundle(
   { bundle, digest }: { readonly bundle: Bundle; readonly digest: string },
   askOf: AskOf,

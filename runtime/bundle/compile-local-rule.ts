@@ -23,7 +23,7 @@ export type LocalMatcher = {
   | { readonly kind: 'pattern'; readonly pattern: CompiledPattern }
 );
 
-/** Compiles one local rule, or says why it is refused. */
+/** Compiles one local rule, or returns the reason for its refusal. */
 export function compileLocalRule(
   rule: LocalRule,
   limits: BundleLimits,

@@ -43,7 +43,7 @@ test.each([
   expect(judge([quiet, rule])).toEqual({ policyId: 'policy-a', allowed: false, rule: 'the rule r' });
 });
 
-test('an observe rule forbids nothing, and too small checks forbid documents', () => {
+test('an observe rule does not forbid division, and a maxBodyBytes below 8,192 does', () => {
   const watched = bundle([policy(section([quiet], [observed(regex('r', '^a'))]))], limits(8_192));
   expect(judgeDivision(watched)).toMatchObject([{ allowed: true }]);
   expect(judge([quiet], 8_191)).toMatchObject({ allowed: false, rule: expect.stringContaining('maxBodyBytes') });

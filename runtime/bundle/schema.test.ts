@@ -15,7 +15,7 @@ import {
   stopList,
 } from '../testing/build-bundle.ts';
 
-/** A published schema as a validator of others would use it. */
+/** A validator of a published schema, as in other programs. */
 function published(name: string): (value: unknown) => boolean {
   const schema = JSON.parse(
     readFileSync(new URL(`../../docs/schemas/${name}.json`, import.meta.url), 'utf8'),
@@ -31,14 +31,14 @@ describe('the published schema of a bundle', () => {
     { providers: providersAt('http://127.0.0.1:1') },
   );
 
-  test('the published schema of a bundle takes what a runtime takes', () => {
+  test('the published schema of a bundle accepts every bundle that a runtime accepts', () => {
     for (const good of [everything, bundleOf([quiet])]) {
       expect(bundleSchema.safeParse(good).success).toBe(true);
       expect(published('bundle.v1')(good)).toBe(true);
     }
   });
 
-  test('the published schema of a bundle refuses what a runtime refuses, as far as a schema can say it', () => {
+  test('the published schema of a bundle refuses what a runtime refuses, as far as a schema can express it', () => {
     const wrong: object[] = [
       {},
       { ...everything, schema: 'bundle/v2' },
@@ -56,7 +56,7 @@ describe('the published schema of a bundle', () => {
   });
 });
 
-test('the published schemas of providers take exactly a decision', () => {
+test('the published schemas of providers accept exactly a decision', () => {
   for (const [name, words] of [
     ['detector.v1.answer', ['allow', 'deny']],
     ['classifier.v1.answer', ['allow', 'deny', 'uncertain']],

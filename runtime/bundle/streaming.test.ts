@@ -55,11 +55,11 @@ test.each([
   expect(judge([rule])).toEqual({ streaming: forbiddenBy('r'), warned: ['r'] });
 });
 
-test('the first enforced rule that needs the whole text is the one that is named', () => {
+test('the first enforced rule that needs the whole text is reported', () => {
   expect(judge([quiet, regex('one', '^a'), regex('two', '^b')]).streaming).toEqual(forbiddenBy('one'));
 });
 
-test('an observe rule that needs the whole text is a warning and forbids nothing', () => {
+test('an observe rule that needs the whole text is a warning and does not forbid streams', () => {
   expect(judge([quiet], [regex('o', '^a'), regex('p', 'a{300}'), regex('q', 'a+')])).toEqual({
     streaming: allowed,
     warned: ['o', 'p'],

@@ -228,7 +228,7 @@ describe('an observe rule', () => {
     },
   );
 
-  test('an observe rule with a provider is not awaited, ends at its own time-out and holds no check slot', async () => {
+  test('an observe rule with a provider is not awaited, ends at its own timeout and holds no check slot', async () => {
     await using provider = await startScriptedHttp(silence);
     const limits = { ...defaultBundleLimits, maxConcurrency: 1 };
     const slow = { ...observed(detector('d')), timeoutMs: 30 };
@@ -275,7 +275,7 @@ describe('time', () => {
 
   verifies(
     ['guardrail:errors:rule-timeout', 'guardrail:fail-closed:timeout', 'guardrail:execution:mandatory-error-forbids'],
-    'a mandatory rule over its own time-out is rule_timeout, also beside observe rules',
+    'a mandatory rule over its own timeout is rule_timeout, also in a section with observe rules',
     async () => {
       await using provider = await startScriptedHttp(silence);
       await using runtime = await withDeadline(provider, 3_000, 40, { ...observed(word), timeoutMs: 100 });
@@ -293,7 +293,7 @@ describe('time', () => {
 
   verifies(
     ['guardrail:errors:stage-timeout', 'guardrail:execution:stage-deadline-forbids'],
-    'a check over the deadline of its stage is stage_timeout, also beside observe rules',
+    'a check over the deadline of its stage is stage_timeout, also in a section with observe rules',
     async () => {
       await using provider = await startScriptedHttp(silence);
       await using runtime = await withDeadline(provider, 120, 120, { ...observed(word), timeoutMs: 100 });

@@ -17,7 +17,7 @@ export type OverloadedPart = 'bodies' | 'checks' | 'observers';
 
 /** Counts checks and refusals. Never throws, and no decision depends on it. */
 export type CheckMeter = {
-  /** A check of a policy ended; once per check. `ms` is the time since its headers were there. */
+  /** A check of a policy ended; once per check. `ms` is the time since its headers arrived. */
   decided(stage: Stage, policyId: string, decision: Decision['kind'], ms: number): void;
   /** An error was answered. */
   refused(stage: Stage, code: CheckErrorCode): void;
@@ -26,11 +26,11 @@ export type CheckMeter = {
   slotFreed(): void;
 };
 
-/** Runs questions of observe rules beside the checks (`guardrail:observe:no-block`). */
+/** Runs the provider calls of observe rules in the background (`guardrail:observe:no-block`). */
 export type Observers = {
   /**
-   * Starts the question and returns at once; the outcome is only counted. More questions in flight than the cap are
-   * not asked and count as an error of their rule. Never throws.
+   * Starts the call and returns at once; the outcome is only counted. A call over the limit of calls in flight is not
+   * sent and counts as an error of its rule. Never throws.
    */
   start(rule: CompiledRule, question: Question): void;
 };

@@ -20,7 +20,7 @@ function rule(id: string, change: Partial<CompiledRule> = {}): CompiledRule {
   };
 }
 
-/** A section whose units take their time on a clock of the test. */
+/** A section whose units advance the clock of the test. */
 function run(rules: readonly CompiledRule[], units: readonly (Unit & { readonly ms: number })[], deadlineMs = 100) {
   const clock = createFakeClock();
   const ran: number[] = [];
@@ -83,7 +83,7 @@ describe('an engine pass', () => {
     });
   });
 
-  test('an engine pass over the time-out of its rule is rule_timeout', async () => {
+  test('an engine pass over the timeout of its rule is rule_timeout', async () => {
     expect((await run([rule('a')], [unit(0, 20)])).decision).toEqual(pass);
     expect((await run([rule('a')], [unit(0, 21)])).decision).toEqual(failed('rule_timeout'));
     expect((await run([rule('a')], [unit(0, 21, true)])).decision).toEqual(failed('rule_timeout'));

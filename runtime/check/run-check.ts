@@ -34,8 +34,8 @@ type Run = Check & {
 
 /**
  * Judges messages by one section (`guardrail:execution:*`): every rule sees the original, a deny or a failure of an
- * enforced rule ends the check, replacements are collected and applied at the end.
- * Never rejects: what cannot be judged is a failed decision.
+ * enforced rule ends the check, replacements are collected and applied at the end. Never rejects: a check that cannot
+ * be completed is a failed decision.
  */
 export async function runCheck(check: Check, ports: CheckPorts): Promise<Decision> {
   const run: Run = {

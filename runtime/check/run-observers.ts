@@ -4,8 +4,8 @@ import { askRule } from './ask-rule.ts';
 import type { CheckMeter, Observers, RuleTally } from './ports.ts';
 
 /**
- * Observers over a cap on the questions in flight in this process. A question ends at the time-out of its rule; the
- * end of `signal` ends all of them.
+ * Observers with a limit on provider calls in flight in this process. A call ends at the timeout of its rule; aborting
+ * `signal` ends all calls.
  */
 export function createObservers(options: {
   readonly clock: Clock;

@@ -68,7 +68,7 @@ async function endingOf(running: RunningCheck, served: ServedBundle | undefined)
   }
 }
 
-/** Reads the body into the check while one of the places for bodies is held; a slow caller holds no check slot. */
+/** Reads the body into the check while holding a body slot, so that a slow client holds no check slot. */
 async function readInTime(
   { incoming, service, check, startedAt }: RunningCheck,
   served: ServedBundle,
@@ -166,15 +166,17 @@ function finish(running: RunningCheck, ending: Ending): void {
 
 const noHeaders: Readonly<Record<string, string>> = {};
 
-/** The id of the rule that decided, for a caller that asks: one rule, no text, no place and no other match. */
+/**
+ * The id of the rule that decided, for a client that requests it: one rule, no text, no position and no other match.
+ */
 function explanation({ headers, decidedBy }: PendingCheck): Readonly<Record<string, string>> {
   const asked = headers.explain.ok && headers.explain.value === explainRule;
   return asked && decidedBy !== undefined ? { [explainHeaders.rule]: decidedBy } : noHeaders;
 }
 
 /**
- * Counters are the record of failed checks (`guardrail:stateless:only-process-metrics`); the line is for debugging. It
- * names the policy and the rule and holds nothing of the text.
+ * Counters are the record of failed checks (`guardrail:stateless:only-process-metrics`); the log line is for debugging.
+ * It names the policy and the rule and contains no checked text.
  */
 function logFailure({ service, check }: RunningCheck, { code, rule }: Failed, traceId: string): void {
   service.logger.debug('check_failed', { stage: check.stage, policy: check.context?.policyId, code, rule, traceId });

@@ -33,8 +33,8 @@ export function createRuntimeApp(service: RuntimeService): Hono<Bindings> {
 }
 
 /**
- * The same answers for checks without the objects that the framework makes for a request, which cost as much as judging
- * a short text: the route is the whole request target, and all that is written is written to Node's answer anyway.
+ * Answers checks without the request objects of the framework, which cost as much as judging a short text: the route is
+ * the whole request target, and the answer is written to the response of Node in both cases.
  */
 export function createDirectChecks(service: RuntimeService): DirectHandler {
   const checks = new Map(checkEndpoints.map((endpoint) => [endpoint.path, endpoint]));

@@ -279,7 +279,7 @@ verifies(['guardrail:request-body:role-length-1-to-32'], 'a role has 1 to 32 cod
 
 verifies(
   ['guardrail:request-body:role-no-trust', 'guardrail:request-body:role-system-checked'],
-  'every role is judged alike, system too',
+  'every role is judged in the same way, including system',
   async () => {
     for (const role of ['user', 'system', 'developer', 'assistant', 'tool', 'admin']) {
       const denied = await request(messages({ role, content: 'this is forbidden' }));

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => runtime[Symbol.asyncDispose]());
 
-/** Request line and good headers, the last line open. */
+/** Request line, valid headers and the given header lines, up to the empty line. */
 function head(...lines: readonly string[]): string {
   const list = runtime.headers();
   const good = Array.from({ length: list.length / 2 }, (_, index) => `${list[2 * index]}: ${list[2 * index + 1]}`);
@@ -23,7 +23,7 @@ function head(...lines: readonly string[]): string {
 }
 
 describe('a slow body', () => {
-  test('a slow body holds no check slot, and no more than four for each slot are read at once', async () => {
+  test('a slow body holds no check slot, and at most four bodies for each slot are read at once', async () => {
     const slow = await Promise.all(
       [1, 2, 3, 4].map(() => holdRequest(runtime.url, head(`content-length: ${body.length}`))),
     );
@@ -55,7 +55,7 @@ describe('a slow body', () => {
     expect(patient.received()).toMatch(/^HTTP\/1\.1 503 /);
   });
 
-  test('a slow body whose sender goes away frees its place', async () => {
+  test('a slow body whose client disconnects frees its slot', async () => {
     for (let round = 0; round < 6; round += 1) {
       using gone = await holdRequest(runtime.url, `${head('content-length: 60')}{"body"`);
       gone.socket.destroy();
@@ -125,7 +125,7 @@ describe('a refused body', () => {
   });
 });
 
-test('requests behind each other on one connection are answered in order', async () => {
+test('pipelined requests on one connection are answered in order', async () => {
   const denied = body.replace('"x"', '"forbidden"');
   const one = (text: string): string => head(`content-length: ${text.length}`) + text;
   using pipelined = await holdRequest(runtime.url, one(body) + one(denied) + one('{') + one(body));

@@ -24,7 +24,7 @@ function answer(decision: CheckAnswer['decision'], result: unknown): CheckAnswer
 type Checked = {
   readonly stage: Stage;
   readonly messages: readonly CheckMessage[];
-  /** The JSON text that the messages were read from; absent when they were not. */
+  /** The JSON text that the messages were read from; absent if they were not read from JSON. */
   readonly source?: Buffer;
   readonly maxBodyBytes: number;
 };
@@ -64,12 +64,12 @@ function maskAnswer(decision: Masked, check: Checked): CheckAnswer | Failed {
 }
 
 const BACKSLASH = 0x5c;
-/** Characters that must be escaped in a string of JSON (RFC 8259, section 7), or cannot be UTF-8. */
+/** Characters that must be escaped in a JSON string (RFC 8259, section 7), or that UTF-8 cannot encode. */
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
- * Whether all texts stand in JSON as they are: those of a source without a backslash do, and nothing was put into them
- * that does not. Searching for characters to escape takes longer than the rest of the answer.
+ * Whether all texts can be written to JSON without escapes: the source has no backslash, and no replacement needs an
+ * escape. Searching for characters to escape takes longer than the rest of the answer.
  */
 function needsNoEscape({ inserted }: Masked, { source }: Checked): boolean {
   return source !== undefined && !source.includes(BACKSLASH) && !inserted.some((text) => escaped.test(text));

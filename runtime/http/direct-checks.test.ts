@@ -3,7 +3,7 @@ import { bundleOf, masking, regex, stopList } from '../testing/build-bundle.ts';
 import { rawRequest } from '../testing/raw-request.ts';
 import { checkText, startRuntime } from '../testing/start-runtime.ts';
 
-/** A host in upper case is read by the framework, so that its request takes the longer way. */
+/** A request with a host in upper case is not answered directly but by the framework. */
 const hosts = { direct: 'runtime.example', framework: 'RUNTIME.example' } as const;
 
 const rules = [stopList('words', ['bomb']), masking(regex('digits', '\\d{4}'), '[number]')];
@@ -23,7 +23,7 @@ const cases: readonly [string, string, string, Readonly<Record<string, string>>]
   ['another path', '/request/', body('hello'), {}],
 ];
 
-test.each(cases)('%s is answered alike with and without the framework', async (_, path, text, changes) => {
+test.each(cases)('%s gets the same answer with and without the framework', async (_, path, text, changes) => {
   await using runtime = await startRuntime(bundleOf(rules));
   const list = runtime.headers(changes);
   const head = list.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${list[at + 1] ?? ''}`] : []));

@@ -41,8 +41,8 @@ export function sendText(
 }
 
 /**
- * The same for a text whose length in bytes of UTF-8 is known already. Text leaves in one write together with its head;
- * bytes would take two. Text of ASCII is its own UTF-8: it leaves without being measured and converted again.
+ * Sends a JSON answer whose length in bytes of UTF-8 is known. A string is sent in one write together with the head; a
+ * buffer would take two. ASCII text is sent as latin1, which needs no conversion.
  */
 export function sendMeasured(
   outgoing: ServerResponse,

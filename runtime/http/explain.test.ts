@@ -20,7 +20,7 @@ const cases = [
   ['a pass, as no rule', 'hello', undefined],
 ] as const;
 
-test.each(cases)('a check that asks for the rule is told that of %s, with the same body', async (_name, text, rule) => {
+test.each(cases)('a check that requests the rule gets that of %s, with the same body', async (_name, text, rule) => {
   const plain = await runtime.check('request', [text]);
   const told = await runtime.check('request', [text], ask);
   expect(told.headers['x-portcullis-rule']).toBe(rule);
@@ -28,7 +28,7 @@ test.each(cases)('a check that asks for the rule is told that of %s, with the sa
 });
 
 test.each([undefined, 'all', '', ['rule', 'rule']])(
-  'a check with the explain header %j is told no rule',
+  'a check with the explain header %j gets no rule id',
   async (value) => {
     const { status, headers } = await runtime.check('request', ['forbidden'], { 'x-portcullis-explain': value });
     expect(status).toBe(200);
@@ -36,7 +36,7 @@ test.each([undefined, 'all', '', ['rule', 'rule']])(
   },
 );
 
-test('a check without the service token is told no rule', async () => {
+test('a check without the service token gets no rule id', async () => {
   const { status, headers } = await runtime.check('request', ['forbidden'], { ...ask, authorization: 'Bearer wrong' });
   expect(status).toBe(401);
   expect(headers).not.toHaveProperty('x-portcullis-rule');

@@ -90,10 +90,7 @@ function isThere(header: OnceHeader): boolean {
   return header.ok || header.fault !== 'missing';
 }
 
-/**
- * The size that the request declares, in a number that Node has found well formed and given once; the bytes that really
- * come are counted while they are read.
- */
+/** The declared Content-Length, which Node has validated; the bytes that arrive are counted while they are read. */
 function declaredSize({ headers, bundle }: PendingCheck): CheckErrorCode | undefined {
   const limit = bundle?.limits.maxBodyBytes ?? limits.maxBodyBytes.max;
   const declared = headers.contentLength.ok ? Number(headers.contentLength.value) : 0;

@@ -217,7 +217,7 @@ describe('GET /docs', () => {
 
   verifies(
     ['guardrail:endpoints:docs-post-needs-headers'],
-    'GET /docs gives a POST no rights: without the headers it fails like any other',
+    'a POST from GET /docs has no extra rights: without the headers it fails like any other',
     async () => {
       const fromDocs = { authorization: undefined, referer: `${runtime.url}/docs`, origin: runtime.url };
       expect((await runtime.check('request', ['hello'], fromDocs)).status).toBe(401);

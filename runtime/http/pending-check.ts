@@ -16,7 +16,7 @@ export type CheckHeaders = {
   readonly contentType: OnceHeader;
   readonly contentEncoding: OnceHeader;
   readonly contentLength: OnceHeader;
-  /** Not part of the contract: any other value than the one that is known is ignored. */
+  /** Not part of the contract; unknown values are ignored. */
   readonly explain: OnceHeader;
 };
 
@@ -26,11 +26,11 @@ type ContextHeaders = {
   readonly policyRevision: string;
   readonly bundleDigest: string;
   readonly contentProfile: string;
-  /** Absent where the profile does not ask for it and the caller does not send it. */
+  /** Absent if the profile does not require it and the client does not send it. */
   readonly responseMode: ResponseMode | undefined;
 };
 
-/** A check on its way through the gates; each gate may only rely on what earlier ones put there. */
+/** A check on its way through the gates; a gate may rely only on members that earlier gates set. */
 export type PendingCheck = {
   readonly stage: Stage;
   readonly headers: CheckHeaders;
@@ -45,7 +45,7 @@ export type PendingCheck = {
   decidedBy?: string | undefined;
 };
 
-/** One condition on a check: the code of the refusal, or nothing. A gate never throws on what a caller sent. */
+/** One condition on a check: the code of the refusal, or nothing. A gate never throws because of client input. */
 export type Gate = (check: PendingCheck) => CheckErrorCode | undefined;
 
 /** The refusal of the first gate in the list that fails. */

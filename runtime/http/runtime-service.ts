@@ -45,6 +45,6 @@ export type HttpExchange = { readonly incoming: IncomingMessage; readonly outgoi
 export type Endpoint = {
   readonly path: string;
   readonly methods: readonly string[];
-  /** Sends the whole answer, errors too, unless the caller is gone. */
+  /** Sends the whole answer, errors too, unless the client has disconnected. */
   readonly answer: (exchange: HttpExchange, service: RuntimeService) => void | Promise<void>;
 };

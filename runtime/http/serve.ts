@@ -6,9 +6,9 @@ import { errorBody } from './error-answer.ts';
 import type { RuntimeService } from './runtime-service.ts';
 
 const headersTimeoutMs = 10_000;
-/** Longer than the connections of callers live unused, so that none is closed under a request. */
+/** Longer than the idle timeout of clients, so that no connection is closed while a request arrives. */
 const keepAliveTimeoutMs = 65_000;
-/** Gateways keep their connections for as long as they may: processes that come later get their part of the checks. */
+/** Gateways keep connections open as long as possible; this limit moves checks to processes that started later. */
 const connectionAgeMs = 60_000;
 const maxHeaderBytes = 16_384;
 
@@ -17,7 +17,7 @@ const unreadable: CheckErrorCode = 'invalid_json';
 
 /**
  * Serves the interface over HTTP/1.1.
- * @throws ListenError where the address cannot be had
+ * @throws ListenError if the address is not available
  */
 export function serve(
   address: { readonly host: string; readonly port: number },

@@ -21,7 +21,7 @@ const passingResponse = '{"body":{"choices":[{"message":{"role":"user","content"
 
 const headerRows = Object.values(rowsByGroup).flat();
 
-/** The good headers as lines, changed: a value of null leaves a header out, a list repeats it. */
+/** The valid headers as lines, with changes: null omits a header, a list repeats it. */
 function headerLines(changes: HeaderRow[1] = {}): string {
   const list = runtime.headers();
   const lines: [string, string][] = [];
@@ -70,7 +70,7 @@ function forResponse([name, body, status, code]: BodyRow): BodyRow | undefined {
 }
 const responseRows = bodyRows.map(forResponse).filter((row) => row !== undefined);
 
-/** Faults in the order of the gates; each is answered by its own code when it is alone. */
+/** Faults in the order of the gates; each is answered with its own code if it is the only one. */
 type Fault = {
   readonly name: string;
   readonly code: CheckErrorCode;
@@ -129,7 +129,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
       'guardrail:errors:invalid-json-strict-parsing',
       'guardrail:errors:invalid-payload',
     ],
-    `has ${bodyRows.length + responseRows.length} bodies, each answered as the contract says`,
+    `each of ${bodyRows.length + responseRows.length} bodies is answered as the contract requires`,
     async () => {
       for (const [name, body, status, code] of bodyRows) {
         expect({ name, ...told(await post('/request', bytesOf(body))) }).toEqual({ name, status, code });
@@ -172,7 +172,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
       'guardrail:errors:unsupported-media',
       'guardrail:headers:content-encoding-unsupported',
     ],
-    'the media type is JSON, declared once, and no Content-Encoding is taken, identity neither',
+    'the media type is JSON, declared once, and every Content-Encoding is refused, including identity',
     () => expectRows(rowsByGroup.media),
   );
 
@@ -182,7 +182,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
   test('headers in any allowed spelling are accepted, and extra ones do not matter', () =>
     expectRows(rowsByGroup.fine));
 
-  test(`has ${httpRows.length} faults of HTTP itself, answered in the error body`, async () => {
+  test(`each of ${httpRows.length} HTTP protocol inputs is answered as the contract requires`, async () => {
     for (const [name, template, status, code, options] of httpRows) {
       const text = template
         .replaceAll('<head>', headerLines())
@@ -194,7 +194,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
     }
   });
 
-  test(`has ${pairs.length + three.length} inputs with several faults: the first gate answers`, async () => {
+  test(`each of ${pairs.length + three.length} inputs with several faults is answered by the first gate that fails`, async () => {
     for (const list of [...faults.map((fault) => [fault]), ...pairs, ...three]) {
       const name = list.map((fault) => fault.name).join(' and ');
       const [first] = list;

@@ -103,5 +103,5 @@ function compile(parsed: ParsedBundle, askOf: AskOf, figures: FigureSource): Com
   }
 }
 
-/** Stands for providers that are not asked: the steps that would ask are left out. */
+/** Placeholder for providers that are not called: the steps that would call them are omitted. */
 const skipped: AskOf = () => async () => ({ kind: 'failed', code: 'internal' });

@@ -11,12 +11,12 @@ import type { Decision } from '../rules/decision.ts';
 type TextCheck = JudgeJob['checks'][number];
 type TextResult = JudgeVerdict['results'][number];
 
-/** A clock that stands still: whether a rule matches must not depend on the load of the machine. */
+/** A clock that does not advance: whether a rule matches must not depend on the load of the machine. */
 const stillClock: Clock = { now: () => 0, date: () => new Date(0) };
 
 /**
  * Judges one text as POST /request or /response would in mode buffered. Without providers the rules that need one are
- * not run and are named; observe rules never decide, so theirs are never asked.
+ * not run and are named; providers of observe rules are never called, because observe rules never decide.
  */
 export async function runTextCheck(
   loaded: LoadedBundle,

@@ -6,8 +6,8 @@ export type CheckedText = {
   /** The text as UTF-8. All offsets refer to these bytes. */
   readonly bytes: Buffer;
   /**
-   * The bytes as a string, one character for each: nothing finds a byte faster than V8 finds a character in such a
-   * string (0.006 ns for a byte of text; 0.14 in a string that V8 keeps with two bytes for each character, as it may
+   * The bytes as a string, one character for each: the fastest search for a byte is that of V8 for a character in such
+   * a string (0.006 ns for a byte of text; 0.14 in a string that V8 keeps with two bytes for each character, as it may
    * keep any other).
    */
   readonly byteString: string;

@@ -23,8 +23,8 @@ export type Effect =
   | {
       readonly kind: 'ask';
       /**
-       * Asks the provider of the rule. Never rejects: whatever goes wrong is a failed verdict. An aborted signal ends
-       * the call; the value returned then is ignored.
+       * Asks the provider of the rule. Never rejects: every fault is a failed verdict. An aborted signal ends the call;
+       * the value returned then is ignored.
        */
       readonly ask: (question: Question, signal: AbortSignal) => Promise<Verdict>;
     };

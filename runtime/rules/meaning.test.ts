@@ -123,7 +123,7 @@ function outcomeOf({ status, json }: RuntimeResponse): string {
   return { policy_pass: '-', policy_denied: 'denied' }[reason] ?? contents.join('\n');
 }
 
-test('the page has a row for every table that is known, and no table beside them', () => {
+test('docs/matching.md has rows in every known table, and no other table', () => {
   expect([...tables.keys()].sort()).toEqual(
     [
       'Terms How Text Result',

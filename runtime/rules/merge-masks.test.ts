@@ -9,12 +9,12 @@ const merged = (...replacements: Replacement[]): unknown => {
 };
 
 describe('replacements of several rules', () => {
-  test('replacements of several rules that do not overlap stay, in order', () => {
+  test('replacements of several rules that do not overlap are kept, in order', () => {
     expect(merged()).toEqual([]);
     expect(merged(at(5, 6), at(0, 2, 'x'))).toEqual([at(0, 2, 'x'), at(5, 6)]);
   });
 
-  test('replacements of several rules that touch stay apart', () => {
+  test('replacements of several rules that touch are not merged', () => {
     expect(merged(at(0, 2), at(2, 4))).toEqual([at(0, 2), at(2, 4)]);
     expect(merged(at(0, 2), at(2, 4, 'x'))).toEqual([at(0, 2), at(2, 4, 'x')]);
   });

@@ -1,4 +1,4 @@
-/** A stretch of bytes of one text, end exclusive, and what stands there after a mask. */
+/** A range of bytes of one text, end exclusive, and its replacement. */
 export type Replacement = { readonly start: number; readonly end: number; readonly text: string };
 
 type MergedMasks =
@@ -6,9 +6,9 @@ type MergedMasks =
   | { readonly ok: false; readonly code: 'invalid_replacement' };
 
 /**
- * Brings the replacements of all rules for one text together (`guardrail:execution:overlap-conflict`).
- * Overlapping stretches with one replacement text become their union; any other overlap cannot be applied.
- * Stretches that only touch do not overlap. The result is sorted and free of overlaps.
+ * Merges the replacements of all rules for one text (`guardrail:execution:overlap-conflict`). Overlapping ranges with
+ * the same replacement text become their union; any other overlap cannot be applied. Ranges that only touch do not
+ * overlap. The result is sorted and free of overlaps.
  */
 export function mergeMasks(replacements: readonly Replacement[]): MergedMasks {
   const sorted = [...replacements].sort((left, right) => left.start - right.start || left.end - right.end);
@@ -26,9 +26,9 @@ export function mergeMasks(replacements: readonly Replacement[]): MergedMasks {
 }
 
 /**
- * The text with its replacements in place; `bytes` is its UTF-8, of which the offsets are. They are sorted, do not
- * overlap and lie on character boundaries, as `mergeMasks` and the engine give them. A replacement stands literally:
- * nothing in it is expanded or matched again.
+ * The text with its replacements applied; `bytes` is its UTF-8 form, to which the offsets refer. Replacements are
+ * sorted, do not overlap and lie on character boundaries, as `mergeMasks` and the engine return them. A replacement is
+ * inserted literally: it is not expanded or matched again.
  */
 export function applyMasks(text: string, bytes: Buffer, replacements: readonly Replacement[]): string {
   const isAscii = text.length === bytes.length;

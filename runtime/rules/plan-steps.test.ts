@@ -24,7 +24,7 @@ describe('steps of a section', () => {
     expect(plan(local, watchingLocal, local)).toEqual([{ local: [0, 1, 2], from: 0, to: 3, observers: [] }]);
   });
 
-  test('steps of a section wait at every enforced rule with a provider, so that nothing goes out before earlier rules passed', () => {
+  test('steps of a section wait at every enforced rule with a provider, so that no text is sent before the earlier rules have passed', () => {
     expect(plan(local, remote, local, remote)).toEqual([
       { local: [0], from: 0, to: 1, observers: [] },
       1,

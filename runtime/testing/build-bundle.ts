@@ -14,7 +14,7 @@ type Regex = Extract<BaselineRule, { kind: 'regex' }>;
 type Detector = Extract<BaselineRule, { kind: 'external_pipeline' }>;
 type Classifier = Extract<BaselineRule, { kind: 'llm_classifier' }>;
 
-/** Time-outs that no test meets by accident; a test about time sets its own. */
+/** Timeouts that no test exceeds by accident; a test about time sets its own. */
 const timeoutMs = 2_000;
 const deadlineMs = 4_000;
 
@@ -54,7 +54,7 @@ export function observed(rule: BaselineRule): AdditionalRule {
   return { ...rule, mode: 'observe' };
 }
 
-/** A rule that fires on nothing that a test says by accident. */
+/** A rule that no other test text matches by accident. */
 export const quiet = stopList('quiet', ['\u{10ffff}']);
 
 export function section(baseline: readonly BaselineRule[], additional: readonly AdditionalRule[] = []): Section {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A request that is sent bit by bit over a connection of its own. */
+/** A request that is sent in parts over its own connection. */
 export type HeldRequest = Disposable & {
   readonly send: (bytes: string | Buffer) => void;
   /** Everything that the server has sent so far. */

@@ -1,6 +1,6 @@
 import { answers } from '#kit/testing/scripted-http';
 
-/** A chat completion with this content and nothing unusual. */
+/** An ordinary chat completion with this content. */
 export function completion(content: unknown, message: object = {}, finish = 'stop'): object {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return {

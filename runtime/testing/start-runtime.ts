@@ -16,7 +16,7 @@ export type RuntimeResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  // The body as JSON; tests look into it.
+  // The body as JSON, from which tests read any member.
   readonly json: Json;
 };
 type Json = { readonly [key: string]: Json } & { readonly action?: Json; readonly code?: string };

@@ -13,7 +13,7 @@ type Providers = AsyncDisposable & { readonly askOf: AskOf };
 
 /**
  * Connects the providers that rules of the bundle name. Each credential is a file of the secrets folder, read when it
- * is used and again when it changes; one that is missing at the start refuses the bundle.
+ * is used and again when it changes; if one is missing at the start, the bundle is refused.
  * @throws BundleError from `askOf` when the folder or a credential is missing
  */
 export function connectProviders(

@@ -26,9 +26,9 @@ const unavailable: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code
 const invalid: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_invalid_answer' } };
 
 /**
- * Posts a JSON body and reads a strict JSON answer of at most 64 KiB. A provider that cannot be reached,
- * breaks off or answers with another status than 200 is unavailable: redirects are not followed, and what stands in
- * the body of an error is not looked at. Never rejects.
+ * Posts a JSON body and reads a strict JSON answer of at most 64 KiB. A provider that cannot be reached, closes the
+ * connection early or answers with another status than 200 is unavailable: redirects are not followed, and the body of
+ * an error is ignored. Never rejects.
  */
 export async function postJson(call: ProviderCall, body: unknown, signal: AbortSignal): Promise<ProviderAnswer> {
   try {

@@ -73,7 +73,7 @@ describe('a detector', () => {
 
   verifies(
     ['guardrail:errors:provider-error', 'guardrail:fail-closed:error'],
-    'a detector that cannot be reached or answers with an error is provider_unavailable, whatever its body says',
+    'a detector that cannot be reached or answers with an error is provider_unavailable, whatever the body of its answer',
     async () => {
       for (const status of [201, 204, 301, 302, 307, 400, 401, 403, 404, 429, 500, 503]) {
         const behaviour = answers(status === 204 ? '' : { decision: 'allow' }, status, {
@@ -93,7 +93,7 @@ describe('a detector', () => {
     },
   );
 
-  test('a detector that refuses connections or speaks no HTTP is provider_unavailable', async () => {
+  test('a detector that refuses connections or does not speak HTTP is provider_unavailable', async () => {
     await using nobody = await startRuntime(bundleAt(`http://127.0.0.1:${await unusedPort()}`));
     expect(outcome(await nobody.check('request', ['hello']))).toEqual(failed('provider_unavailable'));
     const half = createServer((socket) => socket.end('not http\r\n\r\n')).listen(0, '127.0.0.1');
@@ -209,7 +209,7 @@ describe('a classifier', () => {
 
   verifies(
     ['bundle:llm-classifier:provider-apart-from-agents'],
-    'a classifier is called alike, whatever model of an agent the environment approves',
+    'a classifier is called in the same way, whatever model for agents the environment approves',
     async () => {
       const remote = policy(section([quiet]), section([classifier('classifier')]));
       const definition = {
@@ -320,7 +320,7 @@ describe('a classifier', () => {
 
 verifies(
   ['guardrail:error-body:no-provider-answer'],
-  'an answer of a provider is in no error and in no log line',
+  'no error and no log line contains the answer of a provider',
   async () => {
     const marker = 'marker-of-the-provider';
     for (const behaviour of [
@@ -343,7 +343,7 @@ verifies(
 );
 
 describe('a credential', () => {
-  test('a credential that is missing refuses the bundle; one that vanishes later fails the check', async () => {
+  test('a bundle with a missing credential is refused; if the credential is removed later, the check fails', async () => {
     const missing = bundleAt(provider.url);
     const [one, two] = missing.providers;
     const named: Bundle = { ...missing, providers: [{ ...one!, credential: 'absent.key' }, two!] };

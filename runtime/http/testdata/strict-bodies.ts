@@ -1,9 +1,9 @@
 import { MALFORMED } from '#kit/json/testing/malformed';
 
-/** A body and what it is answered with. Bytes stand for what is no text. */
+/** A body and the expected answer. Bytes are used for bodies that are not valid text. */
 export type BodyRow = readonly [name: string, body: string | readonly number[], status: number, code: string];
 
-/** The same content in a body of either stage; the text goes between the quotes of a content as it is. */
+/** The same content in a body of either stage; the text is inserted unescaped between the quotes of the content. */
 const open = '{"body":{"messages":[{"role":"user","content":"';
 const close = '"}]}}';
 const message = '{"role":"user","content":"x"}';
@@ -79,8 +79,8 @@ const fine: readonly BodyRow[] = [
 ];
 
 /**
- * Bodies of POST /request; a runtime with maxBodyBytes 2048, maxMessages 8 and a rule against "forbidden". Bodies whose
- * members are of another kind stand in `bodies.test.ts`.
+ * Bodies of POST /request; a runtime with maxBodyBytes 2048, maxMessages 8 and a rule against "forbidden".
+ * `bodies.test.ts` covers bodies with members of another type.
  */
 export const bodyRows: readonly BodyRow[] = [
   ...malformed,

@@ -1,4 +1,4 @@
-/** Changes to the headers of a good check, and the answer. A list sends the header several times, null not at all. */
+/** Changes to the headers of a valid check, and the answer. A list sends the header several times, null omits it. */
 export type HeaderRow = readonly [
   name: string,
   changes: Readonly<Record<string, string | readonly string[] | null>>,

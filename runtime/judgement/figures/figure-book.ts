@@ -3,7 +3,7 @@ import type { Automaton } from '../../rules/pattern/cost/determinize.ts';
 import type { FigureSource, FiringFigures, ListingFigures } from '../../rules/pattern/cost/pattern-figures.ts';
 import type { StoredFigures } from './figure-schemas.ts';
 
-/** Figures of each kind that a book keeps: those of about 30 policies of 200 rules. The oldest leave first. */
+/** Limit of figures of each kind: those of about 30 policies of 200 rules. The oldest are dropped first. */
 const maxFigures = 6_000;
 
 export type WorkedOut = {
@@ -13,12 +13,12 @@ export type WorkedOut = {
   readonly set?: Automaton | undefined;
 };
 
-/** The figures of patterns that are known from before, and those that this process adds. */
+/** The figures of patterns from earlier validations, and those that this process adds. */
 export type FigureBook = {
   readonly source: FigureSource;
   has(key: string, lists: boolean): boolean;
   add(key: string, worked: WorkedOut): void;
-  /** Counts the figures that were added or worked out, so that a book without news is not written again. */
+  /** Counts the figures that were added or worked out, so that an unchanged book is not written again. */
   added(): number;
   content(): StoredFigures;
 };
@@ -70,7 +70,7 @@ function shelf<T>(known: readonly (readonly [string, T])[]) {
   };
 }
 
-/** Lengths stand before the keys, so that no two lists have one digest. */
+/** Each key follows its length, so that different lists never have the same input to the digest. */
 function digestOfKeys(keys: readonly string[]): string {
   const hash = createHash('sha256');
   for (const key of keys) hash.update(`${key.length}:`).update(key);

@@ -10,22 +10,26 @@ const maxBytes = 8 * 1_024 * 1_024;
 /** Files of other builds that are kept, for example of other checkouts of the same user. */
 const keptBuilds = 3;
 const fileForm = /^figures-[0-9a-f]{32}\.json$/;
-/** What a validation that was killed while it wrote has left, and how old it is at least: no write takes as long. */
+/** Leftovers of validations that were killed during a write, and their minimum age, which is longer than any write. */
 const leftoverForm = /^\.figures-[0-9a-f]{32}\.json\.[0-9a-f-]{36}\.tmp$/;
 const leftoverMs = 600_000;
 const nothing: StoredFigures = { firing: [], listing: [], joint: [] };
 
 /**
- * Figures of patterns on disk, for validating again. They are a convenience: a file that is missing, damaged, of another
- * build or not of this user alone counts as empty, and a runtime works out its own figures when it loads a bundle.
+ * Figures of patterns on disk, for later validations. They are an optimization: a file that is missing, damaged, of
+ * another build or accessible to other users counts as empty, and a runtime computes its own figures when it loads a
+ * bundle.
  */
 export type FigureFile = {
   read(): Promise<StoredFigures>;
-  /** Replaces the file atomically; a file that cannot be written stays as it was. Of concurrent writers the last one wins; what it did not know is worked out again. */
+  /**
+   * Replaces the file atomically; a file that cannot be written stays as it was. Of concurrent writers the last one
+   * wins; figures that only the others had are computed again.
+   */
   write(figures: StoredFigures): Promise<void>;
 };
 
-/** @param folder created if it is missing; undefined for a file that is never there */
+/** @param folder created if it is missing; undefined for no file */
 export async function openFigureFile(folder: string | undefined): Promise<FigureFile> {
   if (folder === undefined || !(await isOwnFolder(folder))) return { read: async () => nothing, write: async () => {} };
   const path = join(folder, `figures-${await buildOfFigures()}.json`);
@@ -76,7 +80,7 @@ function parse(content: string): StoredFigures {
   return figuresSchema.parse(JSON.parse(text));
 }
 
-/** Figures of other builds than the newest ones, and leftovers. What cannot be removed stays. */
+/** Figures of other builds than the newest ones, and leftovers. A file that cannot be removed stays. */
 async function removeOldFiles(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   const builds = await withTimes(folder, fileForm, names);

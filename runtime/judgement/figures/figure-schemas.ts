@@ -29,7 +29,7 @@ const listing = z
 /** Null: the common automaton is too large. */
 const joint = z.number().nonnegative().nullable();
 
-/** Figures by kind and by digest of what they belong to; the oldest first. */
+/** Figures by kind and by the digest of their pattern or list of patterns; the oldest first. */
 export const figuresSchema = z.strictObject({
   firing: z.array(z.tuple([z.string(), firing])),
   listing: z.array(z.tuple([z.string(), listing])),

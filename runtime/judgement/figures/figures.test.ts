@@ -97,7 +97,7 @@ test('only the patterns that were changed are worked out again', async () => {
   expect((await judged([listed, ...others])).workedOut).toBe(1);
 });
 
-test('a costly pattern is refused in the same words from known figures', async () => {
+test('a costly pattern is refused with the same message from known figures', async () => {
   const [first, again] = [await judged([costly]), await judged([costly])];
   expect(first.verdict.problems).toMatchObject([{ code: 'rule_too_costly' }, { code: 'rule_too_costly' }]);
   expect(again.verdict).toEqual(first.verdict);
@@ -146,7 +146,7 @@ test('a folder that others can write to, or that is a link, is neither read nor 
   expect((await judged(patterns, join(fileIn(folder), 'below'))).workedOut).toBe(patterns.length);
 });
 
-test('concurrent validations with one folder leave a whole file', async () => {
+test('concurrent validations with one folder leave a complete file', async () => {
   const [fine] = patterns;
   if (fine === undefined) throw new Error('no pattern');
   await Promise.all(Array.from({ length: 8 }, (_, index) => judged([fine, regex('own', `own${index}`)])));
@@ -154,7 +154,7 @@ test('concurrent validations with one folder leave a whole file', async () => {
   expect((await judged([fine])).workedOut).toBe(0);
 });
 
-test('forged figures admit nothing to a runtime: it works out its own', async () => {
+test('forged figures do not affect a runtime, because it computes its own', async () => {
   await judged([costly]);
   forge((figures) => figures.replace(/\{"plan":"unbounded-set"[^}]*\}/, '{"plan":"unbounded-set","ranges":0}'));
   const { verdict } = await judged([costly]);

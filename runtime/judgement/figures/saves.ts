@@ -1,4 +1,7 @@
-/** Writes one after another, beside other work. A failure is kept for `ended` and is not an unhandled rejection until then. */
+/**
+ * Runs writes one after another, in the background. A failure is kept for `ended`, so that it does not become an
+ * unhandled rejection.
+ */
 export function createSaves(write: () => Promise<void>): {
   /** Starts a write after those before it. */
   start(): void;

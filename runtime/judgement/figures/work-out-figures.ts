@@ -10,7 +10,7 @@ import { type FigureTask, runFigureTask } from './figure-task.ts';
 
 /** Limit of threads: each has a heap of its own. */
 const maxThreads = 4;
-/** A thread starts as fast as this many patterns are worked out. */
+/** Starting a thread takes as long as computing the figures of this many patterns. */
 const patternsPerThread = 6;
 
 type Task = FigureTask & { readonly key: string; rules: number };

@@ -99,7 +99,7 @@ describe('equality of characters', () => {
   });
 });
 
-describe('against the plainest implementation', () => {
+describe('against the naive implementation', () => {
   for (const wholeTokens of [false, true]) {
     test(wholeTokens ? 'token lists' : 'substring lists', () => {
       fc.assert(

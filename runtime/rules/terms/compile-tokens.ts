@@ -9,9 +9,9 @@ import { Vocabulary } from './token-vocabulary.ts';
 /**
  * Compiles terms for token match: a term matches where the text has the same code points (equality as in
  * compileLiterals) and the characters next to that place, if there are any, are no token characters. Token characters
- * are letters, numbers, combining marks and the underscore. A term may hold several words and any punctuation; at its
- * inside nothing but equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in
- * `use .net now` and not in `asp.net`.
+ * are letters, numbers, combining marks and the underscore. A term may hold several words and any punctuation; inside a
+ * term only equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in `use .net now`
+ * and not in `asp.net`.
  *
  * The text is cut into pieces: runs of token characters, and every other character alone. Both ends of a match are
  * piece borders, so a term is a sequence of pieces. A piece that is no run carries in its symbol whether a run follows;

@@ -31,7 +31,7 @@ const longTexts = fc.constantFrom(...Object.values(ALPHABETS)).chain((alphabet) 
 });
 
 describe('token lists on long texts', () => {
-  test('token lists on long texts find what the plainest implementation finds, wherever a block of the text ends', () => {
+  test('token lists on long texts find the matches of the naive implementation, wherever a block of the text ends', () => {
     fc.assert(
       fc.property(longTexts, ({ terms, text, filler, bytes, caseSensitive }) => {
         // No term contains a line break, so text before the break cannot change the matches after it.

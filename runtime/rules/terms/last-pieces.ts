@@ -6,9 +6,9 @@ import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
 // A text is cut at every character that is no token character; the parts between are words, maybe empty ones. Nearly
-// every byte of every text goes through here. Where words end is hard to foretell, so nothing branches on it: each
-// character is noted as an end, and what ends no word is overwritten by the next one. The compiler knows a constant of a
-// function, and looks up one of the module every time, hence the copies of tables.
+// every byte of every text goes through here. Word ends are hard for the processor to predict, so no code branches on
+// them: each character is recorded as an end, and an entry that ends no word is overwritten by the next one. Functions
+// copy the tables into local constants, because the compiler looks up a constant of the module at every access.
 
 /** Size of a block in bytes: small enough for its entries to stay in the first-level cache. */
 const BLOCK = 4_096;
@@ -45,8 +45,8 @@ const ends = new Int32Array(BLOCK + 1);
 const keys = new Int32Array(BLOCK + 1);
 
 /**
- * Where the last pieces of terms (see compileTokens) may end in a text. It may name a place too many and never one too
- * few; nearly nothing of most texts gets further.
+ * Where the last pieces of terms (see compileTokens) may end in a text. It may report a position at which no term ends,
+ * but never misses one; most texts have almost no such position.
  */
 export class LastPieces {
   /** Keys of the last words of terms: those of all terms, and those of ASCII words. */

@@ -1,7 +1,7 @@
 /**
  * An Aho-Corasick automaton over symbols (small positive integers; 0 is "in no sequence"). It is fed from the end of a
  * text to its beginning, so that the state after a symbol names the longest sequence that begins there: one lookup per
- * symbol whatever the text is, and leftmost-longest falls out of one pass.
+ * symbol whatever the text is, and one pass finds the leftmost-longest matches.
  */
 type SequenceAutomaton = {
   /** The next state of the root, for each symbol. */

@@ -68,7 +68,7 @@ export function matcherOf(scan: BackwardScan): TermMatcher {
 
 /**
  * Selects leftmost-longest spans that do not overlap from the longest span at each position. The spans are given as
- * begins and ends, from the last to the first.
+ * starts and ends, from the last to the first.
  */
 function leftmostLongest(places: Int32Array, limit: number): ByteRange[] {
   const spans: ByteRange[] = [];

@@ -74,8 +74,8 @@ test('Unicode classes equal the ranges of the engine', () => {
 
 describe('sets of code points', () => {
   const set: RuneSet = runeSet([5, 9, 1, 2, 3, 3, 8, 12]);
-  test('sets of code points join what overlaps or touches', () => expect(set).toEqual([1, 3, 5, 12]));
-  test('sets of code points know their members on both sides of each edge', () => {
+  test('sets of code points join ranges that overlap or touch', () => expect(set).toEqual([1, 3, 5, 12]));
+  test('sets of code points contain exactly their members on both sides of each edge', () => {
     const members = Array.from({ length: 15 }, (_, rune) => rune).filter((rune) => contains(set, rune));
     expect(members).toEqual([1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12]);
   });

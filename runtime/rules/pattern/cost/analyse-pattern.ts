@@ -13,7 +13,7 @@ import { readsBytesTwiceAtMost } from './rescan.ts';
 /** Smallest distance of two probes in bytes: a probe for each byte would be slower than a search. */
 const MIN_PROBE_DISTANCE = 2;
 
-/** The two automata with which the engine finds one match: forward to its end, then backward to its begin. */
+/** The two automata with which the engine finds one match: forward to its end, then backward to its start. */
 type SpanSearch = { readonly forward: Automaton; readonly backward: Automaton };
 
 /**

@@ -17,7 +17,7 @@ type Instruction =
 export type ByteProgram = {
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Byte ranges in all instructions together: what a step of the engine's slow path may have to look at. */
+  /** Number of byte ranges in all instructions: the most that one step of the slow path of the engine examines. */
   readonly edgeCount: number;
 };
 

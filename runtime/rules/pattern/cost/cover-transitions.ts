@@ -22,8 +22,8 @@ export function canBuildAhead(automaton: Automaton, memoryBytes: number): boolea
 
 /**
  * Calls `search` with texts, and places in them to begin at, that together lead through every transition of an
- * automaton that a text of valid UTF-8 can take: the engine then builds all its states, and no later text has to pay
- * for that. A text is only valid during the call.
+ * automaton that a text of valid UTF-8 can take: the engine then builds all its states, so that no check does that
+ * work. A text is only valid during the call.
  */
 export function coverTransitions(automaton: Automaton, search: (text: Buffer, from: number) => void): void {
   const { classCount, next, states } = automaton;
@@ -87,7 +87,7 @@ function freshByte(alphabet: Alphabet, taken: Uint8Array, state: number, charact
 
 const samples = new WeakMap<Uint8Array, Int16Array>();
 
-/** A byte of the class that can stand at this position inside of a character; -1 when there is none. */
+/** A byte of the class that is valid at this position inside of a character; -1 when there is none. */
 function byteFor({ classOf, classCount }: Alphabet, symbol: number, character: number): number {
   let table = samples.get(classOf);
   if (table === undefined) {

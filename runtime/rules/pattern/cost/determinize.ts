@@ -3,8 +3,8 @@ import type { ByteProgram } from './byte-program.ts';
 import { FLAG_MATCH, type State, ThreadRunner } from './thread-runner.ts';
 
 /**
- * How RE2 builds the states of a search (dfa.cc): `many` for a set (unordered, all matches), `first` for
- * leftmost-first (ordered, cut at a match), `longest` for the pass back to the begin of a match (unordered).
+ * How RE2 builds the states of a search (dfa.cc): `many` for a set (unordered, all matches), `first` for leftmost-first
+ * (ordered, cut at a match), `longest` for the pass back to the start of a match (unordered).
  */
 export type SearchKind = 'many' | 'first' | 'longest';
 

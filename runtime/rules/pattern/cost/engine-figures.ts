@@ -1,8 +1,8 @@
 /**
  * The cost of the engine's basic steps, in nanoseconds: named numbers, so that an estimate is the same on every machine
- * and in every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at about
- * 2.5 GHz); `testing/measure-worst.ts` holds the costs made of them against texts made to be slow. A slower machine
- * needs larger budgets, not other figures.
+ * and in every run. Each lies above the medians of `testing/measure-engine.ts` (npm re2 1.27.1, Node 24, AMD EPYC at
+ * about 2.5 GHz); `testing/measure-worst.ts` compares the estimated costs with measured times of texts that are made to
+ * be slow. A slower machine needs larger budgets, not other figures.
  */
 
 /**

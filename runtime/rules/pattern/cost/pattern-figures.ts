@@ -35,8 +35,8 @@ export type ListingFigures = {
 };
 
 /**
- * Where figures come from: worked out from the automata, or known from before. Figures follow from the pattern and this
- * build alone, so both are equal. A key is `keyOf` of one pattern.
+ * The source of figures: computed from the automata, or known from an earlier validation. Figures follow from the
+ * pattern and this build alone, so both are equal. A key is `keyOf` of one pattern.
  */
 export type FigureSource = {
   firing(key: string, workOut: () => FiringFigures): FiringFigures;

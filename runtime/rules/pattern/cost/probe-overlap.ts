@@ -7,10 +7,11 @@ const SHARED_DEPTH = 6;
 
 /**
  * How many probes can read one byte of a text, at most. While a probe reads, each further one begins where the first is
- * in a state that allows a place, and no other begins for the next `distance` bytes, which agree with that place: a move
- * over them. No place inside of a match is probed, so the first does not match any more after a move. So their number is
- * the largest number of moves on any way that matches nothing further, and Infinity when a move can come again and again;
- * to them come those that began less than SHARED_DEPTH bytes ago, for which the first need not agree so long.
+ * in a state that allows a place, and no other begins for the next `distance` bytes, which agree with that place: a
+ * move over them. No place inside of a match is probed, so the first does not match any more after a move. So their
+ * number is the largest number of moves on any way that matches nothing further, and Infinity when a move can come
+ * again and again; probes that began less than SHARED_DEPTH bytes ago are added, because the first need not agree with
+ * them for so long.
  */
 export function overlapOf(automaton: Automaton, depth: number, distance: number): number {
   if (distance === Number.POSITIVE_INFINITY) return 1;

@@ -24,8 +24,8 @@ export type ProbeState = { readonly state: number; readonly context: number };
 
 /**
  * Where a probe can be after `bytes` more bytes that also agree with a new place to probe beginning right there: empty
- * when no text has both. With `unmatched` the probe ends no match behind that place. Undefined when it is too much to work
- * out, which is to be taken for "anywhere".
+ * when no text has both. With `unmatched` the probe ends no match behind that place. Undefined when the computation
+ * would take too long; callers must treat that as "anywhere".
  */
 export function agreeing(
   automaton: Automaton,

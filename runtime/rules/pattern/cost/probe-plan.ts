@@ -3,7 +3,7 @@ import type { Automaton } from './determinize.ts';
 import { overlapOf } from './probe-overlap.ts';
 import { agreeing, CONTEXT_AFTER, type ProbeState, startStates } from './probe-places.ts';
 
-/** The number of bytes after the begin of a match that the plan examines before the engine is asked. */
+/** The number of bytes after the start of a match that the plan examines before the engine is asked. */
 const MAX_DEPTH = 24;
 /**
  * Two places that agree in this many bytes count as overlapping: their distance bounds the number of bytes examined.
@@ -26,7 +26,7 @@ export type ProbePlan = {
   /** The number of bytes that the plan examines at each place. */
   readonly depth: number;
   /**
-   * Smallest distance in bytes of two places to probe, in any text; Infinity when only the begin of the text is such a
+   * Smallest distance in bytes of two places to probe, in any text; Infinity when only the start of the text is such a
    * place.
    */
   readonly distance: number;

@@ -27,7 +27,7 @@ export type CompiledGroup = {
 
 /**
  * Compiles the patterns of one group (see groupPatterns), or says why the engine refuses it. Where it is prepared, the
- * engine is led through its whole automaton once, so that no checked text has to pay for building it.
+ * engine is led through its whole automaton once, so that no check has to build it.
  */
 export function compileGroup(
   patterns: readonly PreparedPattern[],

@@ -25,8 +25,8 @@ export type CompiledPattern = PreparedPattern & {
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
-   * Makes the engine build what `matches` needs, so that no checked text has to pay for it: call it once at load. Does
-   * nothing where matching is `direct`.
+   * Makes the engine build what `matches` needs, so that no check does that work: call it once at load. Does nothing
+   * where matching is `direct`.
    */
   buildAhead(): void;
 };

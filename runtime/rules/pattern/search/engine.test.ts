@@ -54,7 +54,7 @@ describe('the engine on buffers', () => {
     }
   });
 
-  test('an expression is refused without being repeated', () => {
+  test('the refusal of an expression does not repeat the expression', () => {
     expect(openPattern('(secret', true)).toEqual({ refused: 'invalid syntax' });
     expect(openSet(['a', '(secret'])).toEqual({ refused: 'invalid syntax' });
     expect(openPattern('(?:\\pL{100}\\pN{100}){9}', true)).toEqual({

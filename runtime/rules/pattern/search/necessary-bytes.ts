@@ -82,7 +82,7 @@ export function windowOf({ bytes, byteString }: CheckedText, needed: NecessaryBy
   return { start, end };
 }
 
-/** The earliest begin of a match that includes the byte at `at`; may be negative. */
+/** The earliest start of a match that includes the byte at `at`; may be negative. */
 function startBefore(bytes: Buffer, at: number, { before, alphabet }: NecessaryBytes): number {
   const least = Math.max(0, at - Math.min(before, MOST_STEPS));
   for (let start = at; start > least; start -= 1) if (alphabet[bytes[start - 1] ?? 0] === 0) return start;

@@ -7,8 +7,8 @@ import { trimEnds } from './trim-for-firing.ts';
  * text that the pattern matches therefore contains a match of at most this length, which is what a stream needs to be
  * judged in windows. Infinity where a repeat inside the pattern has no upper bound.
  *
- * The bound counts a repeat at the begin or end at its minimum, because dropping repetitions there leaves a match, unless
- * an assertion stands outside of it (`\b\w+@` can only begin where a word begins). A repeat inside counts at its
+ * The bound counts a repeat at the start or end at its minimum, because dropping repetitions there leaves a match,
+ * unless an assertion stands outside of it (`\b\w+@` can only begin where a word begins). A repeat inside counts at its
  * maximum, and alternatives at the largest of them.
  */
 export function minimalMatchBytes(node: PatternNode): number {

@@ -47,7 +47,7 @@ export function shortUnicodeName(text: string): string {
 
 /**
  * npm re2 puts a backslash before `/` and takes `(?<` for a group even inside a class. A plain `[` must not become the
- * begin of a `[:name:]` together with what we write after it.
+ * start of a `[:name:]` together with what we write after it.
  */
 function untouchable(item: string): string {
   if (/^\\[pP]/.test(item)) return shortUnicodeName(item);

@@ -20,7 +20,7 @@ const recorded: readonly Recorded[] = readFileSync(new URL('../testdata/google-r
   .split('\n')
   .map((line) => JSON.parse(line));
 
-describe('against what google-re2 1.1.20251105 said', () => {
+describe('against the recorded results of google-re2 1.1.20251105', () => {
   test.each(['prepared', 'direct'] as const)(
     'matching %s accepts or refuses every recorded pattern alike and finds the same first match',
     (kind) => {

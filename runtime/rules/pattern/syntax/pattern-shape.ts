@@ -11,7 +11,7 @@ export type PatternShape = {
   /** Whether some match may be empty. */
   readonly canMatchEmpty: boolean;
   /**
-   * Whether the pattern tests for the begin or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text
+   * Whether the pattern tests for the start or end of the text or of a line (`^`, `$`, `\A`, `\z`): a part of the text
    * then gives another result.
    */
   readonly anchored: boolean;
