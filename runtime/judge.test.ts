@@ -140,7 +140,7 @@ describe('a judgement', () => {
     expect(verdict.results).toMatchObject([{ decision: 'Failed', code: 'output_too_large' }]);
   });
 
-  test('judge.ts asks providers only when it is given the folder of their credentials', async () => {
+  test('judge.ts calls providers only if the job names the folder of their credentials', async () => {
     await using provider = await startScriptedHttp(deny);
     const folder = mkdtempSync(join(tmpdir(), 'portcullis-judge-'));
     try {

@@ -173,7 +173,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
       'guardrail:readyz:not-ready-503',
       'guardrail:errors:policy-unavailable-not-ready',
     ],
-    'a runtime whose bundle is refused writes the reason, answers 503, ends with 1, and answers 503 again after a restart',
+    'a runtime whose bundle is refused writes the reason, answers 503, exits with 1, and answers 503 again after a restart',
     async () => {
       const costly = bundleOf([regex('costly', '(.{1,100}){1,9}Z')]);
       using folder = prepare(costly);

@@ -105,7 +105,7 @@ test('a watcher that stops reading is disconnected and delays no other watcher',
   await closed;
 });
 
-test('the shutdown of the server ends its watches regularly', async () => {
+test('the shutdown of the server ends its watches with a bookmark', async () => {
   await using data = await makeDataDirectory();
   const folder = await openFolder(data);
   const { resourceVersion } = await listAll(folder.client, kind);

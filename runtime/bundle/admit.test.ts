@@ -83,7 +83,7 @@ describe('a bundle', () => {
     return bundle([policy({ ...section([rule]), deadlineMs: 5_000 }, section([stopList('quiet', ['x'])]))]);
   };
 
-  test('a bundle with a pattern that is slow on some text is refused whatever its timeout is', () => {
+  test('a bundle with a pattern that is slow on some text is refused, whatever its timeout', () => {
     for (const timeoutMs of [20, 5_000]) {
       for (const pattern of ['(.{1,100}){1,9}Z', '\\p{L}{100,200}Z', '[b-z].{10,50}x1y']) {
         expect(compile(timed(pattern, timeoutMs))).toMatchObject({

@@ -171,7 +171,7 @@ describe('a section', () => {
 
   verifies(
     ['bundle:section:baseline-always-enforce', 'bundle:section:additional-enforce-or-observe'],
-    'a section always enforces baseline rules, and additional rules as their mode says',
+    'a section always enforces baseline rules, and runs additional rules in their mode',
     () => {
       for (const mode of ['observe', 'enforce', null]) refuses(withRule({ ...quiet, mode }), 'mode');
       loads(withAdditional({ ...quiet, id: 'more', mode: 'enforce' }));

@@ -67,7 +67,7 @@ describe('the order of rules', () => {
     },
   );
 
-  test('the first rule in the order that denies or fails decides, whatever was matched together', async () => {
+  test('the first rule in list order that denies or fails decides, whichever rules were matched together', async () => {
     await using provider = await startScriptedHttp(answers('no', 500));
     await using first = await serve(provider, [word, detector('d')]);
     expect(outcome(await first.check('request', ['forbidden']))).toEqual(denied);
@@ -91,7 +91,7 @@ describe('the order of rules', () => {
 describe('the original text', () => {
   verifies(
     ['guardrail:execution:sees-original-text'],
-    'every rule is given the original text, also after a mask',
+    'every rule gets the original text, also after a mask',
     async () => {
       await using runtime = await startRuntime(
         bundleOf([masking(stopList('hide', ['forbidden']), '***'), regex('word', 'forbidden')]),
@@ -115,7 +115,7 @@ describe('the original text', () => {
 
   verifies(
     ['guardrail:execution:mask-does-not-hide', 'guardrail:execution:two-checks-hide'],
-    'a classifier behind a mask rule is given the original text; two separate checks avoid that',
+    'a classifier after a mask rule gets the original text; two separate checks avoid that',
     async () => {
       await using provider = await startScriptedHttp(judge);
       await using together = await serve(provider, [name, classifier('c')]);
@@ -308,7 +308,7 @@ describe('time', () => {
     },
   );
 
-  test('several rules that each keep their time still meet the deadline of the stage', async () => {
+  test('several rules that each stay within their timeout still fail at the deadline of the stage', async () => {
     await using provider = await startScriptedHttp(
       (response, asked) => void setTimeout(() => allow(response, asked), 450),
     );

@@ -4,9 +4,9 @@ import type { Clock } from '#kit/time/clock';
 import type { CompiledRule, Question } from '../rules/compiled-section.ts';
 import type { Decision } from '../rules/decision.ts';
 
-/** Counts what rules do, observe rules too. Never throws, and no decision depends on it. */
+/** Counts matches and failures of rules, including observe rules. Never throws, and no decision depends on it. */
 export type RuleTally = {
-  /** The rule matched, or its provider said deny; once per check. */
+  /** The rule matched, or its provider denied; once per check. */
   fired(rule: CompiledRule): void;
   /** The rule could not be judged; once per check. */
   failed(rule: CompiledRule, code: CheckFailureCode): void;

@@ -14,7 +14,7 @@ import { headerGates, readCheckHeaders } from './header-gates.ts';
 import { firstRefusal, type PendingCheck } from './pending-check.ts';
 import type { HttpExchange, RuntimeService, ServedBundle } from './runtime-service.ts';
 
-/** The longest that a body may take, milliseconds, where the deadline of the stage is not shorter. */
+/** Timeout for receiving a body, milliseconds, unless the deadline of the stage is shorter. */
 const bodyMs = 1_000;
 
 type RunningCheck = HttpExchange & {

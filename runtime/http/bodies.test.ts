@@ -255,7 +255,7 @@ verifies(
 
 verifies(
   ['guardrail:request-body:messages-1-to-64', 'guardrail:response-body:choices-1-to-64'],
-  'a check takes 1 to 64 messages or choices',
+  'a check accepts 1 to 64 messages or choices',
   async () => {
     for (const count of [0, 65]) {
       expectInvalid(await request(messages(...hellos(count))), 'message_limit');
@@ -316,7 +316,7 @@ verifies(
 
 verifies(
   ['guardrail:identifiers:owns-none'],
-  'a check needs no identifier of the caller and none comes back',
+  'a check needs no identifier of the caller and returns none',
   async () => {
     expectPass(await request(messages(hello)));
     const masked = await request(messages({ role: 'user', content: 'a@b' }));

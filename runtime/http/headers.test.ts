@@ -129,7 +129,7 @@ describe('context headers', () => {
       'guardrail:errors:untrusted-context',
       'guardrail:auth:context-fault-not-denial',
     ],
-    'context headers come exactly once and not empty, on both stages',
+    'context headers are required exactly once and not empty, on both stages',
     async () => {
       const list = runtime.headers();
       for (const name of names) {
@@ -212,7 +212,7 @@ describe('context headers', () => {
 
   verifies(
     ['guardrail:process:one-policy-by-headers', 'bundle:policy:several'],
-    'context headers select one policy, whose rules alone judge',
+    'context headers select one policy, and only its rules are evaluated',
     async () => {
       const other = { 'x-ap-gr-policy-id': 'policy-b', 'x-ap-gr-policy-revision': '7' };
       for (const [text, changes, reason] of [

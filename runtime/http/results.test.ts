@@ -215,7 +215,7 @@ describe('one call', () => {
       'guardrail:execution:culprit-not-named',
       'guardrail:execution:independent-decisions',
     ],
-    'one call judges the whole set and does not say which message caused a deny',
+    'one call judges the whole set and does not report which message caused a deny',
     async () => {
       const first = await runtime.check('request', ['forbidden', 'hello', 'hello']);
       const last = await runtime.check('request', ['hello', 'hello', 'forbidden']);

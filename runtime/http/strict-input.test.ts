@@ -158,7 +158,7 @@ describe(`the corpus of ${count} malformed inputs`, () => {
       'guardrail:headers:authorization-duplicate',
       'guardrail:headers:authorization-bearer-scheme',
     ],
-    'the service token comes exactly once, as bearer',
+    'the service token is required exactly once, as a bearer token',
     () => expectRows(rowsByGroup.tokens),
   );
 

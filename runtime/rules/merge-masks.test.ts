@@ -19,7 +19,7 @@ describe('replacements of several rules', () => {
     expect(merged(at(0, 2), at(2, 4, 'x'))).toEqual([at(0, 2), at(2, 4, 'x')]);
   });
 
-  test('replacements of several rules that overlap with one text become their union', () => {
+  test('replacements of several rules that overlap with the same text become their union', () => {
     expect(merged(at(0, 3), at(2, 5))).toEqual([at(0, 5)]);
     expect(merged(at(0, 9), at(2, 5))).toEqual([at(0, 9)]);
     expect(merged(at(0, 3), at(0, 3))).toEqual([at(0, 3)]);

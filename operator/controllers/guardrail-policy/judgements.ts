@@ -60,7 +60,7 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
   const { logger, onDue, environment, pause = wait } = options;
   let settings: { readonly of: Environment; readonly digest: string } | undefined;
   const known = new Map<string, Known>();
-  /** For each policy UID, how often in succession its judgement failed. */
+  /** For each policy UID, the number of consecutive failed judgements. */
   const failures = new Map<string, number>();
   const waiting = new Map<string, { readonly policy: Stored<GuardrailPolicy>; readonly revision: number }>();
   const stop = new AbortController();

@@ -21,7 +21,7 @@ export type WorkloadResult =
   | { readonly kind: 'in_use'; readonly by: readonly string[] };
 
 /**
- * The next step of a workload (docs/design/workloads.md). It is needed by routes and applications; what is not
+ * The next step of a workload (docs/design/workloads.md). Routes and applications need it; a workload that is not
  * needed drains until no replica uses it, is marked, and is then deleted.
  */
 export function decideWorkload(s: WorkloadSnapshot): WorkloadStep {

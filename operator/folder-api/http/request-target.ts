@@ -26,7 +26,7 @@ export function readTarget(path: string, namespace: string): RequestTarget {
   return { type: 'object', kind, name, part: part ?? 'object' };
 }
 
-/** The response to an unknown path; it names no object, so that no client takes it for a missing object. */
+/** The response to an unknown path; it names no object, so that clients do not mistake it for a missing object. */
 export function unknownPath(): ApiRefusal {
   return new ApiRefusal('NotFound', 'the server could not find the requested resource');
 }

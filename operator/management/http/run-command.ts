@@ -46,7 +46,7 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
       case 'unknown':
         return { kind: 'done', response: failure('resources_unavailable') };
       case 'refused':
-        // The name of a new resource was taken meanwhile: the command wrote nothing, and is planned once more.
+        // Another client took the name of the new resource: the command wrote nothing and is planned again.
         if (spec.method === 'POST' && executed.why === 'changed' && !isRepeated) return attempt(true);
         return { kind: 'refused', error: failure(refusals[executed.why] ?? spec.gone) };
       case 'taken':

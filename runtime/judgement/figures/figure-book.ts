@@ -18,7 +18,7 @@ export type FigureBook = {
   readonly source: FigureSource;
   has(key: string, lists: boolean): boolean;
   add(key: string, worked: WorkedOut): void;
-  /** Counts the figures that were added or worked out, so that an unchanged book is not written again. */
+  /** Counts the figures that were added or computed, so that an unchanged book is not written again. */
   added(): number;
   content(): StoredFigures;
 };

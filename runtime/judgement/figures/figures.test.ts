@@ -46,7 +46,7 @@ function jobOf(rules: readonly ReturnType<typeof regex>[]) {
   };
 }
 
-/** Judges with the folder, and counts the rules that were worked out. */
+/** Judges with the folder, and counts the rules whose figures were computed. */
 async function judged(rules: readonly ReturnType<typeof regex>[], cacheDirectory = folder) {
   const reports: number[] = [];
   const verdict = await judgeBundle({ ...jobOf(rules), cacheDirectory }, (_judged, all) => reports.push(all));
@@ -77,7 +77,7 @@ test('files that a killed validation left are removed by a later one, and those 
   expect(readdirSync(folder).toSorted()).toEqual([fresh, expect.stringMatching(/^figures-/)]);
 });
 
-test('a bundle that is validated again has the same verdict, and no pattern is worked out again', async () => {
+test('a bundle that is validated again has the same verdict, and no figures are computed again', async () => {
   const without = await judgeBundle(jobOf(patterns));
   expect(decisions(without)).toEqual([['Reject', 'probe'], ['Mask', 'card'], ['Pass']]);
   const first = await judged(patterns);
@@ -89,7 +89,7 @@ test('a bundle that is validated again has the same verdict, and no pattern is w
   expect(statSync(fileIn(folder), { bigint: true }).mtimeNs).toBe(mtimeNs);
 });
 
-test('only the patterns that were changed are worked out again', async () => {
+test('only the figures of changed patterns are computed again', async () => {
   await judged(patterns);
   const [, ...others] = patterns;
   expect((await judged([regex('new', 'forget.{0,60}system'), ...others])).workedOut).toBe(1);

@@ -133,9 +133,9 @@ export class LastPieces {
 }
 
 /**
- * Notes in `ends` and `keys` where words end in the block of a text that begins at `from`, inside of a word whose key so
- * far is `before`, and returns how many; one more entry says where the block ends and the key there. A key is made of
- * all characters of a word, the same for words equal without case; 0 for an empty one.
+ * Records in `ends` and `keys` where words end in the block of a text that begins at `from`, inside of a word whose key
+ * so far is `before`, and returns how many; one more entry says where the block ends and the key there. A key is made
+ * of all characters of a word, the same for words equal without case; 0 for an empty one.
  */
 function cutText(bytes: Buffer, from: number, before: number): number {
   const endOf = ends;
@@ -198,7 +198,7 @@ function keyOfText(word: Buffer): number {
   return key;
 }
 
-/** Notes in `ends` where words end in the block of a text of ASCII that begins at `from`, and returns how many. */
+/** Records in `ends` where words end in the block of a text of ASCII that begins at `from`, and returns how many. */
 function cutAscii(text: DataView, from: number): number {
   const endOf = ends;
   const isEnd = endBytes;

@@ -294,7 +294,7 @@ test('failure reasons are written in CamelCase', () => {
   expect(camel('superseded')).toBe('Superseded');
 });
 
-test('an unguarded binding reads UNGUARDED, and one whose policy is being deleted says what to do', () => {
+test('the message of an unguarded binding contains UNGUARDED, and that of a binding whose policy is being deleted names the remedy', () => {
   const open = { ...routeViewOf({ workload: undefined }, { guardrail: { mode: 'None' } }) };
   const spec = specOf({ guardrail: { mode: 'None' } });
   const unguarded = aspectsOf(snapshotOf({ route: open }, { spec }), { result: { kind: 'applied' } });

@@ -70,7 +70,7 @@ type RequestedWorkload = {
 /**
  * Workloads as Deployments, each with a Service, a NetworkPolicy and, from two pods on, a PodDisruptionBudget. The
  * RuntimeWorkload owns them and its manifest is their desired state; drift is corrected. The pods keep running when the
- * operator ends. The life of a workload is described in docs/design/workloads.md.
+ * operator ends. The lifecycle of a workload is described in docs/design/workloads.md.
  */
 export function createDeployments(options: DeploymentsOptions): Deployments {
   const { client, template, clock, logger, meter, events } = options;

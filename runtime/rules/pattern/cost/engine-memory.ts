@@ -1,6 +1,6 @@
 /**
- * Memory that one set may use for its program and automaton, in bytes. Part of the build and no setting: what a group
- * costs is judged against it.
+ * Memory that one set may use for its program and automaton, in bytes. It is part of the build and not configurable,
+ * because the cost of a group depends on it.
  */
 export const SET_MEMORY_BYTES = 32 * 1024 * 1024;
 

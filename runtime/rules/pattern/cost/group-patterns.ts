@@ -19,9 +19,9 @@ type Grouping = {
 
 /**
  * Puts patterns into groups, each of which keeps within the budget as a whole, in milliseconds for a text of at most
- * `maxBytes` bytes. Greedy and deterministic: a pattern joins the newest set of patterns if their common automaton stays
- * small, else it opens a new one; a pattern that is looked for by probes is a group of its own. Groups come in order of
- * their first member.
+ * `maxBytes` bytes. Greedy and deterministic: a pattern joins the newest set of patterns if their common automaton
+ * stays small, else it opens a new one; a pattern that is looked for by probes is a group of its own. Groups are
+ * ordered by their first member.
  */
 export function groupPatterns(
   patterns: readonly PatternAnalysis[],

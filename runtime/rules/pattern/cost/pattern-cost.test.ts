@@ -97,7 +97,7 @@ describe('costs are structural', () => {
     expect(firingCostMs([], BYTES)).toBe(0);
   });
 
-  test('listing counts that a greedy end can make the engine read the rest again for every match', () => {
+  test('the cost of listing includes that a greedy end can make the engine read the rest again for every match', () => {
     const harmless = spansCostMs(prepare('x\\w*').analysis, BYTES, LIMIT);
     const harmful = spansCostMs(prepare('x(?:.*y)?').analysis, BYTES, LIMIT);
     expect(harmful).toBeGreaterThan(10 * harmless);

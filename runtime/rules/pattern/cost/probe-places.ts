@@ -24,7 +24,7 @@ export type ProbeState = { readonly state: number; readonly context: number };
 
 /**
  * Where a probe can be after `bytes` more bytes that also agree with a new place to probe beginning right there: empty
- * when no text has both. With `unmatched` the probe ends no match behind that place. Undefined when the computation
+ * when no text has both. With `unmatched` no match of the probe ends after that place. Undefined when the computation
  * would take too long; callers must treat that as "anywhere".
  */
 export function agreeing(

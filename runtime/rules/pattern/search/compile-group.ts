@@ -26,8 +26,8 @@ export type CompiledGroup = {
 };
 
 /**
- * Compiles the patterns of one group (see groupPatterns), or says why the engine refuses it. Where it is prepared, the
- * engine is led through its whole automaton once, so that no check has to build it.
+ * Compiles the patterns of one group (see groupPatterns), or returns why the engine refuses it. Where it is prepared,
+ * the engine is led through its whole automaton once, so that no check has to build it.
  */
 export function compileGroup(
   patterns: readonly PreparedPattern[],

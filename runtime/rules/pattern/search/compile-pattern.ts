@@ -12,7 +12,9 @@ import { type EnginePattern, openPattern } from './engine.ts';
 import { type Matching, preparedMatching } from './matching.ts';
 import { type NecessaryBytes, necessaryBytes, windowOf } from './necessary-bytes.ts';
 
-/** A compiled pattern. Both calls throw EngineError when the engine cannot answer; they never say "no match" then. */
+/**
+ * A compiled pattern. Both calls throw EngineError when the engine cannot answer, and never report "no match" instead.
+ */
 export type CompiledPattern = PreparedPattern & {
   readonly shape: PatternShape;
   /** Whether the pattern matches anywhere in the text; the same answer as a group of this pattern alone. */
@@ -32,8 +34,8 @@ export type CompiledPattern = PreparedPattern & {
 };
 
 /**
- * Compiles one pattern, or says why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by the
- * engine because it is too large. firingCostMs and spansCostMs estimate its cost.
+ * Compiles one pattern, or returns why it is refused: by the syntax of google-re2 1.1.20251105 (parsePattern), or by
+ * the engine because it is too large. firingCostMs and spansCostMs estimate its cost.
  */
 export function compilePattern(
   source: PatternSource,

@@ -9,7 +9,7 @@ function patternOf(source: string, caseSensitive = true) {
 }
 
 describe('the engine on buffers', () => {
-  test('the engine gives offsets in bytes, from any start', () => {
+  test('the engine returns offsets in bytes, from any start', () => {
     const engine = patternOf('я+');
     const bytes = Buffer.from('aяяbя');
     expect(engine.find(bytes, 0)).toEqual({ start: 1, end: 5 });

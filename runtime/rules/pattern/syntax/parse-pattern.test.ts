@@ -83,7 +83,7 @@ describe('against the engine itself', () => {
     expect(compared).toBeGreaterThan(200);
   }, 300_000);
 
-  test('npm re2 never rewrites the source that it is given', () => {
+  test('npm re2 never rewrites the source that it gets', () => {
     fc.assert(
       fc.property(patternText, (pattern) => {
         const tree = parsePattern({ pattern, caseSensitive: true });
@@ -101,7 +101,7 @@ describe('against the engine itself', () => {
   });
 });
 
-describe('refusals say what to do', () => {
+describe('refusals name the remedy', () => {
   test.each([
     ['(?=a)', 'lookaround'],
     ['a(?!b)', 'lookaround'],

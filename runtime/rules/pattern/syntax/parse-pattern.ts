@@ -32,8 +32,8 @@ type Parser = {
 };
 
 /**
- * Parses the syntax that google-re2 1.1.20251105 accepts with its default options (RE2 2025-11-05, parse.cc), and says
- * why a pattern is refused. An accepted pattern can still be too large for the engine: compilePattern decides.
+ * Parses the syntax that google-re2 1.1.20251105 accepts with its default options (RE2 2025-11-05, parse.cc), and
+ * returns why a pattern is refused. An accepted pattern can still be too large for the engine: compilePattern decides.
  */
 export function parsePattern({ pattern, caseSensitive }: PatternSource): PatternTree | PatternFault {
   if (!pattern.isWellFormed()) return { reason: 'the pattern contains half of a surrogate pair' };

@@ -9,7 +9,7 @@ type EngineStates = {
 
 /**
  * Counted by RE2 2025-11-05 itself: Prog::BuildEntireDFA with kManyMatch on Prog::CompileSet (unanchored), and with
- * kFirstMatch on Regexp::CompileToProg, with memory enough. It counts states that only the end of the text leads to.
+ * kFirstMatch on Regexp::CompileToProg, with enough memory. It counts states that only the end of the text leads to.
  */
 export const ENGINE_STATES: readonly EngineStates[] = [
   { pattern: '[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}', many: [14, 6], first: [14, 6] },

@@ -5,8 +5,8 @@ export type SlowPattern = {
   /** Parts from which testing/measure-refused.ts randomly composes the slow text. */
   readonly parts: readonly string[];
   /**
-   * Milliseconds that the engine really took for 32,768 bytes of it, in a set with the memory of the runtime and alone, medians of 9
-   * texts (npm re2 1.27.1, Node 24, AMD EPYC at about 2.5 GHz).
+   * Milliseconds that the engine took for 32,768 bytes of it, in a set with the memory of the runtime and alone,
+   * medians of 9 texts (npm re2 1.27.1, Node 24, AMD EPYC at about 2.5 GHz).
    */
   readonly measuredMs: { readonly set: number; readonly alone: number };
 };
