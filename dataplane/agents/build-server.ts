@@ -27,7 +27,7 @@ type BuildParts = {
   readonly unwatchedMs: number;
 };
 
-/** Everything that serves one version; the check at the start builds one, too, for its own agent. */
+/** Creates the server of one version. The startup check creates another one for the built-in agent. */
 export function buildServer(parts: BuildParts): AgentServer {
   const { agent, verifier, confirmed, card, ports, checks, policies, observer, mcpConfirmers, clock, unwatchedMs } =
     parts;
@@ -51,7 +51,7 @@ export function buildServer(parts: BuildParts): AgentServer {
   };
 }
 
-/** The card as it is sent; undefined where the version has none. */
+/** The card as served, with its bytes and digest; undefined if the version has no card. */
 export function serveCard(agent: LoadedAgent, confirmed: ReadonlySet<Capability>): ServedCard | undefined {
   const card = buildCard(agent, confirmed);
   if (card === undefined) return undefined;

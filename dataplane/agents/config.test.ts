@@ -5,7 +5,7 @@ const file = import.meta.filename;
 const development = { PORTCULLIS_AGENT_BUNDLE: 'agent.json', PORTCULLIS_IDENTITY: 'development' };
 const keys = { PORTCULLIS_GATEWAY_ISSUER: 'https://gateway.example', PORTCULLIS_GATEWAY_KEYS_FILE: file };
 
-test('the settings of one mode of identity are read, and nothing of the other mode', () => {
+test('the settings of one identity mode are read, and those of the other mode are not', () => {
   expect(readConfig(development).config.identity).toEqual({ mode: 'development' });
   expect(readConfig({ ...development, ...keys, PORTCULLIS_IDENTITY: 'production' }).config.identity).toEqual({
     mode: 'production',
@@ -17,12 +17,12 @@ test('the settings of one mode of identity are read, and nothing of the other mo
   expect(() => readConfig({})).toThrow('PORTCULLIS_AGENT_BUNDLE');
 });
 
-test('a folder of policies needs the token for their runtimes', () => {
+test('a folder of policies requires the token of their runtimes', () => {
   const policies = { ...development, PORTCULLIS_POLICY_TARGETS_DIR: 'targets' };
   expect(() => readConfig(policies)).toThrow('PORTCULLIS_RUNTIME_TOKEN_FILE is missing');
   expect(readConfig({ ...policies, PORTCULLIS_RUNTIME_TOKEN_FILE: file }).secrets.runtimeTokenFile).toBe(file);
 });
 
-test('every setting says what it is for', () => {
+test('every setting has a description', () => {
   for (const one of Object.values(settings)) expect(one.help).not.toBe('');
 });

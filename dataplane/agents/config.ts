@@ -41,7 +41,7 @@ export const settings = {
   PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
 };
 
-/** Never both: the headers of development mode are not read in production mode. */
+/** The modes exclude each other: production mode does not read the headers of development mode. */
 type AgentIdentity =
   | { readonly mode: 'production'; readonly issuer: string; readonly keysFile: string }
   | { readonly mode: 'development' };
@@ -58,7 +58,7 @@ export type AgentConfig = {
   readonly logLevel: LogLevel;
 };
 
-/** Paths of secrets; each part reads its own. */
+/** Paths of secret files; each component reads its own. */
 export type AgentSecrets = {
   readonly modelGatewayTokenFile: string | undefined;
   readonly runtimeTokenFile: string | undefined;

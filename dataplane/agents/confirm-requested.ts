@@ -8,7 +8,7 @@ import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent } from './selfcheck/builtin-agent.ts';
 import { confirmCapabilities } from './selfcheck/confirm-capabilities.ts';
 
-/** Confirms capabilities with the built-in agent, which calls nothing and is judged by no policy. */
+/** Confirms capabilities with the built-in agent, which calls no other service and has no policies. */
 export async function confirmRequested(requested: readonly Capability[]): Promise<ReadonlySet<Capability>> {
   await using checks = createCheckClient({ tokenFile: noToken });
   const policies = { target: () => undefined };
@@ -36,5 +36,5 @@ export async function confirmRequested(requested: readonly Capability[]): Promis
   });
 }
 
-/** A client without a token sends no check; a version without policies has none to send. */
+/** A token file without tokens, for versions without policies: they send no checks. */
 export const noToken: TokenFile = { accepts: () => false, first: () => '' };

@@ -17,12 +17,12 @@ import { followPolicies } from './policies/follow-policies.ts';
 import { createFlowPorts, unreachableThings } from './ports/flow-ports.ts';
 import type { RunObserver } from './steps/process-call.ts';
 
-/** What became of the file of a version. Disposing ends what serves it. */
+/** The result of loading a bundle file. Disposing it closes everything that serves the version. */
 export type PreparedAgent = AsyncDisposable & {
   readonly served: Served;
-  /** Absent while the file is not that of a version. */
+  /** Undefined if the file does not describe a version. */
   readonly agent: LoadedAgent | undefined;
-  /** By name of each requested capability whether it was confirmed. */
+  /** Whether each requested capability was confirmed, by its name. */
   readonly capabilities: Readonly<Record<string, boolean>>;
 };
 

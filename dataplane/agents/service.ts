@@ -10,11 +10,11 @@ import { createAgentMetrics } from './monitoring/metrics.ts';
 import { RunRing } from './monitoring/run-ring.ts';
 import { type PreparedAgent, prepareAgent } from './prepare-agent.ts';
 
-/** Release of the runtime of agents (`agents:version:release`). */
+/** Release of the agent runtime (`agents:version:release`). */
 const agentRelease = '2026.3.5';
 
 type AgentService = AsyncDisposable & {
-  /** Origin for calls of the gateway. */
+  /** Origin for calls from the gateway. */
   readonly url: string;
   /** Origin of /livez, /readyz, /metrics, /state and /runs. */
   readonly adminUrl: string;
@@ -23,9 +23,9 @@ type AgentService = AsyncDisposable & {
 /** Replacements for tests. */
 type AgentOverrides = {
   readonly logger?: Logger;
-  /** Milliseconds that a run goes on without a client that reads it. */
+  /** How long a run continues while no client reads it, milliseconds. */
   readonly unwatchedMs?: number;
-  /** Milliseconds in which clients with idle connections learn of the end of the process. */
+  /** How long clients with idle connections have to notice the shutdown, milliseconds. */
   readonly idleMs?: number;
 };
 
@@ -44,9 +44,9 @@ const ending: AgentProblem = {
 };
 
 /**
- * The process of one version of an agent. It answers health and state at once, and serves the version when everything in
- * it was read and the check at the start has confirmed each requested capability. A version with a problem leaves the
- * process alive and not ready (`agents:health:live`), with the problem in its state.
+ * The process of one version of an agent. It answers health and state requests at once. It serves the version when
+ * everything in its bundle was read and the startup check has confirmed each requested capability. If a version has a
+ * problem, the process stays alive and not ready (`agents:health:live`), and its state names the problem.
  */
 export async function createAgentService(
   config: AgentConfig,

@@ -81,7 +81,7 @@ export const settings = {
 
 type Address = { readonly host: string; readonly port: number };
 
-/** Who signs the tokens of agents. */
+/** The issuer of agent tokens, and the file of its keys. */
 export type AgentIssuer = { readonly issuer: string; readonly keysFile: string };
 
 export type GatewayConfig = {

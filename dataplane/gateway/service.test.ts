@@ -126,7 +126,7 @@ async function applied(replica: string, route: Stored<GatewayRoute>): Promise<Ga
 }
 
 describe('a gateway process', () => {
-  test('a gateway loads routes, reports them, and keeps serving while the API server is away', async () => {
+  test('a gateway loads routes, reports them, and keeps serving while the API server is unavailable', async () => {
     const first = await putRoute('r', spec('model', policy, 1));
     await using gateway = await startReplica('one');
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);
@@ -187,7 +187,7 @@ describe('a gateway process', () => {
     await removeRoute('other');
   });
 
-  test('a route is pending while its runtime is away, rejected when the runtime contradicts it, and served afterwards', async () => {
+  test('a route is pending while its runtime is unavailable, rejected when the runtime contradicts it, and served afterwards', async () => {
     const away = { ...policy.pin, addresses: ['http://127.0.0.1:1'] };
     await using gateway = await startReplica('three');
     await until('the gateway is ready', async () => (await readiness(gateway)) === 200);

@@ -147,7 +147,7 @@ export async function createGatewayService(
   };
 }
 
-/** Authentication of clients. The library that verifies tokens is loaded where tokens are accepted only. */
+/** Authentication of clients. The library that verifies tokens is loaded only if tokens are accepted. */
 async function composeClients({ clients }: GatewayConfig, logger: Logger): Promise<ClientAdmission> {
   if (clients.auth === 'open') return createClientAdmission(openToAll, undefined);
   const keys = openClientKeys(clients.keysFile);

@@ -163,7 +163,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the database of a clu
   });
 });
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('what tells how the database is'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics of the database'), () => {
   test('the admin address is alive from the start, and ready when the server accepts clients', async () => {
     const admin = await freeAddress();
     const starting = start({ PORTCULLIS_ADMIN_LISTEN: admin });

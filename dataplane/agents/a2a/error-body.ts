@@ -4,8 +4,8 @@ import type { AgentError } from '../calls/agent-error.ts';
 const infoType = 'type.googleapis.com/google.rpc.ErrorInfo';
 
 /**
- * The body of an error of A2A in the binding HTTP+JSON: an ErrorInfo for each A2A error, then one of our own. Each has the
- * stable code and the trace id (`agents:order:refusal`).
+ * The body of an error in the HTTP+JSON binding of A2A: one ErrorInfo for each reason that A2A defines for the error,
+ * then one for the code of Portcullis. Each contains the stable code and the trace id (`agents:order:refusal`).
  */
 export function a2aErrorBody({ code, flowCode }: Pick<AgentError, 'code' | 'flowCode'>, traceId: string): object {
   const { status, rpc, a2a, meaning } = agentErrors[code];
@@ -18,7 +18,7 @@ export function a2aErrorBody({ code, flowCode }: Pick<AgentError, 'code' | 'flow
   return { error: { code: status, status: rpc, message: meaning, details } };
 }
 
-/** What an answer says about an error beside its message. */
+/** The members of an error response besides its message. */
 export function errorFacts({ code, flowCode }: Pick<AgentError, 'code' | 'flowCode'>): {
   readonly code: AgentErrorCode;
   readonly flowCode?: string;

@@ -4,12 +4,12 @@ import type { AgentCall, CallPart } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 import { type SendRequest, sendRequestSchema, type WirePart } from './wire.ts';
 
-/** A message of A2A as a neutral call, and what its client takes as a result. */
+/** An A2A message as a protocol-neutral call, and the media types that its client accepts for the result. */
 type ReadMessage = {
   readonly call: AgentCall;
-  /** Media types of the result that agent and client have in common. */
+  /** Media types of the result that both the agent and the client support. */
   readonly outputModes: readonly string[];
-  /** Task that the message continues; no task of this agent takes a second message. */
+  /** Task that the message continues. No task of this agent accepts a second message. */
   readonly taskId: string | undefined;
 };
 
@@ -31,7 +31,7 @@ export function readCallMessage({ manifest }: LoadedAgent, json: unknown): ReadM
   };
 }
 
-/** Only text and data: a URL is never fetched (`fileref:insufficient:arbitrary-url`). */
+/** Accepts text and data parts only: a URL is never fetched (`fileref:insufficient:arbitrary-url`). */
 function readPart({ text, data, raw, url, mediaType }: WirePart, modes: readonly string[]): CallPart {
   const members = [text, data, raw, url].filter((member) => member !== undefined);
   if (members.length !== 1) throw new AgentError('invalid_request');

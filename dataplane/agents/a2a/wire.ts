@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '#kit/json/json-value';
 
-/** Objects of A2A 1.0 in JSON, as far as this agent reads and writes them. Unknown members are ignored. */
+/** The JSON objects of A2A 1.0 that this agent reads and writes. Unknown members are ignored. */
 const id = z.string().min(1).max(256);
 const json = z.json() as z.ZodType<JsonValue>;
 
@@ -20,7 +20,7 @@ export const sendRequestSchema = z.looseObject({
     messageId: id,
     role: z.literal('ROLE_USER'),
     parts: z.array(partSchema).min(1).max(1_024),
-    // Generated clients write an absent id as an empty text.
+    // Generated clients write an absent id as an empty string.
     contextId: z.string().max(256).optional(),
     taskId: z.string().max(256).optional(),
   }),
@@ -64,7 +64,7 @@ export type Task = {
   readonly artifacts?: readonly Artifact[];
 };
 
-/** One event of a stream: the name of the only member says what it is. */
+/** One event of a stream. It has one member, whose name is the type of the event. */
 export type StreamEvent =
   | { readonly task: Task }
   | { readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: TaskStatus } }

@@ -3,7 +3,7 @@ import { AgentError } from '../calls/agent-error.ts';
 import type { AgentMessage } from './wire.ts';
 
 /**
- * Step eight: the parts of a checked result in the media modes that agent and client have in common.
+ * Step eight: the parts of a checked result in the media types that both the agent and the client support.
  * @throws AgentError output_invalid if no part is left
  */
 export function partsOf({ text, data }: CheckedResult, modes: readonly string[]): AgentMessage['parts'] {

@@ -1,15 +1,15 @@
 import type { PublishManifest } from '#flow/definition/manifest-schema';
 
-/** The capability registry: everything that this program implements and that its check at the start can confirm. */
+/** The capability registry: every capability that this program implements and that its startup check can confirm. */
 const implementedCapabilities = ['a2a.message', 'a2a.streaming', 'mcp.tool'] as const;
 export type Capability = (typeof implementedCapabilities)[number];
 /** A capability of manifests that no version of this program implements (`agents:manifest:tasks-true`). */
 type Reserved = 'a2a.tasks' | 'files';
 
-/** What a manifest asks for (`agents:card:built-from`). */
+/** The capabilities that a manifest requests (`agents:card:built-from`). */
 export function requestedCapabilities({ executionModes, contract, files }: PublishManifest): {
   readonly implemented: readonly Capability[];
-  /** Asked for and not to be had: it blocks readiness (`agents:card:unimplemented-readiness`). */
+  /** Requested but unavailable: each one blocks readiness (`agents:card:unimplemented-readiness`). */
   readonly unavailable: readonly (Capability | Reserved)[];
 } {
   const isA2a = executionModes.includes('a2a_agent');

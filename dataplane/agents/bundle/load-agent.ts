@@ -8,12 +8,12 @@ import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
 import { textMemberOf } from './text-member.ts';
 
-/** One version whose flow and manifest every check of the loader accepted. It never changes (`agents:flow:immutable`). */
+/** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
 export type LoadedAgent = {
   readonly bundle: AgentBundle;
   readonly flow: LoadedFlow;
   readonly manifest: PublishManifest;
-  /** Member of the input that takes the text of a message. */
+  /** Member of the input that receives the text of a message. */
   readonly textMember: string | undefined;
 };
 
@@ -23,10 +23,10 @@ type AgentLoad =
 
 type ProblemCode = AgentProblem['code'];
 
-/** Problems of one source that are named; further ones follow when these are corrected. */
+/** Most problems of one source that are reported at once. */
 const mostProblems = 10;
 
-/** Reads the file of one version and everything in it. */
+/** Reads and checks the bundle file of one version. */
 export function loadAgent(bytes: Uint8Array): AgentLoad {
   const read = agentBundleSchema.safeParse(parsed(bytes));
   if (!read.success) return refused('bundle_invalid', 'the bundle does not have the shape of an agent bundle');
@@ -55,7 +55,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };
 }
 
-/** What a manifest says about media modes and guardrails must agree with its schema and with the bundle. */
+/** The media modes and guardrails of a manifest must agree with its schema and with the bundle. */
 function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readonly AgentProblem[] {
   const problems: AgentProblem[] = [];
   const known = ['text/plain', 'application/json'];

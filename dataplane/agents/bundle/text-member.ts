@@ -1,8 +1,8 @@
 import type { PublishManifest } from '#flow/definition/manifest-schema';
 
 /**
- * The member of the input that takes the text of a message: `text`, or else the only required string. A schema without
- * such a member takes structured data only.
+ * The member of the input that receives the text of a message: `text`, or else the only required string. A schema
+ * without such a member accepts structured data only.
  */
 export function textMemberOf({ inputSchema }: PublishManifest['contract']): string | undefined {
   const properties = membersOf(inputSchema['properties']);

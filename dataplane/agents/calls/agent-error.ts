@@ -14,10 +14,10 @@ const stepNames = [
 ] as const;
 type StepName = (typeof stepNames)[number];
 
-/** A call is refused or has failed. The message has words of this program only (`agents:order:refusal`). */
+/** A refused or failed call. The message is a fixed text of this program (`agents:order:refusal`). */
 export class AgentError extends Error {
   readonly code: AgentErrorCode;
-  /** Of a run that ended with an error of its flow. */
+  /** Code of the flow error that ended the run. */
   readonly flowCode: FlowErrorCode | undefined;
   step: StepName | undefined;
 
@@ -29,12 +29,12 @@ export class AgentError extends Error {
   }
 }
 
-/** Any error as one of ours; the text of a foreign error is dropped (`agents:error:no-raw-exception`). */
+/** Converts any error to an AgentError; the text of other errors is dropped (`agents:error:no-raw-exception`). */
 export function asAgentError(error: unknown): AgentError {
   return error instanceof AgentError ? error : new AgentError('internal');
 }
 
-/** Runs one step; a refusal carries its name. @throws AgentError */
+/** Runs one step; a refusal contains the name of the step. @throws AgentError */
 export async function atStep<T>(step: StepName, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();

@@ -34,9 +34,9 @@ export type AgentCard = z.output<typeof cardSchema>;
 const loopback = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
 /**
- * The card of a version: its manifest, and of the capabilities only those that are confirmed (`agents:card:built-from`,
- * `agents:card:flags`). It names the address at the gateway and never the one of this process.
- * @returns undefined where the card would not be one of A2A 1.0, or its address is not https beyond this machine
+ * The card of a version: its manifest with the confirmed capabilities only (`agents:card:built-from`,
+ * `agents:card:flags`). It contains the address at the gateway, never the address of this process.
+ * @returns undefined if the card would be invalid in A2A 1.0, or if its address is neither https nor on this machine
  */
 export function buildCard(
   { bundle, flow, manifest }: LoadedAgent,

@@ -10,7 +10,7 @@ import { cancelTask, getTask, getTasks } from './task-operations.ts';
 
 type A2aRoute = {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** The first group is the id of a task. */
+  /** The first capture group is the id of a task. */
   readonly path: RegExp;
   readonly operation: CallOperation;
   readonly hasBody: boolean;
@@ -37,7 +37,7 @@ const subscribe = {
   run: (server, exchange, identity, { id }) => subscribeToTask(server, exchange, identity, id),
 } as const satisfies Partial<A2aRoute>;
 
-/** Every operation of A2A 1.0 in the binding HTTP+JSON. */
+/** Every operation of A2A 1.0 in the HTTP+JSON binding. */
 export const a2aRoutes: readonly A2aRoute[] = [
   {
     method: 'POST',
@@ -68,7 +68,7 @@ export const a2aRoutes: readonly A2aRoute[] = [
     hasBody: false,
     run: (server, exchange, identity, { id }) => cancelTask(server, exchange, identity, id),
   },
-  // The tables of the standard say POST, its protocol buffers say GET.
+  // The tables of the specification say POST; its Protocol Buffers definition says GET.
   { method: 'POST', ...subscribe },
   { method: 'GET', ...subscribe },
   { method: 'POST', path: /^\/tasks\/([^/:]+)\/pushNotificationConfigs$/, ...push },

@@ -20,7 +20,7 @@ afterAll(async () => {
   await plain[Symbol.asyncDispose]();
 });
 
-/** Number of runs that the process knows, with those that have ended. */
+/** Number of runs that the process has recorded, including ended ones. */
 async function runsOf({ adminUrl }: RunningAgent): Promise<number> {
   return ((await (await fetch(`${adminUrl}/runs`)).json()) as { runs: unknown[] }).runs.length;
 }
@@ -28,7 +28,7 @@ async function runsOf({ adminUrl }: RunningAgent): Promise<number> {
 describe('the card and the messages of an agent', () => {
   verifies(
     ['agents:card:get', 'agents:push:not-declared', 'agents:version:a2a', 'agents:streaming:flag-true'],
-    'the card says what the manifest asks for and what was confirmed, and can be asked for again by its ETag',
+    'the card contains what the manifest requests and what was confirmed, and can be revalidated by its ETag',
     async () => {
       const card = await agent.call('GET', '/.well-known/agent-card.json', undefined, { 'a2a-version': '' });
       expect(card.json).toMatchObject({
@@ -51,7 +51,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:streaming:flag-absent-or-false', 'agents:message-stream:unsupported'],
-    'an agent whose manifest does not ask for streaming says so in its card, and refuses streams without a run',
+    'the card of an agent whose manifest does not request streaming says so, and streams are refused without a run',
     async () => {
       const card = await plain.call('GET', '/.well-known/agent-card.json');
       expect(card.json).toMatchObject({ capabilities: { streaming: false } });
@@ -68,7 +68,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:message-send:text', 'agents:order:result-conversion', 'agents:flow:a2a-and-mcp'],
-    'a text is answered with one final message of the agent',
+    'a text message is answered with one final message of the agent',
     async () => {
       const { status, json } = await agent.call('POST', send, hello);
       expect(status).toBe(200);
@@ -88,7 +88,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:message-send:data', 'agents:schema:input'],
-    'structured data is the input, and data that does not match the schema is refused without a run',
+    'structured data is the input of the flow, and data that does not match the schema is refused without a run',
     async () => {
       const accepted = await agent.call('POST', send, messageOf({ data: { question: 'data', limit: 3 } }));
       expect(accepted.json).toMatchObject({ message: { parts: [{ text: 'data' }, {}] } });
@@ -111,7 +111,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:media-mode:listed-only', 'fileref:insufficient:arbitrary-url'],
-    'parts and results have only the media modes of the card; a URL is not fetched',
+    'parts and results have only the media types of the card, and a URL is not fetched',
     async () => {
       const refused = [
         { url: `${agent.url}/health/live` },
@@ -130,7 +130,7 @@ describe('the card and the messages of an agent', () => {
     },
   );
 
-  test('a message that is not one of A2A is refused as a request', async () => {
+  test('a body that is not an A2A message is refused as an invalid request', async () => {
     const bodies = [
       '{',
       '[]',
@@ -151,7 +151,7 @@ describe('the card and the messages of an agent', () => {
 describe('the order of the steps', () => {
   verifies(
     ['agents:order:fixed', 'agents:order:protocol-version', 'agents:a2a-version:header'],
-    'the version is checked before everything else',
+    'the protocol version is checked before everything else',
     async () => {
       for (const version of ['', '0.3', '1.0.0', '1', '2.0', '1.0, 1.0']) {
         const headers = { 'a2a-version': version, 'x-user-id': '', 'content-type': 'text/plain' };
@@ -163,7 +163,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:content-type', 'agents:order:size-limit'],
-    'media type and size are checked before identity, and the limit is accepted',
+    'media type and size are checked before the identity, and a body at the size limit is accepted',
     async () => {
       const nobody = { 'x-user-id': '' };
       const type = await agent.call('POST', send, 'x'.repeat(20_000), { ...nobody, 'content-type': 'text/plain' });
@@ -178,7 +178,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:identity', 'agents:order:fileref-disabled'],
-    'a call without identity is refused before its parts are read, and a file reference before the flow',
+    'a call without an identity is refused before its parts are read, and a file reference before the flow runs',
     async () => {
       const reference = { data: { question: 'x', file: { apiVersion: 'platform.file-ref/v1', fileId: 'guessed' } } };
       const before = await runsOf(agent);
@@ -192,7 +192,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:refusal', 'agents:error:form', 'agents:error:no-raw-exception'],
-    'a refusal has a stable code and the trace id of its caller, and nothing else of the request or the program',
+    'a refusal has a stable code and the trace id of its caller, and no text of the request or the program',
     async () => {
       const traceId = '0af7651916cd43dd8448eb211c80319c';
       const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
@@ -224,7 +224,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:health-and-card-exempt', 'agents:operations-boundary:routes', 'agents:health:live'],
-    'health and card need neither version nor identity',
+    'health and card require neither a version nor an identity',
     async () => {
       const nothing = { 'a2a-version': '', 'x-user-id': '' };
       for (const path of ['/health/live', '/health/ready', '/.well-known/agent-card.json']) {
@@ -245,7 +245,7 @@ describe('tasks', () => {
       'agents:message-stream:ordered-updates',
       'agents:message-stream:closes',
     ],
-    'a stream begins with the task, goes on with ordered updates and ends with the final status',
+    'a stream begins with the task, continues with ordered updates and ends with the final status',
     async () => {
       const answer = await agent.call('POST', stream, hello);
       expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -261,7 +261,7 @@ describe('tasks', () => {
 
   verifies(
     ['agents:task:get-snapshot', 'agents:task:list-snapshot', 'agents:limit:task-scope', 'agents:task:after-restart'],
-    'a task is read by its caller in the process that ran it, and by nobody else and nowhere else',
+    'a task can be read only by its caller and only in the process that ran it',
     async () => {
       const { json } = await agent.call('POST', stream, hello).then(async (answer) => {
         const id = taskId(streamEventsOf(answer));
@@ -286,7 +286,7 @@ describe('tasks', () => {
     },
   );
 
-  test('a list has pages whose tokens lead to its end, and refuses what is no page', async () => {
+  test('the page tokens of a task list lead to its end, and an invalid page is refused', async () => {
     const carol = { 'x-user-id': 'carol' };
     for (let count = 0; count < 3; count += 1) await agent.call('POST', stream, hello, carol);
     const first = (await agent.call('GET', '/tasks?pageSize=2', undefined, carol)).json;
@@ -303,7 +303,7 @@ describe('tasks', () => {
 
   verifies(
     ['agents:task:subscribe-finished', 'agents:task:cancel'],
-    'a task that has ended is not subscribed to, and no task is cancelled',
+    'a task that has ended cannot be subscribed to, and no task can be cancelled',
     async () => {
       const id = taskId(streamEventsOf(await agent.call('POST', stream, hello)));
       const before = (await agent.call('GET', `/tasks/${id}`)).json;
@@ -326,7 +326,7 @@ describe('tasks', () => {
 
   verifies(
     ['agents:push:unsupported', 'agents:extended-card:unavailable'],
-    'push notifications and the extended card have their typed answers, also for tasks that do not exist',
+    'push notifications and the extended card are answered with typed errors, also for tasks that do not exist',
     async () => {
       const configs = '/tasks/unknown/pushNotificationConfigs';
       for (const [method, path] of [
@@ -359,7 +359,7 @@ describe('tasks', () => {
 
 verifies(
   ['agents:version:release'],
-  'the admin address tells readiness, state, runs without texts, and metrics',
+  'the admin address serves readiness, state, runs without texts, and metrics',
   async () => {
     expect((await fetch(`${agent.adminUrl}/livez`)).status).toBe(200);
     expect((await fetch(`${agent.adminUrl}/readyz`)).status).toBe(200);
@@ -383,7 +383,7 @@ verifies(
 
 verifies(
   ['agents:error:named-codes'],
-  'a file that cannot be read, a mode that is not confirmed and an operation that is not offered have their codes',
+  'an unreadable file, an unconfirmed mode and an operation that is not offered have their own codes',
   async () => {
     const member = 'input.question';
     const nodes = [

@@ -8,7 +8,7 @@ import type { AgentApplication } from '../steps/process-call.ts';
 import type { RunSlots } from '../steps/run-slots.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 
-/** A card with everything that its route answers. */
+/** A card with the bytes and the digest that its route returns. */
 export type ServedCard = { readonly card: AgentCard; readonly bytes: Buffer; readonly digest: string };
 
 /** The profiles that a version serves; each was confirmed. */
@@ -35,7 +35,7 @@ export type AgentServer = {
   readonly unwatchedMs: number;
 };
 
-/** What the traffic port serves now: a version, or why there is none. */
+/** What the traffic port serves at present: a version, or the problems that prevent it. */
 export type Served =
   | { readonly kind: 'ready'; readonly server: AgentServer }
   | { readonly kind: 'not_ready'; readonly problems: readonly AgentProblem[] };

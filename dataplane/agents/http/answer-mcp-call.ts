@@ -24,7 +24,10 @@ import {
 const sessionHeader = 'mcp-session-id';
 const allowed = 'POST, DELETE';
 
-/** Answers one request of an MCP client with the steps of every other call. @returns the code of the error, or `none` */
+/**
+ * Answers one request of an MCP client with the same steps as every other call.
+ * @returns the code of the error, or `none`
+ */
 export async function answerMcpCall(server: AgentServer, exchange: Exchange): Promise<string> {
   const { incoming, outgoing } = exchange;
   try {
@@ -60,7 +63,7 @@ async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Pro
   return receive(exchange, agent.bundle.limits.requestBytes);
 }
 
-/** Step two of MCP: the identity of the call, which must be one of those that confirm this profile. */
+/** Step two of MCP: the identity of the call, which must be a confirmer of this profile. */
 async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Exchange): Promise<ExecutionIdentity> {
   const identity = await verifier.verify(incoming.rawHeaders, 'mcp');
   if (!mcpConfirmers.has(identity.subject.subject)) throw new AgentError('not_found');
@@ -98,7 +101,7 @@ async function answerPost(
     const error = { code: rpcErrors.invalidRequest, message: 'the session is not initialized' };
     return sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
   }
-  // Two calls with one id could not be told apart by a cancellation.
+  // A cancellation could not tell two calls with the same id apart.
   if (session.calls.has(id)) throw new AgentError('invalid_request');
   const controller = new AbortController();
   session.calls.set(id, controller);
@@ -143,7 +146,7 @@ function noteNotification(session: Session, { method, params }: ClientMessage): 
   if (typeof id === 'string' || typeof id === 'number') session.calls.get(id)?.abort();
 }
 
-/** A body that is no message of the protocol has an answer of JSON-RPC without an id. */
+/** A body that is not a message of the protocol gets a JSON-RPC error without an id. */
 function refuseMessage(exchange: Exchange, { code }: AgentError): void {
   const { incoming, outgoing, trace } = exchange;
   if (outgoing.headersSent || outgoing.destroyed) return;

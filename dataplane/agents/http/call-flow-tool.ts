@@ -13,8 +13,8 @@ type ToolCall = {
 };
 
 /**
- * tools/call: the arguments are one structured part of a call like any other (`agents:mcp:call-shared-flow`). A refusal
- * is a result that says so, with the stable code and the trace id.
+ * tools/call: the arguments are one structured part of a call (`agents:mcp:call-shared-flow`). A refusal is a tool
+ * result that reports an error, with the stable code and the trace id.
  */
 export async function callFlowTool(
   { application, slots }: AgentServer,
@@ -36,7 +36,7 @@ export async function callFlowTool(
   }
 }
 
-/** The value that the output schema was checked against: data, or the text as an object. */
+/** The value that was checked against the output schema: data, or the text as an object. */
 function structured(data: JsonValue | undefined, text: string | undefined): Readonly<Record<string, JsonValue>> {
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
   return isObject ? data : { text: text ?? '' };

@@ -8,7 +8,7 @@ import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { a2aErrorBody } from '../a2a/error-body.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** One request and its answer. */
+/** One HTTP request and its response. */
 export type Exchange = {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -16,11 +16,14 @@ export type Exchange = {
   readonly url: URL;
 };
 
-/** Time in which a request must have arrived, milliseconds. */
+/** Timeout for receiving a request, milliseconds. */
 const receiveMs = 30_000;
 const jsonTypes = /^application\/(?:a2a\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
-/** The media type of a request with a body (`agents:order:content-type`). @throws AgentError content_type_not_supported */
+/**
+ * Checks the media type of a request with a body (`agents:order:content-type`).
+ * @throws AgentError content_type_not_supported
+ */
 export function checkContentType({ incoming }: Exchange): void {
   const [type, ...more] = headerValues(incoming.rawHeaders, 'content-type');
   const isJson = type !== undefined && more.length === 0 && jsonTypes.test(type.trim());
@@ -28,7 +31,7 @@ export function checkContentType({ incoming }: Exchange): void {
   if (!isJson || isCoded) throw new AgentError('content_type_not_supported');
 }
 
-/** The bytes of a request (`agents:order:size-limit`). @throws AgentError request_too_large, request_timeout */
+/** Reads the body of a request (`agents:order:size-limit`). @throws AgentError request_too_large, request_timeout */
 export async function receive({ incoming }: Exchange, limit: number): Promise<Buffer> {
   if ((declaredLength(incoming.rawHeaders) ?? 0) > limit) throw new AgentError('request_too_large');
   const body = await readBody(incoming, { limit, ms: receiveMs });
@@ -36,7 +39,7 @@ export async function receive({ incoming }: Exchange, limit: number): Promise<Bu
   throw new AgentError(body.fault === 'too_large' ? 'request_too_large' : 'request_timeout');
 }
 
-/** @throws AgentError invalid_request for bytes that are no strict JSON */
+/** @throws AgentError invalid_request if the bytes are not strict JSON */
 export function readJsonBytes(bytes: Buffer): JsonValue {
   try {
     return parseStrict(bytes);
@@ -46,7 +49,7 @@ export function readJsonBytes(bytes: Buffer): JsonValue {
   }
 }
 
-/** A signal that is aborted when the client leaves before its answer is complete. */
+/** A signal that aborts when the client disconnects before its answer is complete. */
 export function watchDeparture({ outgoing }: Exchange): AbortSignal {
   const controller = new AbortController();
   outgoing.once('close', () => {
@@ -76,7 +79,7 @@ export function refuseA2a(exchange: Exchange, error: AgentError): void {
   sendJson(outgoing, status, a2aErrorBody(error, trace.traceId), { ...answerHeaders(exchange), ...hintsOf(status) });
 }
 
-/** Answers a refusal that belongs to no protocol: application/problem+json (RFC 9457). */
+/** Answers a refusal outside of any protocol: application/problem+json (RFC 9457). */
 export function refuseWithProblem(exchange: Exchange, error: AgentError, headers: Record<string, string> = {}): void {
   const { incoming, outgoing, trace } = exchange;
   if (outgoing.headersSent || outgoing.destroyed) return;

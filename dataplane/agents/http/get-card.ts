@@ -3,7 +3,7 @@ import { AgentError } from '../calls/agent-error.ts';
 import type { AgentServer } from './agent-server.ts';
 import { type Exchange, refuseWithProblem } from './exchange.ts';
 
-/** Seconds for which a card may be kept; a version never changes its card. */
+/** How long clients may cache a card, seconds; a version never changes its card. */
 const maxAge = 300;
 
 /** GET /.well-known/agent-card.json, without identity and version (`agents:order:health-and-card-exempt`). */

@@ -46,7 +46,7 @@ const say = (text: string) => agent.call('POST', '/message:send', messageOf({ te
 
 verifies(
   ['agents:order:entry-point'],
-  'a run asks the model through the gateway with the key of the process and the trace of the call',
+  'a run calls the model through the gateway with the key of the process and the trace of the call',
   async () => {
     const seen = gateway.seen.length;
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -69,7 +69,7 @@ verifies(
 
 verifies(
   ['agents:order:input-guardrails'],
-  'a denied input does not reach the flow, whatever part of the data it is; a masked one reaches it masked',
+  'a denied input does not reach the flow, whichever part of the data contains it, and a masked input arrives masked',
   async () => {
     const seen = gateway.seen.length;
     const parts = [
@@ -91,7 +91,7 @@ verifies(
 
 verifies(
   ['agents:order:output-guardrails', 'agents:error:no-partial-success'],
-  'a denied result is not delivered, in a message or in a task, and a masked one is delivered masked',
+  'a denied result is not delivered, neither in a message nor in a task, and a masked one is delivered masked',
   async () => {
     gateway.play({ kind: 'answer', content: `see ${maskedTerm}` });
     const masked = await say('hello');
@@ -117,7 +117,7 @@ verifies(
 
 verifies(
   ['agents:order:output-schema'],
-  'a result that does not match the output schema is an error and no result',
+  'a result that does not match the output schema is answered as an error',
   async () => {
     const flow = questionFlow();
     const strict = { type: 'object', properties: { answer: { type: 'string', maxLength: 3 } }, required: ['answer'] };
@@ -130,7 +130,7 @@ verifies(
   },
 );
 
-test('errors of the model and of its gateway are typed, and tell nothing of their texts', async () => {
+test('errors of the model and of its gateway are typed and do not repeat their texts', async () => {
   const status = (code: number, body = '{}') => ({ kind: 'status', status: code, body }) as const;
   const denied = status(403, '{"error":{"code":"policy_denied","message":"secret-of-a-gateway"}}');
   const cases = [
@@ -150,7 +150,7 @@ test('errors of the model and of its gateway are typed, and tell nothing of thei
   }
 });
 
-test('a run takes one of the places of the version until its end, and the next call is told to wait', async () => {
+test('a run holds one of the slots of the version until its end, and the next call is asked to retry later', async () => {
   gateway.play({ kind: 'silence' });
   const leave = new AbortController();
   const first = fetch(`${agent.url}/message:send`, {
@@ -171,7 +171,7 @@ test('a run takes one of the places of the version until its end, and the next c
 
 verifies(
   ['agents:task:subscribe'],
-  'a second client sees the task as it is and every later event; a task that is read by no client is ended',
+  'a second client gets the current task and every later event, and a task that no client reads is ended',
   async () => {
     let answers = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
@@ -217,7 +217,7 @@ verifies(
   },
 );
 
-test('a process that ends answers the call that it has accepted, and is not ready from then on', async () => {
+test('a process that shuts down answers the call that it has accepted, and is no longer ready', async () => {
   let answer = (): void => undefined;
   const answered = new Promise<void>((resolve) => {
     answer = resolve;

@@ -60,7 +60,7 @@ verifies(
     'agents:mcp:definition-change',
     'agents:mcp:no-list-changed-notification',
   ],
-  'the official client lists one tool with its schemas, the same one each time, and hears of no change',
+  'the official client lists one tool with its schemas, always the same one, and receives no change notification',
   async () => {
     await using connected = await connect();
     const { client } = connected;
@@ -81,7 +81,7 @@ verifies(
 
 verifies(
   ['agents:mcp:call-result', 'agents:mcp:call-shared-flow', 'agents:schema:output', 'agents:internal-model:neutral'],
-  'a call runs the flow of A2A and gives its result as a structured value that matches the schema',
+  'a tool call runs the same flow as A2A and returns a structured value that matches the schema',
   async () => {
     await using connected = await connect();
     const args = { question: 'why', limit: 2 };
@@ -103,7 +103,7 @@ verifies(
 
 verifies(
   ['agents:mcp:call-validates', 'agents:mcp:title-apart'],
-  'arguments that do not match are an error of the tool, and a call by title one of the protocol; no flow runs',
+  'arguments that do not match are a tool error, a call by title is a protocol error, and neither runs a flow',
   async () => {
     await using connected = await connect();
     const { client } = connected;
@@ -137,7 +137,7 @@ verifies(
     'agents:mcp:no-experimental-tasks',
     'agents:mcp:wrong-method',
   ],
-  'every other method is a typed error with the id of its request, and no flow runs',
+  'every other method is answered with a typed error and the id of its request, and no flow runs',
   async () => {
     const session = await open();
     const before = await runsOf();
@@ -168,7 +168,7 @@ verifies(
 
 verifies(
   ['agents:mcp:initialize', 'agents:version:mcp'],
-  'a session is opened for 2025-11-25, is used after its completion only, and ends with DELETE',
+  'a session opens for 2025-11-25, can be used only after its initialization is complete, and ends with DELETE',
   async () => {
     for (const protocolVersion of ['2025-11-25', '2025-06-18', '2099-01-01']) {
       const asked = { ...initialize, params: { ...initialize.params, protocolVersion } };
@@ -185,7 +185,7 @@ verifies(
   },
 );
 
-test('messages that are none, other media types, other origins and other versions are refused', async () => {
+test('invalid messages and other media types, origins and protocol versions are refused', async () => {
   const session = await open();
   const list = rpc('tools/list');
   expect((await post('{', session)).json).toMatchObject({ id: null, error: { code: -32_600 } });
@@ -207,7 +207,7 @@ verifies(
     'agents:mcp-auth:no-inherited-mode',
     'agents:mcp:annotations-no-permission',
   ],
-  'a session gives no identity, and callers who do not confirm the profile find no MCP, though they may use A2A',
+  'a session gives no identity, and callers that do not confirm the profile get no MCP although they may use A2A',
   async () => {
     const session = await open();
     const call = rpc('tools/call', {
@@ -226,7 +226,7 @@ verifies(
   },
 );
 
-test('a session belongs to its caller, also among those who may call', async () => {
+test('a session can be used only by its caller, even among callers that may use MCP', async () => {
   await using two = await startAgent({ bundle: agentBundle(), config: { mcpConfirmers: ['ann', 'bob'] } });
   const headers = { ...accept, 'a2a-version': '' };
   const opened = await two.call('POST', '/mcp', initialize, headers);

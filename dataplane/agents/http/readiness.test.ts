@@ -5,7 +5,7 @@ import { verifies } from '../../../e2e/support/verifies.ts';
 import { agentBundle, type BundleParts, questionFlow } from '../testing/agent-bundle.ts';
 import { startAgent } from '../testing/start-agent.ts';
 
-/** What a process says that was started with this bundle. */
+/** The state, health and first answer of a process that was started with this bundle. */
 async function stateOf(bundle: Parameters<typeof startAgent>[0]['bundle'], config = {}) {
   await using agent = await startAgent({ bundle, config: { logLevel: 'error', ...config } });
   const state = (await (await fetch(`${agent.adminUrl}/state`)).json()) as AgentState;
@@ -37,14 +37,14 @@ verifies(['agents:ready:source'], 'a version without a source, or with one that 
   expect(await withParts({ flow: { ...broken, nodes: [] } })).toEqual(refused('source_invalid'));
 });
 
-test('a bundle that was changed after its digest, or is no bundle, is refused', async () => {
+test('a bundle that was changed after its digest was computed, and a file that is no bundle, are refused', async () => {
   expect(await stateOf({ ...agentBundle(), publicUrl: 'https://other.example/a' })).toEqual(refused('bundle_invalid'));
   expect(await stateOf('{"formatVersion": 2}')).toEqual(refused('bundle_invalid'));
 });
 
 verifies(
   ['agents:ready:manifest', 'agents:streaming:a2a-version'],
-  'a version whose manifest is refused is not ready, also because of another version of A2A',
+  'a version with a refused manifest is not ready, also when the manifest names another version of A2A',
   async () => {
     expect(await withParts({ manifest: { unknown: true } })).toEqual(refused('manifest_invalid'));
     const a2a = { skills: [{ id: 'a', name: 'A', description: 'A.', tags: ['t'] }] };
@@ -88,7 +88,7 @@ verifies(
     'agents:streaming:execution-mode',
     'agents:card:built-from',
   ],
-  'a mode that is asked for and that no program has blocks readiness with its name',
+  'a requested mode that no program implements blocks readiness, and its name is reported',
   async () => {
     expect(await withParts({ contract: { tasks: true } })).toEqual(
       refused('advertised_capability_unavailable a2a.tasks'),

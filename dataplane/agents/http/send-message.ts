@@ -31,7 +31,7 @@ export async function sendMessage(
   }
 }
 
-/** No task of this agent takes a second message. @throws AgentError task_not_found, UnsupportedOperationError */
+/** No task of this agent accepts a second message. @throws AgentError task_not_found, UnsupportedOperationError */
 export function refuseContinuation(
   { tasks }: AgentServer,
   identity: ExecutionIdentity,

@@ -9,8 +9,8 @@ import { answerHeaders, type Exchange, readJsonBytes, watchDeparture } from './e
 import { refuseContinuation } from './send-message.ts';
 
 /**
- * POST /message:stream: steps two to five are answered as HTTP errors; then a task begins, and its events follow
- * (`agents:message-stream:first-task`).
+ * POST /message:stream: a refusal in steps two to five is an HTTP error. After these steps a task begins and its events
+ * follow (`agents:message-stream:first-task`).
  * @throws AgentError
  */
 export async function streamMessage(
@@ -45,7 +45,7 @@ export async function streamMessage(
   }
 }
 
-/** POST or GET /tasks/{id}:subscribe: the task as it is now, then its later events. @throws AgentError */
+/** POST or GET /tasks/{id}:subscribe: the current task, then its later events. @throws AgentError */
 export function subscribeToTask(
   server: AgentServer,
   exchange: Exchange,
@@ -63,7 +63,10 @@ function requireStreaming({ profiles }: AgentServer): void {
   if (!profiles.streaming) throw new AgentError('UnsupportedOperationError');
 }
 
-/** Sends the events of a task as they come, and ends with its final status. @throws AgentError for a task that has ended */
+/**
+ * Sends the events of a task as they occur, and ends with its final status.
+ * @throws AgentError if the task has ended
+ */
 function relayEvents({ tasks }: AgentServer, exchange: Exchange, owner: string, id: string): void {
   const { outgoing } = exchange;
   const open = (): void => {

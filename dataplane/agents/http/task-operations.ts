@@ -14,9 +14,7 @@ export function getTasks({ tasks }: AgentServer, exchange: Exchange, identity: E
   answerA2a(exchange, 200, listTasks(tasks.list(callerKey(identity)), exchange.url.searchParams));
 }
 
-/**
- * POST /tasks/{id}:cancel: no task is cancelled, so the task stays as it is (`agents:task:cancel`). @throws AgentError
- */
+/** POST /tasks/{id}:cancel: tasks cannot be cancelled and stay unchanged (`agents:task:cancel`). @throws AgentError */
 export function cancelTask(server: AgentServer, _: Exchange, identity: ExecutionIdentity, id: string): never {
   taskOf(server, identity, id);
   throw new AgentError('UnsupportedOperationError');

@@ -2,7 +2,7 @@ import { oneName } from '#identity/identity-headers';
 import type { ExecutionIdentity } from '../calls/agent-call.ts';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** Every operation of the protocols, as workload tokens name them. */
+/** Every operation of the protocols, by its name in workload tokens. */
 export const callOperations = [
   'message:send',
   'message:stream',
@@ -17,7 +17,7 @@ export const callOperations = [
 export type CallOperation = (typeof callOperations)[number];
 
 /**
- * Step two: identity and the right to execute, out of headers only.
+ * Step two: determines the identity and the right to execute from headers only.
  * @throws AgentError unauthenticated, forbidden, identity_unavailable
  */
 export type CallVerifier = {

@@ -9,8 +9,8 @@ type TokenVerifierOptions = Omit<Parameters<typeof createWorkloadVerifier>[0], '
 };
 
 /**
- * Production mode: each call has a token that the gateway signed for this version and operation, and that is accepted
- * once (`agents:internal-address:not-for-clients`). No other header names a caller.
+ * Production mode: each call carries a token that the gateway signed for this version and operation, and each token is
+ * accepted once (`agents:internal-address:not-for-clients`). No other header identifies a caller.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): CallVerifier {
   const verifier = createWorkloadVerifier(options);

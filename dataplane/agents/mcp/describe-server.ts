@@ -4,7 +4,7 @@ import type { LoadedAgent } from '../bundle/load-agent.ts';
 /** Runs the flow with the arguments of a call. */
 type CallTool = (args: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;
 
-/** The one tool of a version, out of its manifest (`agents:mcp:one-tool`, `agents:mcp:tool-name`). */
+/** The only tool of a version, built from its manifest (`agents:mcp:one-tool`, `agents:mcp:tool-name`). */
 export function describeServer({ manifest, flow }: LoadedAgent): McpServer<CallTool> {
   const { agent, mcp, contract } = manifest;
   const { toolName = agent.name, title = agent.title, description = agent.description, annotations } = mcp ?? {};

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '#kit/time/clock';
 
-/** A session of MCP: it belongs to the caller who opened it, and gives no right. */
+/** An MCP session. It belongs to the caller who opened it and grants no rights. */
 export type Session = {
   readonly id: string;
   readonly owner: string;
   isInitialized: boolean;
   usedAt: number;
-  /** Calls under way by the id of their request. */
+  /** Calls in progress, by the id of their request. */
   readonly calls: Map<string | number, AbortController>;
 };
 
-/** Bounds of sessions: those unused for longest leave first. */
+/** Limits of sessions; the one that was idle for longest is removed first. */
 export const sessionLimits = { kept: 1_000, idleMs: 3_600_000 } as const;
 
 /** Sessions of this process (`agents:mcp:initialize`). A version has a process of its own, so a session is bound to it. */
@@ -36,7 +36,7 @@ export class SessionStore {
     return session;
   }
 
-  /** The session of this caller; undefined for one of another caller, as for one that has ended. */
+  /** The session of this caller; undefined if the session has ended or belongs to another caller. */
   find(owner: string, id: string): Session | undefined {
     const session = this.#sessions.get(id);
     if (session?.owner !== owner) return undefined;
@@ -50,7 +50,7 @@ export class SessionStore {
     return session;
   }
 
-  /** Ends a session and the calls that are under way in it. */
+  /** Ends a session and its calls in progress. */
   end(session: Session): void {
     this.#sessions.delete(session.id);
     for (const call of session.calls.values()) call.abort();

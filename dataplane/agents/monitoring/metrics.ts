@@ -13,7 +13,7 @@ export type AgentMetrics = {
 
 const seconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
 
-/** The metrics of an agent process. No label has a text, a subject or an id. */
+/** The metrics of an agent process. No label contains a text, a subject or an id. */
 export function createAgentMetrics(): AgentMetrics {
   const registry = createMetrics({ service: 'agent' });
   const operations = ['health', 'card', 'unknown', ...callOperations];

@@ -12,7 +12,7 @@ const node = {
   durationMs: 1,
 } as const;
 
-test('the newest runs are kept, each with its first nodes', () => {
+test('the run ring keeps the newest runs, each with its first nodes', () => {
   const ended: string[] = [];
   const ring = new RunRing(createFakeClock(), (code) => ended.push(code));
   for (let count = 1; count <= ringLimits.runs + 1; count += 1) {

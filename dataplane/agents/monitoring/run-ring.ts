@@ -10,21 +10,21 @@ type TracedNode = {
   readonly durationMs: number;
 };
 
-/** A run without any of its texts. */
+/** A run without its texts. */
 type TracedRun = {
   readonly runId: string;
   readonly traceId: string;
   readonly startedAt: string;
   readonly durationMs?: number;
-  /** Code of the error, or `none`; absent while the run is under way. */
+  /** Code of the error, or `none`; absent while the run is in progress. */
   readonly code?: string;
   readonly nodes: readonly TracedNode[];
 };
 
-/** Runs that are kept, and ended nodes of each; the first nodes stay. */
+/** Most runs that are kept, and most ended nodes of each run; the first nodes are kept. */
 export const ringLimits = { runs: 200, nodes: 500 } as const;
 
-/** The newest runs of a process, for people who look for the node that failed or took long. */
+/** The newest runs of a process, for finding the node that failed or was slow. */
 export class RunRing implements RunObserver {
   readonly #runs = new Map<string, TracedRun & { readonly nodes: TracedNode[]; readonly startedMs: number }>();
   readonly #clock: Clock;

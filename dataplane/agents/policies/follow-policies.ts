@@ -9,7 +9,7 @@ import { ConfigError } from '#kit/env/config-error';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
 
 type FollowPoliciesOptions = {
-  /** Folder of files `NAME.json`, one for each served policy; absent where no policy is named. */
+  /** Folder of files `NAME.json`, one for each served policy; undefined if no policy is named. */
   readonly folder: string | undefined;
   readonly bundle: AgentBundle;
   readonly onRefused: (policy: string) => void;
@@ -18,8 +18,9 @@ type FollowPoliciesOptions = {
 type Policies = PolicyTargets & AsyncDisposable;
 
 /**
- * Follows the target of every policy that a version names. A guardrail of the version has the revision of its bundle: a
- * target of another revision is refused, so that no call is judged by another policy than the one that was published.
+ * Follows the target of every policy that a version names. The bundle of the version fixes the revision of each
+ * guardrail: a target of another revision is refused, so that no call is judged by a policy other than the published
+ * one.
  * @throws ConfigError if a policy has no usable target at the start
  */
 export async function followPolicies({ folder, bundle, onRefused }: FollowPoliciesOptions): Promise<Policies> {

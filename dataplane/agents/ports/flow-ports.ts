@@ -15,8 +15,8 @@ type FlowPortsOptions = {
 };
 
 /**
- * Everything that this process lets a flow call. What it cannot call ends the node as `unavailable`, a file as
- * `file_provider_mapping_failed`.
+ * The ports of the flows in this process. A call that this process cannot make ends its node as `unavailable`; a file
+ * ends it as `file_provider_mapping_failed`.
  */
 export function createFlowPorts({
   modelGateway,
@@ -45,7 +45,7 @@ export function createFlowPorts({
 }
 
 /**
- * Things that a flow names and that this process cannot reach with its settings, one sentence each: such a version is not
+ * The dependencies of a flow that this process cannot reach with its settings, one sentence each. Such a version is not
  * ready, because each of its runs would fail.
  */
 export function unreachableThings(

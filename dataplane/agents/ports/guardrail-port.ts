@@ -3,7 +3,7 @@ import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts } from '#flow/engine/ports';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
 
-/** Guardrail nodes: a text is judged by a policy that the version names. */
+/** The port for guardrail nodes: judges a text by a policy that the version names. */
 export function createGuardrailPort(checks: CheckClient, policies: PolicyTargets): FlowPorts['guardrail'] {
   return async ({ policy, stage, text }, { signal }) => {
     const target = policies.target(policy, stage);

@@ -31,7 +31,10 @@ const completion = z.object({
 });
 const deniedBody = z.object({ error: z.object({ code: z.literal('policy_denied') }) });
 
-/** The models of a model gateway, as in the chat API of OpenAI. The gateway guards each call by the policy of its model. */
+/**
+ * Calls models through a model gateway, with the chat API of OpenAI. The gateway guards each call by the policy of its
+ * model.
+ */
 export function createModelPort({ url, tokenFile }: ModelPortOptions): FlowPorts['model'] {
   const endpoint = new URL(`${url.href.replace(/\/+$/, '')}/v1/chat/completions`);
   return async (request, call) => {
@@ -95,7 +98,9 @@ function messageOf(message: ModelMessage): object {
   return { role: 'assistant', content: message.content, tool_calls: calls };
 }
 
-/** Models write arguments as a text; one that is no JSON is an argument of another type, which the flow refuses. */
+/**
+ * Models return arguments as text. Text that is not JSON becomes an argument of another type, which the flow refuses.
+ */
 function argumentsOf(text: string): JsonValue {
   try {
     return parseStrict(Buffer.from(text));

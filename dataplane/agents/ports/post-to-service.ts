@@ -10,11 +10,11 @@ type ServiceCall = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly signal: AbortSignal;
-  /** The error of a 403 with this body; `forbidden` when undefined. */
+  /** The error for a 403 response with this body; undefined means `forbidden`. */
   readonly forbiddenAs?: (body: unknown) => PortErrorCode | undefined;
 };
 
-/** Room for an answer around the largest output of a node. */
+/** Bytes that an answer may have beyond the largest output of a node. */
 const answerBytes = 4 * flowLimits.outputBytes;
 
 const errors: Readonly<Record<number, PortErrorCode>> = {
@@ -30,7 +30,10 @@ const errors: Readonly<Record<number, PortErrorCode>> = {
   429: 'rate_limited',
 };
 
-/** POST of JSON to a service of the platform, without redirects and without retries: those belong to the node. @throws PortError */
+/**
+ * Sends a POST with JSON to a service of the platform, without redirects and retries: those are up to the node.
+ * @throws PortError
+ */
 export async function postToService({ url, headers, body, signal, forbiddenAs }: ServiceCall): Promise<unknown> {
   const { status, value } = await exchange(url, headers, body, signal);
   if (status >= 200 && status < 300) return value;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { PortCall } from '#flow/engine/ports';
 import { writeTraceParent } from '#kit/http/trace-context';
 
-/** The trace of a run, for the services that it calls. */
+/** The trace headers of a run for the services that it calls. */
 export function traceHeaders({ traceId }: PortCall): Readonly<Record<string, string>> {
   const parentId = randomBytes(8).toString('hex');
   return { traceparent: writeTraceParent({ traceId, parentId, flags: '00' }) };

@@ -11,7 +11,7 @@ const textObject = {
 
 const given = `\${${'input.text'}}`;
 
-/** Repeats its text. It calls nothing, so that only this program is confirmed by its runs. */
+/** A flow that repeats its text. It calls no other service, so that its runs confirm this program only. */
 const flow = {
   apiVersion: 'platform.low-code.flow/v2',
   metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8057', name: 'selfcheck', version: 1 },
@@ -43,7 +43,7 @@ const manifest = {
   guardrails: { input: 'None', output: 'None' },
 };
 
-/** The agent that the check at the start runs; never the one of an author. */
+/** The agent that the startup check runs. The check never runs the agent of an author. */
 export function loadBuiltinAgent(): LoadedAgent {
   const bundle = {
     formatVersion: 1,

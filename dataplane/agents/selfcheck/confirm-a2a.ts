@@ -3,7 +3,9 @@ import { ask, memberAt, type Probe } from './probe.ts';
 const said = 'check';
 const message = { message: { messageId: 'selfcheck', role: 'ROLE_USER', parts: [{ text: said }] } };
 
-/** message:send answers with a final Message, and refuses another version and a call without identity. */
+/**
+ * Confirms that message:send answers with a final Message and refuses another version and a call without an identity.
+ */
 export async function confirmMessage(probe: Probe): Promise<boolean> {
   const sent = await ask(probe, '/message:send', { body: message });
   const old = await ask(probe, '/message:send', { body: message, headers: { 'a2a-version': '0.3' } });
@@ -12,7 +14,10 @@ export async function confirmMessage(probe: Probe): Promise<boolean> {
   return sent.status === 200 && text === said && old.status === 400 && unknown.status === 401;
 }
 
-/** message:stream sends the task, ordered updates and a final status, and an ended task is not subscribed to. */
+/**
+ * Confirms that message:stream sends the task, ordered updates and a final status, and that an ended task has no
+ * subscription.
+ */
 export async function confirmStreaming(probe: Probe): Promise<boolean> {
   const streamed = await ask(probe, '/message:stream', { body: message });
   const events = streamed.text

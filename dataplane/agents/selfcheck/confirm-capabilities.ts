@@ -15,20 +15,20 @@ const checks: Readonly<Record<Capability, (probe: Probe) => Promise<boolean>>> =
   'mcp.tool': confirmMcp,
 };
 
-/** Time of all checks together, milliseconds. */
+/** Timeout of all checks together, milliseconds. */
 const checkMs = 20_000;
 const server = { headersTimeoutMs: 5_000, keepAliveTimeoutMs: 5_000, maxHeaderBytes: 16_384 } as const;
 
 type ConfirmOptions = {
   readonly requested: readonly Capability[];
-  /** The handler of this program for an agent and a verifier, the same one that will serve the version. */
+  /** Creates the handler of this program for an agent and a verifier, as the version will be served. */
   readonly handlerFor: (agent: LoadedAgent, verifier: CallVerifier, subject: string) => NodeHandler;
   readonly agent: LoadedAgent;
 };
 
 /**
- * Confirms each requested capability by using it as a client does (`agents:card:flags`): the built-in agent is served on a
- * loopback socket that trusts a key in memory, and the socket is closed before the version is served.
+ * Confirms each requested capability by using it as a client does (`agents:card:flags`). The built-in agent is served
+ * on a loopback socket that trusts a key in memory, and the socket is closed before the version is served.
  */
 export async function confirmCapabilities({
   requested,

@@ -7,7 +7,10 @@ const initialize = {
   clientInfo: { name: 'selfcheck', version: '1' },
 };
 
-/** A session is opened and completed, its one tool is listed and called, and a foreign method is an error. */
+/**
+ * Confirms that a session can be opened and completed, that its only tool is listed and called, and that an unknown
+ * method is an error.
+ */
 export async function confirmMcp(probe: Probe): Promise<boolean> {
   let id = 0;
   const send = (method: string, params: object, headers: Record<string, string>) => {

@@ -1,9 +1,9 @@
-/** The socket of the check at the start, and the key that it trusts. */
+/** The socket of the startup check, and the key that it trusts. */
 export type Probe = { readonly url: string; readonly key: string; readonly signal: AbortSignal };
 
 type ProbeAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** One request to the socket. @throws where no answer comes in time */
+/** Sends one request to the socket. @throws if no answer arrives in time */
 export async function ask(
   { url, key, signal }: Probe,
   path: string,
@@ -23,7 +23,7 @@ export async function ask(
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-/** A member of parsed JSON by its path; undefined where there is none. */
+/** A member of parsed JSON by its path; undefined if it is absent. */
 export function memberAt(text: string, ...path: readonly (string | number)[]): unknown {
   let value: unknown = JSON.parse(text);
   for (const step of path) {

@@ -13,8 +13,8 @@ type RequestParts = {
 };
 
 /**
- * Step five: the parts, as the policy left them, and the trusted context become one internal request
- * (`agents:order:conversion`). Text goes into the text member of the input; data is the input itself. The context comes
+ * Step five: builds one internal request from the parts that the policy allows and from the trusted context
+ * (`agents:order:conversion`). Text becomes the text member of the input; data is the input itself. The context comes
  * from the identity of the call and never from a part.
  * @throws AgentError input_invalid
  */

@@ -5,7 +5,8 @@ import { AgentError } from '../calls/agent-error.ts';
 import { guardTexts, type TextGuard } from './guard-texts.ts';
 
 /**
- * Step seven: the output policy judges the result, and the result as the policy left it must match the output schema.
+ * Step seven: the output policy judges the result. The result, masked if the policy masks it, must match the output
+ * schema.
  * @throws AgentError guardrail_denied, guardrail_error, output_invalid
  */
 export async function checkOutput(

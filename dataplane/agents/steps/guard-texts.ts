@@ -10,15 +10,15 @@ export type TextGuard = { readonly checks: CheckClient; readonly policies: Polic
 
 type Slot = {
   readonly text: string;
-  /** Puts a masked text in place; absent for names and numbers, which have no masked form. */
+  /** Replaces the text by its masked form; absent for names and numbers, which cannot be masked. */
   readonly replace?: (text: string) => void;
 };
 
 /**
- * Judges every text of some values and gives the values that may be used: the same after a pass, masked ones after a mask.
+ * Judges every text of the values and returns the values that may be used: unchanged after a pass, masked after a mask.
  * Texts are judged independently, in as few checks as the limits of the policy allow. Names of members and numbers are
- * judged, too: a mask of one denies them.
- * @throws AgentError guardrail_denied after a deny, guardrail_error where a check has no decision
+ * judged, too; a mask of one of them denies the values.
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if a check has no decision
  */
 export async function guardTexts(
   { checks, policies }: TextGuard,

@@ -3,6 +3,6 @@ import type { Stage } from '#contracts/policy';
 
 /** The served policies that a version names. */
 export type PolicyTargets = {
-  /** Undefined for a policy that the version does not name: nothing may be sent then. */
+  /** Undefined if the version does not name the policy; no text may be sent then. */
   target(name: string, stage: Stage): CheckTarget | undefined;
 };

@@ -11,7 +11,7 @@ import { guardTexts, type TextGuard } from './guard-texts.ts';
 import { refuseFiles } from './refuse-files.ts';
 import { runEntryPoint } from './run-entry-point.ts';
 
-/** Takes what happens in runs, without texts. */
+/** Receives the events of runs, without texts. */
 export type RunObserver = {
   started(request: ExecutionRequest): void;
   event(runId: string, event: RunEvent): void;
@@ -27,9 +27,9 @@ export type AgentApplication = {
 };
 
 /**
- * Steps three to five of a call, the same ones for every protocol (`agents:order:fixed`): files, input policy,
- * conversion. The protocol has made steps one and two before, and makes step eight out of the result. A refusal ends the
- * call, so that no later step runs. Nothing of the flow has run yet.
+ * Steps three to five of a call, the same for every protocol (`agents:order:fixed`): files, input policy, conversion.
+ * The protocol completes steps one and two before, and builds step eight from the result. A refusal ends the call, so
+ * that no later step runs. The flow has not started yet.
  * @throws AgentError
  */
 export async function admitCall(

@@ -6,7 +6,7 @@ import { type ExecutionRequest, runFlow } from '#flow/engine/run-flow';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { AgentError } from '../calls/agent-error.ts';
 
-/** How an error of a flow is told to the caller; every other one is `flow_failed`. */
+/** The code that the caller receives for an error of a flow; every other error is `flow_failed`. */
 const codes: Partial<Record<FlowErrorCode, AgentErrorCode>> = {
   input_invalid: 'input_invalid',
   output_invalid: 'output_invalid',
@@ -25,7 +25,7 @@ const codes: Partial<Record<FlowErrorCode, AgentErrorCode>> = {
 type RunParts = {
   readonly ports: FlowPorts;
   readonly signal: AbortSignal;
-  /** Takes every event of the run but its texts. */
+  /** Receives every event of the run except its texts. */
   readonly onEvent: (event: RunEvent) => void;
 };
 

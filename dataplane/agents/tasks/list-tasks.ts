@@ -22,7 +22,8 @@ type TaskPage = {
 };
 
 /**
- * One page of the tasks of a caller, in their order. A token names the last task of the page before, and gives no right.
+ * One page of the tasks of a caller, in their order. A page token names the last task of the previous page and grants
+ * no rights.
  * @throws AgentError invalid_request
  */
 export function listTasks(tasks: readonly Task[], parameters: URLSearchParams): TaskPage {

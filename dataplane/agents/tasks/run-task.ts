@@ -12,7 +12,7 @@ type TaskParts = {
   readonly owner: string;
   readonly contextId: string;
   readonly outputModes: readonly string[];
-  /** Milliseconds that a run goes on without a client that reads it. */
+  /** How long a run continues while no client reads it, milliseconds. */
   readonly unwatchedMs: number;
   /** Called once, when the run has ended. */
   readonly onEnded: () => void;
@@ -20,7 +20,7 @@ type TaskParts = {
 
 /**
  * Runs an admitted call as a task: submitted, working, one artifact after every check, and a final status
- * (`agents:task-state:stream-life`). The run begins when the caller has returned.
+ * (`agents:task-state:stream-life`). The run begins after the caller has returned.
  */
 export function startTask(application: AgentApplication, request: ExecutionRequest, parts: TaskParts): Task {
   const { store, owner, contextId, unwatchedMs } = parts;
@@ -61,7 +61,7 @@ async function work(
   }
 }
 
-/** What the final status of a failed task says: the stable code and the trace id. */
+/** The text in the final status of a failed task: the stable code and the trace id. */
 function failureMessage(
   error: AgentError,
   traceId: string,

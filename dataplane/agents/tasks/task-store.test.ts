@@ -16,7 +16,7 @@ function storeOf(limits: Partial<Record<keyof typeof taskLimits, number>> = {}) 
   return { store, run };
 }
 
-test('as many ended tasks as the limit are kept, and the oldest leave first; tasks under way stay', () => {
+test('ended tasks are kept up to the limit, the oldest are removed first, and tasks in progress stay', () => {
   const { store, run } = storeOf({ kept: 2 });
   const open = store.create('ann', 'context', watch).id;
   const [first, second] = [run(), run()];
@@ -30,7 +30,7 @@ test('as many ended tasks as the limit are kept, and the oldest leave first; tas
   ]);
 });
 
-test('ended tasks are kept up to their bytes', () => {
+test('ended tasks are kept up to the limit of bytes', () => {
   const { store, run } = storeOf({ keptBytes: 2_600 });
   const first = run('ann', 'x'.repeat(1_000));
   run('ann', 'x'.repeat(1_000));
@@ -39,7 +39,7 @@ test('ended tasks are kept up to their bytes', () => {
   expect(store.get('ann', first)).toBeUndefined();
 });
 
-test('a task that failed keeps no artifact, and nothing follows its final status', () => {
+test('a failed task keeps no artifact, and no event follows its final status', () => {
   const { store } = storeOf();
   const { id } = store.create('ann', 'context', watch);
   const seen: StreamEvent[] = [];

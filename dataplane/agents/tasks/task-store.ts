@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import type { Clock } from '#kit/time/clock';
 import type { StreamEvent, Task, TaskState } from '../a2a/wire.ts';
 
-/** Takes the events of one task in order; after the last one it is called no more. */
+/** Receives the events of one task in order; it is not called after the last event. */
 type TaskListener = { event(event: StreamEvent): void; ended(): void };
 
 type Entry = {
@@ -10,7 +10,7 @@ type Entry = {
   task: Task;
   readonly listeners: Set<TaskListener>;
   bytes: number;
-  /** Called when the last listener has left a task that has not ended. */
+  /** Called when the last listener leaves a task that has not ended. */
   readonly onUnwatched: () => void;
   /** Called when a listener arrives. */
   readonly onWatched: () => void;
@@ -27,12 +27,13 @@ function isFinal({ status }: Pick<Task, 'status'>): boolean {
   return finalStates.has(status.state);
 }
 
-/** Bounds of the tasks that have ended and are kept for reading; the oldest leave first. */
+/** Limits of the ended tasks that are kept for reading; the oldest are removed first. */
 export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576 } as const;
 
 /**
- * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). They are
- * lost with the process. The tasks under way are bounded by the runs of the version, the ended ones by `taskLimits`.
+ * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). They
+ * are lost when the process ends. The number of tasks in progress is limited by the runs of the version, that of ended
+ * tasks by `taskLimits`.
  */
 export class TaskStore {
   readonly #entries = new Map<string, Entry>();
@@ -51,20 +52,20 @@ export class TaskStore {
     return task;
   }
 
-  /** The snapshot of now; undefined for a task of another caller, as for one that does not exist. */
+  /** The current snapshot of a task; undefined if the task does not exist or belongs to another caller. */
   get(owner: string, id: string): Task | undefined {
     return this.#find(owner, id)?.task;
   }
 
-  /** Snapshots of the caller, the one whose status changed last first. */
+  /** Snapshots of the tasks of the caller; the one whose status changed last is first. */
   list(owner: string): readonly Task[] {
     const own = [...this.#entries.values()].filter((entry) => entry.owner === owner).map(({ task }) => task);
     return own.toSorted((one, other) => compare(orderOf(other), orderOf(one)));
   }
 
   /**
-   * Sends the current task at once and every later event (`agents:task:subscribe`).
-   * @returns a function that ends the subscription; undefined where the caller has no such task, or it has ended
+   * Sends the current task at once, then every later event (`agents:task:subscribe`).
+   * @returns a function that ends the subscription; undefined if the caller has no such task, or the task has ended
    */
   subscribe(owner: string, id: string, listener: TaskListener): (() => void) | undefined {
     const entry = this.#find(owner, id);
@@ -83,7 +84,7 @@ export class TaskStore {
     if (entry === undefined || isFinal(entry.task)) return;
     const { id: taskId, contextId } = entry.task;
     const status = { ...this.#status(state), ...(message === undefined ? {} : { message }) };
-    // A task that failed keeps nothing of what it might have made (`agents:error:no-partial-success`).
+    // A failed task keeps no partial result (`agents:error:no-partial-success`).
     const { artifacts, ...rest } = entry.task;
     const kept = artifacts === undefined || state === 'TASK_STATE_FAILED' ? {} : { artifacts };
     entry.task = { ...rest, ...kept, status };
@@ -115,7 +116,7 @@ export class TaskStore {
     return { state, timestamp: this.#clock.date().toISOString() };
   }
 
-  /** Moves an ended task behind all others, and drops the oldest ended ones above the limits. */
+  /** Moves an ended task behind all others, and removes the oldest ended tasks above the limits. */
   #keepEnded(id: string, entry: Entry): void {
     entry.bytes = Buffer.byteLength(JSON.stringify(entry.task));
     this.#bytes += entry.bytes;

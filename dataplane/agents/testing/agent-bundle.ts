@@ -14,7 +14,7 @@ const inputSchema = {
 const outputSchema = { type: 'object', properties: { answer: text }, required: ['answer'] };
 const modes = ['text/plain', 'application/json'];
 
-/** A flow that gives its question back; with a model, the answer of the model. */
+/** A flow that returns its question; with a model, it returns the answer of the model. */
 export function questionFlow(model?: string): Json {
   const answer = ref(model === undefined ? 'input.question' : 'nodes.ask.output.text');
   const ask = {
@@ -40,14 +40,14 @@ export function questionFlow(model?: string): Json {
 
 export type BundleParts = {
   readonly flow?: Json;
-  /** Members of the manifest that replace the usual ones. */
+  /** Members of the manifest that replace the default ones. */
   readonly manifest?: Json;
-  /** Members of the contract that replace the usual ones. */
+  /** Members of the contract that replace the default ones. */
   readonly contract?: Json;
   readonly bundle?: Partial<AgentBundle>;
 };
 
-/** A version whose flow gives its question back, in both modes and with streaming, unless the parts say otherwise. */
+/** A version whose flow returns its question, in both modes and with streaming, unless the parts say otherwise. */
 export function agentBundle({ flow = questionFlow(), manifest, contract, bundle }: BundleParts = {}): AgentBundle {
   const guardrails = bundle?.guardrails ?? { input: 'None', output: 'None' };
   const named = (one: AgentBundle['guardrails']['input']) =>

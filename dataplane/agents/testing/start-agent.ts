@@ -15,7 +15,7 @@ import { createAgentService } from '../service.ts';
 export const policyName = 'texts';
 
 type AgentOptions = {
-  /** The content of the bundle file; no file where it is undefined. */
+  /** The content of the bundle file; undefined for no file. */
   readonly bundle: AgentBundle | string | undefined;
   readonly config?: Partial<AgentConfig>;
   /** Starts the real runtime with this policy, under the name `texts` and revision 1. */
@@ -36,7 +36,7 @@ export type RunningAgent = AsyncDisposable & {
 type AgentAnswer = { readonly status: number; readonly headers: Headers; readonly text: string; readonly json: Json };
 type Json = Readonly<Record<string, unknown>>;
 
-/** The service of one version, in this process, with the real runtime where a policy is given. */
+/** The service of one version in this process, with the real runtime if a policy is given. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;

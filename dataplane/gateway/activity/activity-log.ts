@@ -7,7 +7,7 @@ export type ActivityLog = {
   newest(): readonly DecisionRecord[];
 };
 
-/** Passes are kept apart, so that traffic that nothing stops does not push out the records that are looked for. */
+/** Passes have a ring of their own, so that they do not displace the denied, masked and failed requests. */
 export function createActivityLog(): ActivityLog {
   const decided = createRing(activityLimits.decided);
   const passed = createRing(activityLimits.passed);

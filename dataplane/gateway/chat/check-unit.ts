@@ -3,8 +3,8 @@ import type { CheckMessage } from '#contracts/checks';
 export type BodyRange = { readonly start: number; readonly end: number };
 
 /**
- * Where the text of a check message stands in the request body: nowhere, in one JSON string, or in several parts of a
- * list. In the last case the first part receives the masked text and the others are removed.
+ * The place of the text of a check message in the request body: none, one JSON string, or several parts of a list. In
+ * the last case the first part receives the masked text and the others are removed.
  */
 export type TextPlace =
   | { readonly kind: 'absent' }

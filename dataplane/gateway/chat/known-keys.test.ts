@@ -9,9 +9,7 @@ function declarations(module: string): string {
   return readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
 }
 
-/**
- * The members that an interface of the `openai` package declares itself, in whichever namespace the interface stands.
- */
+/** The members that an interface of the `openai` package itself declares, in any namespace. */
 function membersOf(text: string, name: string): readonly string[] {
   const declared = new RegExp(
     `^( *)(?:export )?interface ${name}(?:<\\w+>)?(?: extends [^{]*)? ?\\{\\n([\\s\\S]*?)^\\1\\}`,

@@ -3,7 +3,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
 
-/** A client as its key names it, never the key. `name` is absent where the file has none, or every client may call. */
+/**
+ * The client that a key identifies, without the key. `name` is absent if the file has none, or if every client may
+ * call.
+ */
 type Client = { readonly name?: string };
 
 /** Authenticates clients. */

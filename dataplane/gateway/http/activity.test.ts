@@ -79,7 +79,7 @@ test('the activity of a gateway holds no text, no key and no id that the client 
   for (const word of ['my-private', words.deniedInput, 'pk-test-client-key']) expect(text).not.toContain(word);
 });
 
-test('the rule is not told to the client of a model', async () => {
+test('the client of a model does not learn which rule matched', async () => {
   const answer = await world.chat(says(words.deniedInput), { 'x-portcullis-explain': 'rule' });
   expect(answer.headers.get('x-portcullis-rule')).toBeNull();
   expect(await answer.json()).toMatchObject({ error: { type: 'guardrail_blocked', code: 'policy_denied' } });
@@ -94,7 +94,7 @@ test.each([undefined, 'Bearer wrong', `Basic ${token}`])(
   },
 );
 
-test('a gateway without a token of administrators serves no activity', async () => {
+test('a gateway without an admin token serves no activity', async () => {
   await using closed = await startWorld();
   const answer = await fetch(`${closed.gateway.service.adminUrl}/activity`, { headers: { authorization: 'Bearer ' } });
   expect(answer.status).toBe(404);

@@ -5,7 +5,7 @@ import type { TakenRoute } from '../routes/route-table.ts';
 import { receiveRequestJson } from './receive-json.ts';
 import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 
-/** A request whose body was read. Its route stays pinned until the request is over. */
+/** A request whose body was read. Its route stays pinned until the request ends. */
 export type AdmittedRequest = {
   readonly kind: 'admitted';
   readonly bytes: Buffer;
@@ -21,7 +21,7 @@ export async function admitRequest(
   if (!received.ok) return errorResponse(plainError(received.code));
   const envelope = readEnvelope(received.bytes);
   if (!envelope.ok) return refusalResponse(envelope.refusal);
-  // Before the route is looked up: the answer must not tell which other models there are.
+  // Refused before the route is looked up: the answer must not reveal whether other models exist.
   if (context.aliases?.has(envelope.value.alias) === false)
     return errorResponse(plainError('model_forbidden', 'model'));
   const admission = context.gateway.pins.admit(envelope.value.alias);

@@ -65,7 +65,7 @@ function noteFailure({ gateway }: RequestContext, { spec }: TakenRoute, cause: P
   gateway.providers.note(spec.upstream, cause);
 }
 
-/** What an answer that cannot be used shows about the set-up of the provider; undefined when it shows nothing. */
+/** The fault in the configuration of the provider that an unusable answer shows; undefined if it shows none. */
 async function causeOfAnswer({ status, body }: Answer, signal: AbortSignal): Promise<ProviderCause | undefined> {
   switch (status) {
     case 200:
@@ -90,7 +90,7 @@ async function isModelUnknown(body: Answer['body'], signal: AbortSignal): Promis
     if (!read.ok) return false;
     return unknownModelSchema.safeParse(JSON.parse(read.bytes.toString('utf8'))).success;
   } catch {
-    // Whatever it says, the error body names no unknown model; an ended request is noticed by its caller.
+    // An unreadable error body names no unknown model. An aborted request rejects with its reason.
     if (signal.aborted) throw signal.reason;
     return false;
   }

@@ -18,7 +18,7 @@ const rerank = (more: object, model = 'model'): Promise<Response> =>
   world.post('/v1/rerank', { model, query: 'which one', documents: ['one', 'two'], ...more });
 const sent = (): unknown => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null');
 
-test('a rerank request that passes is forwarded to the path of the provider, and its answer comes back', async () => {
+test('a rerank request that passes is forwarded to the path of the provider, and its answer is returned', async () => {
   const answer = await rerank({ top_n: 2, return_documents: false });
   expect(await answer.text()).toBe(ranking);
   expect(world.upstream.seen.at(-1)?.path).toBe('/v1/rerank');

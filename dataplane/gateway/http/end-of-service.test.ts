@@ -17,7 +17,7 @@ function chat(url: string, body: object, headers: Record<string, string> = {}): 
   });
 }
 
-test('a stream that does not end in time is told that the gateway is, and a whole answer too', async () => {
+test('a stream or a whole answer that does not end in time gets the error of a gateway that shuts down', async () => {
   using folder = temporaryFolder();
   await using endless = await startScriptedHttp((response, request) => {
     if (!wantsStream(request)) return;
@@ -42,7 +42,7 @@ test('a stream that does not end in time is told that the gateway is, and a whol
   await expect(chat(gateway.service.url, {})).rejects.toThrow();
 });
 
-test('a gateway that was declared open asks for no key and passes none on', async () => {
+test('a gateway with open authentication requires no key and forwards none', async () => {
   using folder = temporaryFolder();
   await using upstream = await startScriptedUpstream({ kind: 'answer', content: 'fine' });
   await using gateway = await startGateway(folder.path, 'token', { open: true });
@@ -53,7 +53,7 @@ test('a gateway that was declared open asks for no key and passes none on', asyn
   expect(upstream.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
 });
 
-test('before the first whole list every model is unavailable, afterwards an unknown one is unknown', async () => {
+test('every model is unavailable until the first complete list was loaded; afterwards an unknown one is unknown', async () => {
   using folder = temporaryFolder();
   await using gateway = await startGateway(folder.path, 'token', { open: true });
   expect((await chat(gateway.service.url, {})).status).toBe(503);

@@ -28,7 +28,7 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
-/** A text over a limit has a remedy: the client is told what it sent and how much is checked at once. */
+/** For a text over a limit, the message names its size and the limit, so that the client can send less. */
 function checkFailedSentence({ code, excess }: Extract<ClientError, { readonly kind: 'check_failed' }>): string {
   if (excess === undefined) return checkFailedMessage;
   const unit = code === 'message_limit' ? 'messages' : 'bytes of JSON';

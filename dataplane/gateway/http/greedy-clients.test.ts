@@ -114,7 +114,7 @@ describe('whole answers of all requests together', () => {
     await passes();
   });
 
-  test('an answer that a client does not read counts until the client is gone', async () => {
+  test('an answer that a client does not read counts until the client disconnects', async () => {
     play(limit);
     const socket = open(small);
     socket.on('error', () => undefined);

@@ -132,7 +132,7 @@ test('a replica reports what requests show: refused credential, unknown path or 
   }
 });
 
-test('a provider heals without a request: it returns at its port, or its credential is written or replaced', async () => {
+test('a provider recovers without a request when it listens again, or when its credential is written or replaced', async () => {
   const port = await closedPort();
   serve('returns', `http://127.0.0.1:${port}/v1`);
   serve('key-comes', `${base}/v1`, 'late-key');
@@ -173,7 +173,7 @@ test('a provider heals without a request: it returns at its port, or its credent
   });
 });
 
-test('holders of the admin token let a replica test the provider of an alias in steps, and nobody else', async () => {
+test('only callers with the admin token can let a replica test the provider of an alias in steps', async () => {
   accepted = 'right';
   writeFileSync(secrets('test-key'), 'wrong');
   serve('tested', `${base}/keyed/v1`, 'test-key');

@@ -7,7 +7,7 @@ const never = 2_147_483_647;
 const waits = { look: 0, probe: { firstMs: never, maxMs: never }, shown: { firstMs: 1, maxMs: 1 } };
 const logger = { info: () => undefined, warn: () => undefined };
 
-/** A watch whose probe answers when the test says so. */
+/** A watch whose probe answers when the test tells it to. */
 function openWatch() {
   const answer = Promise.withResolvers<'reachable'>();
   const watch = watchProviders({
@@ -31,7 +31,7 @@ test('a connection that succeeds after a request was refused does not refute the
   expect(watch.state()).toEqual([{ provider: 'one', cause: 'credential_refused' }]);
 });
 
-test('a request that ends before the routes were looked at is counted', () => {
+test('a request that ends before the routes were read is counted', () => {
   const { watch } = openWatch();
   using _watch = watch;
   watch.note(upstream, 'model_not_found');

@@ -22,7 +22,7 @@ const defaultWaits: Waits = {
 
 type Waits = { readonly look: number; readonly probe: PauseRange; readonly shown: PauseRange };
 
-/** A question to a provider that costs nothing; `undecided` when the answer does not say whether the cause is gone. */
+/** A probe of a provider that causes no cost; `undecided` if the answer does not show whether the cause is resolved. */
 export type ProviderProbe = (
   upstream: Upstream,
   cause: ProviderCause | undefined,
@@ -40,8 +40,8 @@ type WatchOptions = {
 };
 
 /**
- * What this replica knows about the providers of its routes. A provider is probed once when its first route is loaded,
- * and with backoff while it fails; apart from that requests of clients show its state.
+ * The state of the providers of this replica's routes. A provider is probed once when its first route is loaded, and
+ * with backoff while it fails; otherwise requests of clients show its state.
  */
 export type ProviderWatch = Disposable & {
   /** The routes may have changed. */
@@ -95,7 +95,7 @@ export function watchProviders(options: WatchOptions): ProviderWatch {
     },
     note(upstream, cause) {
       const key = keyOf(upstream);
-      // The first request can end before the routes were looked at.
+      // The first request can end before the routes were read.
       if (!watched.has(key)) lookNow();
       const provider = watched.get(key);
       if (provider === undefined) return;
@@ -157,7 +157,7 @@ function watchOne(
       if (before !== 'unknown') await wait(backoff.next(), stop.signal);
       if (stop.signal.aborted || isReachable(observed)) break;
       const found = await options.probe(upstream, before === 'unknown' ? undefined : before, stop.signal);
-      // A request has shown more than this probe: a connection does not refute a refused credential.
+      // A request is stronger evidence than this probe: a connection does not refute a refused credential.
       const isOutdated = observed !== before;
       if (stop.signal.aborted || isOutdated || found === 'undecided') continue;
       observed = found;
