@@ -11,13 +11,13 @@ const env = {
 };
 
 describe('settings of the memory service', () => {
-  test('one process has both roles, and memories are found by their words, if nothing else is set', () => {
+  test('by default, one process has both roles and memories are found by their words', () => {
     const { config } = readConfig(env);
     expect(config).toMatchObject({ role: 'both', identity: { mode: 'development' }, embeddingProfile: undefined });
     expect(config.indexBytes).toBe(256 * 1_048_576);
   });
 
-  test('production needs the issuers, and development takes none', () => {
+  test('production mode requires issuers, and development mode accepts none', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_IDENTITY: 'production' })).toThrow('PORTCULLIS_ISSUERS_FILE');
     expect(() => readConfig({ ...env, PORTCULLIS_ISSUERS_FILE: password })).toThrow('PORTCULLIS_ISSUERS_FILE');
   });

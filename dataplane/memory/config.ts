@@ -57,7 +57,7 @@ export type MemoryConfig = {
   readonly logLevel: LogLevel;
 };
 
-/** Paths of secrets; each part reads its own. */
+/** Paths of secret files; each component reads its own. */
 export type MemorySecrets = {
   readonly databasePasswordFile: string;
   readonly modelGatewayTokenFile: string | undefined;

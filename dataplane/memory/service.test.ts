@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { openTestDatabase } from '#sql/testing/test-database';
 import { startMemory } from './testing/start-memory.ts';
 
-/** Attempts that a process has ended with success. */
+/** Number of attempts that a process has ended with success. */
 async function succeeded(adminUrl: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   return Number(/^portcullis_memory_event_attempts_total\{[^}]*end="succeeded"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
-test('an api process accepts and answers, and a worker process, which has no address for clients, does the work', async () => {
+test('an API process accepts and answers requests, and a worker process without an address for clients processes events', async () => {
   await using database = await openTestDatabase();
   await using api = await startMemory(database, { config: { role: 'api' } });
   const user = { user: 'ann' };
@@ -19,7 +19,7 @@ test('an api process accepts and answers, and a worker process, which has no add
   expect(worker.url).toBe('');
   await api.say(user, 'I like tea.');
   expect(await api.find(user, 'Lisbon tea')).toEqual(expect.arrayContaining(['I live in Lisbon', 'I like tea']));
-  // The worker counts after its commit, which the API shows at once.
+  // The worker increments its counter after the commit, and the API shows the commit at once.
   await expect.poll(() => succeeded(worker.adminUrl)).toBe(2);
   expect(await succeeded(api.adminUrl)).toBe(0);
 });

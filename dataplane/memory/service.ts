@@ -33,11 +33,11 @@ import { memorySource } from './search/memory-source.ts';
 
 /** Milliseconds. */
 type MemoryTimes = {
-  /** Longest time that an event waits for the next attempt after its worker died. */
+  /** Longest time that an event waits for its next attempt after its worker died. */
   readonly leaseMs: number;
-  /** How often workers look at the table without a hint. */
+  /** How often workers poll the table without a hint. */
   readonly pollMs: number;
-  /** How often expired rows and missing vectors are looked for. */
+  /** How often expired rows and missing vectors are searched for. */
   readonly maintainMs: number;
 };
 
@@ -48,7 +48,7 @@ export type MemoryOverrides = {
   readonly logger?: Logger;
   readonly models?: Models;
   readonly queue?: HintQueue;
-  /** Ends the wait for a database that does not answer. */
+  /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<MemoryTimes>;
   /** Called after each step of a worker. */
@@ -56,19 +56,19 @@ export type MemoryOverrides = {
 };
 
 type MemoryService = AsyncDisposable & {
-  /** Origin for clients of the API; undefined for a process that only works. */
+  /** Origin for clients of the API; undefined for a process with the worker role only. */
   readonly url: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
   readonly adminUrl: string;
 };
 
 const migrations = new URL('./migrations/', import.meta.url);
-/** Topic of hints that there are events. */
+/** Topic of hints about new events. */
 const eventsTopic = 'memory_events';
-/** Topic of hints that a person was erased. */
+/** Topic of hints about erased persons. */
 const erasuresTopic = 'memory_erasures';
 
-/** Composes one replica. Disposing drains: requests in flight finish, then the worker, then the connections. */
+/** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
 export async function createMemoryService(
   config: MemoryConfig,
   secrets: MemorySecrets,

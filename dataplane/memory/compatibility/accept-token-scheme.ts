@@ -1,9 +1,9 @@
 import type { CallerAuthorizer } from '#identity/tenant-caller';
 
-/** The scheme under which clients of the compatible routes send a token, RFC 9110 section 11.4. */
+/** The scheme with which clients of the compatible routes send a token (RFC 9110, section 11.4). */
 const tokenScheme = /^Token +(?=[A-Za-z0-9._~+/-]+=*$)/i;
 
-/** Takes `Authorization: Token …` for `Bearer …`; the token itself is verified as ever. */
+/** Reads `Authorization: Token …` as `Bearer …`; the token itself is verified as usual. */
 export function acceptTokenScheme(authorizer: CallerAuthorizer): CallerAuthorizer {
   return {
     authorize: (rawHeaders) =>

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { searchMemoriesSchema } from '#contracts/memory';
 
 /**
- * POST /v3/memories/add/ as our own body: one text is a message of the user, and an expiration date without a time ends
- * with its day.
+ * Converts the body of POST /v3/memories/add/: a single text becomes a message of the user, and an expiration date
+ * without a time is the end of that day.
  */
 export const compatibleAddSchema = z
   .looseObject({
@@ -21,10 +21,10 @@ export const compatibleAddSchema = z
     ...(date === undefined ? {} : { expires_at: date.length === 10 ? `${date}T23:59:59Z` : date }),
   }));
 
-/** The run of memories of which a client names only the user: every memory has a scope. */
+/** The run of memories for which a client names only the user: every memory has a scope. */
 export const unnamedRun = 'default';
 
-/** POST /v3/memories/search/ as our own body; `output_format` has one value in use. */
+/** Converts the body of POST /v3/memories/search/; `output_format` has one value in use. */
 export const compatibleSearchSchema = z
   .strictObject({
     query: searchMemoriesSchema.shape.query,
@@ -41,7 +41,7 @@ const scope = z.strictObject({
   run_id: z.string().optional(),
 });
 
-/** POST /v3/memories/: filters that name a scope, also joined by AND. */
+/** Converts the body of POST /v3/memories/: filters that name a scope, also joined by AND. */
 export const compatibleListSchema = z.strictObject({
   filters: z
     .union([

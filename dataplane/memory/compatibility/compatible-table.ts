@@ -13,7 +13,7 @@ import { listNumberedPage, readPageNumber } from './list-numbered-page.ts';
 
 type Row = ApiOperation<Memory, TenantCaller, MemoryErrorCode, MemoryOperation>;
 
-/** Operations of ours that also answer below their path with a slash at its end. */
+/** Operations of the memory service that are also served under their path with a trailing slash. */
 const aliased: readonly MemoryOperation[] = [
   'getMemory',
   'updateMemory',
@@ -56,8 +56,8 @@ const writing = {
 const answer = { status: 200, description: 'The request succeeded.', schema: 'FoundMemories', headers: [] } as const;
 
 /**
- * Routes that the client `mem0ai` calls, beside those of the contract (docs/remember-people.md, The client of mem0). They are
- * no part of the OpenAPI document.
+ * Routes that the client `mem0ai` calls in addition to those of the contract (docs/remember-people.md, The client of
+ * mem0). They are not part of the OpenAPI document.
  */
 const own: readonly Row[] = [
   {
@@ -105,7 +105,7 @@ const own: readonly Row[] = [
   },
 ];
 
-/** The operations of the service with those of the compatible routes. */
+/** The operations of the service together with those of the compatible routes. */
 export const compatibleTable: typeof memoryTable = {
   ...memoryTable,
   operations: [...memoryTable.operations, ...own, ...aliases],
@@ -125,7 +125,7 @@ function searchCompatibly(request: MemoryRequest): Promise<MemoryResponse> | Mem
   return read.kind === 'error' ? read : searchMemories(withBody(request, read.value));
 }
 
-/** The request with another body; the members of the others are read when they are asked for. */
+/** The request with another body and without an idempotency key. */
 function withBody(request: MemoryRequest, json: object): MemoryRequest {
   const { service, caller, incoming, traceId, query, path } = request;
   const body = { ...request.body, json: json as MemoryRequest['body']['json'] };

@@ -9,7 +9,7 @@ import { readScope, userIdOf } from '../http/read-scope.ts';
 import { findPerson } from '../people/person.ts';
 import { compatibleListSchema } from './compatible-bodies.ts';
 
-/** Pages have numbers from 1: a page may repeat or miss a memory when others are added meanwhile. */
+/** Page numbers start at 1. A page may repeat or miss a memory if others are added between two requests. */
 const lastPage = memoryLimits.memories;
 
 export function readPageNumber(text: string | undefined): number | undefined {

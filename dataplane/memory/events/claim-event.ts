@@ -2,12 +2,12 @@ import type { MemoryMessage } from '#contracts/memory';
 import type { Sql } from '#sql/connect';
 import type { StoredDecision } from './event-row.ts';
 
-/** An event that this worker may carry on while no other claim follows. */
+/** An event that this worker may process until another claim follows. */
 export type ClaimedEvent = {
   readonly eventId: string;
   /** Number of the claim. Every write names it and is refused after a later claim. */
   readonly attempt: number;
-  /** Claims, with this one, that ended without a record or with an answer of a model that cannot be read. */
+  /** Claims, including this one, that ended without a record or with an unreadable answer of a model. */
   readonly deliveries: number;
   readonly person: string;
   readonly agentId: string | null;
@@ -20,9 +20,9 @@ export type ClaimedEvent = {
   readonly createdAt: Date;
 };
 
-/** Claims that ended without a record, after which an event fails instead of being claimed again. */
+/** Number of claims without a record after which an event fails instead of being claimed again. */
 export const mostClaims = 5;
-/** How long a dependency may be away before an event fails, and the pause between two attempts meanwhile. */
+/** How long a dependency may be unavailable before an event fails, and the pause between two attempts in that time. */
 const patience = '24 hours';
 const pause = '5 seconds';
 
@@ -48,7 +48,7 @@ export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEven
 
 type Claim = Pick<ClaimedEvent, 'eventId' | 'attempt'>;
 
-/** Extends the lease of a claim; false if the claim is over. */
+/** Extends the lease of a claim; false if the claim has ended. */
 export async function renewEventLease(sql: Sql, { eventId, attempt }: Claim, leaseMs: number): Promise<boolean> {
   const rows = await sql`
     update memory.events set due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
@@ -70,7 +70,7 @@ export async function failEvent(
 }
 
 /**
- * Returns an event of which a dependency was away; it fails after 24 hours.
+ * Releases an event because a dependency was unavailable; it fails after 24 hours.
  * @param isCounted whether the claim counts among those after which an event fails
  */
 export async function releaseEvent(
@@ -91,21 +91,21 @@ export async function releaseEvent(
     where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
 }
 
-/** Returns an event at once, because its worker shuts down. */
+/** Releases an event at once, because its worker shuts down. */
 export async function returnEvent(sql: Sql, { eventId, attempt }: Claim): Promise<void> {
   await sql`
     update memory.events set deliveries = greatest(deliveries - 1, 0), due_at = clock_timestamp()
     where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
 }
 
-/** Lets an event that failed for an unknown reason be tried again soon; the delivery counts. */
+/** Schedules another attempt for an event that failed for an unknown reason; the delivery counts. */
 export async function abandonEvent(sql: Sql, { eventId, attempt }: Claim): Promise<void> {
   await sql`
     update memory.events set due_at = clock_timestamp() + ${pause}::interval, updated_at = clock_timestamp()
     where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
 }
 
-/** Ends events whose workers died as often as allowed. Returns how many. */
+/** Fails events whose workers died as often as allowed. Returns their number. */
 export async function failUndelivered(sql: Sql): Promise<number> {
   const rows = await sql`
     update memory.events set status = 'FAILED', messages = null, updated_at = clock_timestamp(),

@@ -28,7 +28,7 @@ type CommitOptions = {
 
 /**
  * Decides and writes in one transaction that holds the lock of the person, so that no other add, change, deletion or
- * erasure of that person comes between (memory:event:becomes-succeeded).
+ * erasure of that person happens in between (memory:event:becomes-succeeded).
  */
 export async function commitEvent(
   { sql: database }: Database,
@@ -54,7 +54,7 @@ export async function commitEvent(
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
     const stored: StoredDecision[] = [];
     for (const [at, decision] of decisions.entries()) {
-      // A change of something unknown decides nothing.
+      // A change of something unknown leads to no decision.
       if (decision.reason === 'changes nothing known') continue;
       stored.push(await apply(change, event, decision, prepared[at] as PreparedFact));
     }
@@ -68,7 +68,7 @@ export async function commitEvent(
   });
 }
 
-/** The live memories of the scope that say the same as a fact, are about the same, or are referred to. */
+/** The live memories of the scope that state the same as a fact, have the same topic, or are referred to. */
 async function knownMemories(
   sql: TransactionSql,
   { person, agentId, runId }: ClaimedEvent,

@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
   });
   afterAll(() => memory[Symbol.asyncDispose]());
 
-  /** Lets the event be claimed at once again, in place of the pause between two attempts. */
+  /** Makes an event due at once, without the pause between two attempts. */
   const impatient = async <T>(run: Promise<T>): Promise<T> => {
     const hurry = setInterval(() => {
       void memory.database.database.sql`update memory.events set due_at = clock_timestamp() where status = 'RUNNING'
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     }
   };
 
-  test('only a fact whose quote stands in a message of the user becomes a memory', async () => {
+  test('only a fact whose quote occurs in a message of the user becomes a memory', async () => {
     const user = someone();
     answers(() => ({
       facts: [
@@ -88,7 +88,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(prompts[0]?.messages).toEqual([expect.objectContaining({ message: 0, text: 'Hi, I live in Rome.' })]);
   });
 
-  test('a fact that the answer states twice is one memory', async () => {
+  test('a fact that the answer states twice becomes one memory', async () => {
     const user = someone();
     answers(() => ({
       facts: [
@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await memory.all(user)).toEqual(['I like tea']);
   });
 
-  test('known memories are shown under small numbers, and an UPDATE and a DELETE change the one that is meant', async () => {
+  test('known memories are shown under small numbers, and an UPDATE and a DELETE change the one that they name', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('I live in Rome')] }));
     await memory.say(user, 'I live in Rome');
@@ -147,7 +147,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     ['deep nesting', `{"facts": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['a huge text', `{"facts": "${'x'.repeat(5_000_000)}"}`],
     ['a number that is no place', { facts: [fact('I like tea', { message: -1 })] }],
-  ])('an answer with %s is asked for again, and after five the event is FAILED', async (_what, given) => {
+  ])('an answer with %s is requested again, and after five of them the event is FAILED', async (_what, given) => {
     const user = someone();
     answers(() => given);
     const event = await impatient(memory.say(user, 'I like tea'));

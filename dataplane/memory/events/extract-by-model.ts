@@ -12,7 +12,7 @@ import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
 import { prepareFacts } from './prepare-facts.ts';
 
-/** The alias of the model at the gateway, and how the memories near to a text are found. */
+/** The alias of the model at the gateway, and the search for the memories that are nearest to a text. */
 export type ExtractionModel = {
   readonly alias: string;
   /** Ids of the memories of a scope that are nearest to a text, at most `most`. */
@@ -27,16 +27,16 @@ type ExtractionPorts = TextPorts & {
 
 const mostKnown = 10;
 const mostFacts = 50;
-/** Decisions about memories that changed meanwhile are made again. */
+/** Most attempts: a decision is repeated if its memories changed meanwhile. */
 const mostAttempts = 3;
 
-/** The answer of the model. Memories are named by small integers, so that it cannot invent an id. */
+/** The answer of the model. It names memories by small integers, so that it cannot invent an id. */
 const answerSchema = z.strictObject({
   facts: z
     .array(
       z.strictObject({
         decision: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE']),
-        // PostgreSQL stores no U+0000.
+        // PostgreSQL cannot store U+0000.
         text: z
           .string()
           .max(memoryLimits.memoryLength)
@@ -101,7 +101,7 @@ export async function extractByModel(
   throw new EventFault('the memories of the user changed during every attempt');
 }
 
-/** A memory that a decision refers to is not what the model saw. */
+/** A memory that a decision refers to has changed since the model saw it. */
 class ChangedMemoryError extends Error {}
 
 async function knownNearby(
@@ -131,7 +131,7 @@ async function ask(
   return read.data.facts;
 }
 
-/** The object of an answer; models write marks of code around it. */
+/** The JSON object of an answer; models enclose it in code fences. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
@@ -140,7 +140,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A fact whose quote is not in its message has no place: start and end are equal. */
+/** A fact whose quote is not in its message has no position: start and end are equal. */
 function factOf({ text, quote, message }: Answer, messages: readonly SaidMessage[]): UserFact {
   const said = messages[message];
   const start = said?.role === 'user' ? said.content.indexOf(quote) : -1;
@@ -159,7 +159,7 @@ function decisionsOf(
 ): readonly FactDecision[] {
   const used = new Set<string>();
   const added = new Set<string>();
-  /** A model may state one fact twice in an answer. */
+  /** A model may state a fact twice in one answer. */
   const add = (fact: UserFact): FactDecision => {
     if (added.has(fact.sameness)) return { kind: 'NONE', fact, memoryId: null, reason: 'said again in this add' };
     added.add(fact.sameness);

@@ -2,7 +2,7 @@ import type { AttributeCondition } from '#search/condition';
 import { type MemorySearchPorts, searchMemories } from '../search/search-memories.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 
-/** Longest question to the index: the beginning of a long dialogue stands for it. */
+/** Longest query to the index; of a longer dialogue, only the beginning is sent. */
 const longestQuery = 4_000;
 
 /** Finds the ids of the memories of a scope that are nearest to a text. */
@@ -23,7 +23,7 @@ export function nearestMemories(ports: MemorySearchPorts) {
   };
 }
 
-/** Half of a character is no text that a gateway accepts. */
+/** The gateway refuses a text that ends with half of a surrogate pair. */
 function beginningOf(text: string): string {
   const beginning = text.slice(0, longestQuery);
   return beginning.isWellFormed() ? beginning : beginning.slice(0, -1);

@@ -2,7 +2,7 @@ import type { UserFact } from '../extraction/extract-facts.ts';
 import { embedTexts, type TextPorts } from '../facts/memory-text.ts';
 import type { PreparedFact } from './commit-event.ts';
 
-/** Facts with terms, tokens and vectors. */
+/** Adds terms, tokens and vectors to facts. */
 export async function prepareFacts(
   ports: TextPorts,
   facts: readonly UserFact[],

@@ -17,13 +17,13 @@ export type EventStep = (typeof eventSteps)[number];
 export type EventPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
-  /** The model that extracts facts; undefined for the statements that are read without one. */
+  /** The model that extracts facts; undefined if statements are read without a model. */
   readonly extraction: ExtractionModel | undefined;
   readonly onStep: (step: EventStep) => void;
 };
 
 /**
- * Makes memories of the messages of an event. False if the claim was over before the end.
+ * Creates memories from the messages of an event. Returns false if the claim ended before.
  * @throws EventFault, ModelsError, SqlUnavailableError
  */
 export async function processEvent(ports: EventPorts, event: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
@@ -44,7 +44,10 @@ export async function processEvent(ports: EventPorts, event: ClaimedEvent, signa
   return ended === 'succeeded';
 }
 
-/** The facts of all messages. The process answers others after each of them, because reading a long one takes a while. */
+/**
+ * The facts of all messages. The process handles other requests between two messages, because a long message takes a
+ * while.
+ */
 async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly UserFact[]> {
   const facts: UserFact[] = [];
   for (const [at, message] of messages.entries()) {
@@ -57,7 +60,7 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
   return facts;
 }
 
-/** The messages of users and assistants as they are (memory:add:infer). A longer message is refused by its length. */
+/** The messages of users and assistants, unchanged (memory:add:infer). A message that is too long is refused. */
 function givenFacts(messages: readonly SaidMessage[]): readonly UserFact[] {
   return messages.flatMap(({ role, content, saidAt }, message) => {
     const text = content.trim();

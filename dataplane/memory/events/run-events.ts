@@ -22,15 +22,18 @@ export type EventEnd = 'succeeded' | 'failed' | 'claim_over' | 'released' | 'ret
 
 type RunOptions = {
   readonly logger: Logger;
-  /** Events at a time; those of one person come one after the other. */
+  /** Number of concurrent events; those of one person are processed one after the other. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** How often the table is looked at without a hint, milliseconds. */
+  /** How often the table is polled without a hint, milliseconds. */
   readonly pollMs: number;
   readonly onEnded: (end: EventEnd) => void;
 };
 
-/** Processes events until it is disposed: on a hint, after an event, and at an interval, so that a lost hint loses none. */
+/**
+ * Processes events until it is disposed: on a hint, after an event, and at an interval, so that a lost hint loses no
+ * event.
+ */
 export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
   return startWorkLoop(async (signal) => {
     try {
@@ -38,7 +41,7 @@ export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
       if (event === undefined) return false;
       const end = await attempt(ports, event, { ...options, signal });
       options.onEnded(end);
-      // A dependency that is away for one event is away for the next one.
+      // A dependency that is unavailable for one event is unavailable for the next one.
       return end !== 'released' && end !== 'abandoned';
     } catch (error) {
       options.logger.warn('memory_worker_failed', { failure: describeFailure(error) });
@@ -93,7 +96,7 @@ async function recordEnd(
   return 'released';
 }
 
-/** Why an event fails at once; undefined where a later attempt may succeed. */
+/** Why an event fails at once; undefined if a later attempt may succeed. */
 function faultOf(error: unknown, deliveries: number): string | undefined {
   if (error instanceof EventFault) return error.message;
   if (!(error instanceof ModelsError)) return undefined;

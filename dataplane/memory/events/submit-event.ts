@@ -7,7 +7,7 @@ type EventSubmission = {
   readonly eventId: string;
   readonly caller: TenantCaller;
   readonly body: AddMemories;
-  /** Undefined where the client sent no Idempotency-Key. */
+  /** Undefined if the client sent no Idempotency-Key. */
   readonly key: string | undefined;
   readonly digest: string;
   readonly traceId: string;
@@ -15,7 +15,7 @@ type EventSubmission = {
 
 type Submitted =
   | { readonly kind: 'accepted'; readonly eventId: string }
-  /** The key was used for another body. */
+  /** The key was used with another body. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'too_many_events' };
 

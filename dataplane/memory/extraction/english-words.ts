@@ -1,10 +1,10 @@
 import type { StatementLanguage } from './statement.ts';
 
-/** What work moves to, and not a person. */
+/** Targets of a move that are not a place where a person lives, such as a server or a branch. */
 export const englishNonPlaces =
   /^(?:(?:an?|the|another|our|my|this|that|next|new) )*(?:(?:new|different|separate|dedicated|other|bigger|faster) )*(?:servers?|branch|host|cluster|database|folder|directory|version|library|framework|account|provider|platform|repository|tab|page|slide|level|queue|sprint|topic|step|point|question|cloud|production|staging|remote|kubernetes|docker|slack|teams|zoom|jira|notion|github|gitlab|typescript|javascript|python|rust|react|postgres(?:ql)?|mysql|linux|windows|aws|azure|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
 
-/** What a sentence says that begins with it or with "I": "My brother moved" is about another. */
+/** Matches words at the beginning of a sentence or after "I": "My brother moved" is about another person. */
 function ofSelf(words: string): RegExp {
   const adverbs = 'just|recently|finally|totally|already|also|actually';
   return new RegExp(`(?:^|\\b(?:I|we)(?:'ve| have)? )(?:(?:${adverbs}) )*(?:${words})(?!\\p{L})`, 'iu');

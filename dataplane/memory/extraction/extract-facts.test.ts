@@ -6,7 +6,7 @@ import { settleFacts } from './settle-facts.ts';
 
 const saidAt = new Date('2026-05-06T10:00:00Z');
 const user = (content: string) => ({ role: 'user', content, saidAt });
-/** The statements of a message, without its sentences that may say a change. */
+/** The statements of a message, without those of sentences that may state a change. */
 const factsOf = (content: string) =>
   extractFacts(user(content), 0)
     .filter(({ changes }) => changes === undefined)
@@ -35,7 +35,7 @@ describe('facts of a message', () => {
     ['Я не ем мясо. Мою дочь зовут Аня.', ['Я не ем мясо', 'Мою дочь зовут Аня']],
     ['Вчера я переехал в Тулу. Я женат.', ['Я женат']],
     ['Я переехала в Омск вчера.', ['Я переехала в Омск вчера (2026-05-05)']],
-  ])('%s', (content, facts) => {
+  ])('the facts of a message are found: %s', (content, facts) => {
     expect(factsOf(content)).toEqual(facts);
   });
 
@@ -70,18 +70,18 @@ describe('facts of a message', () => {
       'У меня проблема с кодом.',
     ],
     ...['Если бы я жил в Париже, я бы ел багеты.', 'Он сказал, что я врач.', 'Хорошо, понял.', 'Расскажи, где я живу.'],
-  ])('small talk, questions, wishes and reports are no facts: %s', (content) => {
+  ])('small talk, questions, wishes and reports are not facts: %s', (content) => {
     expect(factsOf(content)).toEqual([]);
   });
 
-  test('a fact names its place in the message', () => {
+  test('a fact names its position in the message', () => {
     const content = 'Hello. I live in Berlin!';
     const [fact] = extractFacts(user(content), 1);
     expect(fact?.source).toEqual({ message: 1, start: 7, end: 23, saidAt });
     expect(content.slice(7, 23)).toBe('I live in Berlin');
   });
 
-  test('only users are read', () => {
+  test('facts are read from messages of users only', () => {
     expect(
       ['assistant', 'system', 'tool'].flatMap((role) => extractFacts({ ...user('I live in Rome.'), role }, 0)),
     ).toEqual([]);
@@ -101,7 +101,7 @@ describe('dates in words', () => {
     ['месяц назад', 'месяц назад (2026-04)'],
     ['В прошлую среду', 'В прошлую среду (2026-04-29)'],
     ['yesterday (2026-05-05)', 'yesterday (2026-05-05)'],
-  ])('%s', (text, resolved) => {
+  ])('dates in words are resolved: %s', (text, resolved) => {
     expect(resolveDates(text, saidAt)).toBe(resolved);
   });
 });
@@ -144,18 +144,18 @@ describe('decisions about facts', () => {
     expect(decide(text, ...memories)).toEqual([decision]);
   });
 
-  test('a sentence that says a change of something unknown, a wish and a report of one change nothing', () => {
+  test('a sentence that states a change of something unknown, a wish, or a report of a change changes nothing', () => {
     expect(decide('I switched my major, it is chemistry now.', 'I live in Seattle')).toEqual([]);
     expect(decide('If we moved to Oslo, I would ski.', 'I live in Seattle')).toEqual([]);
     expect(decide('She said we moved to Oslo.', 'I live in Seattle')).toEqual([]);
   });
 
-  test('a change replaces what was said earlier in the same add', () => {
+  test('a change replaces an earlier statement of the same add', () => {
     const said = "I'm studying astronomy. Wait, I switched my major, it's chemistry now.";
     expect(decide(said).map(([kind]) => kind)).toEqual(['NONE', 'ADD']);
   });
 
-  test('of two facts about one topic in one add the last one counts', () => {
+  test('of two facts about one topic in one add, the last one counts', () => {
     expect(decide('I live in Berlin. No, I live in Bonn.').map(([kind]) => kind)).toEqual(['NONE', 'ADD']);
   });
 });

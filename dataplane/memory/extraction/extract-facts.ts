@@ -7,7 +7,7 @@ import type { Statement } from './statement.ts';
 /** A message of an event, with the time at which it was said. */
 export type SaidMessage = { readonly role: string; readonly content: string; readonly saidAt: Date };
 
-/** Where a fact was said: message of the event, and UTF-16 offsets in it. */
+/** Where a fact was stated: the message of the event, and UTF-16 offsets in it. */
 export type FactSource = {
   readonly message: number;
   readonly start: number;
@@ -15,15 +15,15 @@ export type FactSource = {
   readonly saidAt: Date;
 };
 
-/** Something that a person said and that may be remembered. */
+/** A fact that a person stated and that may be remembered. */
 export type UserFact = {
   readonly text: string;
   readonly sameness: string;
   readonly role: string;
   readonly source: FactSource;
-  /** Undefined where the text is kept as given. */
+  /** Undefined if the text is kept as given. */
   readonly statement?: Statement;
-  /** The topics of which the sentence says that they are not any more what they were. */
+  /** The topics that the sentence states to have changed. */
   readonly changes?: readonly RegExp[];
   /** The person asks to forget the statement. */
   readonly isForgotten?: true;
@@ -33,7 +33,7 @@ const longestFact = 1_000;
 
 /**
  * The statements of the user about themselves in a message, in their order (memory:add:fact-extracted). Messages of the
- * assistant, of tools and of the system are never read: they hold what was recalled, not what the person said.
+ * assistant, of tools and of the system are never read: they contain recalled memories, not statements of the user.
  * @param message its position in the add
  */
 export function extractFacts({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
@@ -52,7 +52,7 @@ export function extractFacts({ role, content, saidAt }: SaidMessage, message: nu
   return [...stated, ...changesOf({ role, content, saidAt }, message)];
 }
 
-/** The sentences that say a change, as a whole: "I switched my major, it's chemistry now". */
+/** The sentences that state a change, each as a whole: "I switched my major, it's chemistry now". */
 function changesOf({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
   const sentences = new Map(splitClauses(content).map((clause) => [clause.sentence.start, clause]));
   return [...sentences.values()].flatMap(({ sentence, isQuestion }) => {

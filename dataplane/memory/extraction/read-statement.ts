@@ -3,7 +3,7 @@ import { english } from './english-statements.ts';
 import { russian } from './russian-statements.ts';
 import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
 
-/** Longest clause that is read: a longer one is a text about something else. */
+/** Longest clause that is read; a longer one is a text about another subject. */
 const longestClause = 300;
 /** Most terms of a value. */
 const mostValueTerms = 40;
@@ -13,43 +13,46 @@ const addedDates = / \((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g;
 const quoted = /["«“][^"»”]{40,}["»”]/;
 
 /**
- * The statement that a clause makes about its speaker; undefined for small talk, questions, wishes, conditions, reports of
- * what others said and everything else that this reader has no form for.
+ * The statement that a clause makes about its speaker; undefined for small talk, questions, wishes, conditions, reports
+ * of what others said, and any other form that this reader does not support.
  */
 export function readStatement(clause: string): Statement | undefined {
   const text = clause.replace(addedDates, '').trim();
   if (text.length > longestClause || text.endsWith('?') || quoted.test(text)) return undefined;
   const language = languageOf(text);
   const plain = plainText(language, text).replace(language.fillers, '');
-  // What follows a comma often is a remark: "I am a nurse, nothing fancy".
+  // Text after a comma is often a remark: "I am a nurse, nothing fancy".
   return (
     readIn(language, plain) ?? (isStated(language, plain) ? readIn(language, plain.replace(remark, '')) : undefined)
   );
 }
 
-/** Whether a whole clause is stated: "I live in Rome, said the hero" is not, although its beginning looks so. */
+/**
+ * Whether a clause as a whole is a statement: "I live in Rome, said the hero" is not, although its beginning looks like
+ * one.
+ */
 function isStated({ fillers, notStated }: StatementLanguage, plain: string): boolean {
   return !notStated.test(plain.replace(fillers, ''));
 }
 
-/** From the first comma or the first word that joins a remark, which is the same for both languages. */
+/** A remark: from the first comma or the first word that joins a remark, the same for both languages. */
 const remark = /(?:,| -| –| —|\s(?:so|because|which|since|так что|потому что|поэтому)\s).*$/iu;
 
-/** A clause without words at its end that say nothing, with its short forms written out. */
+/** A clause with its short forms written out, without words at its end that carry no meaning. */
 function plainText({ plain }: StatementLanguage, text: string): string {
   return plain
     .reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text.replaceAll('’', "'"))
     .trim();
 }
 
-/** What a sentence says to have changed. */
+/** A change that a sentence states. */
 type StatedChange = {
   /** The sentence, without a question after it. */
   readonly text: string;
   readonly topics: readonly RegExp[];
 };
 
-/** The change that a sentence says; undefined where it says none, and for questions and wishes. */
+/** The change that a sentence states; undefined if it states none, and for questions and wishes. */
 export function readChange(sentence: string): StatedChange | undefined {
   if (sentence.length > longestClause) return undefined;
   const language = languageOf(sentence);
@@ -60,7 +63,9 @@ export function readChange(sentence: string): StatedChange | undefined {
   return undefined;
 }
 
-/** A sentence from its beginning to each question that it can end with, where it says before how it is now; then all of it. */
+/**
+ * The sentence up to each question that it can end with, if it states the present before that; then the whole sentence.
+ */
 function withoutQuestion({ asked, since }: StatementLanguage, sentence: string): readonly string[] {
   const beginnings = [...sentence.matchAll(asked)].map(({ index }) => sentence.slice(0, index));
   return [...beginnings.filter((text) => since.test(text)), sentence];
@@ -71,7 +76,7 @@ function changedTopics(language: StatementLanguage, sentence: string): readonly 
   const plain = plainText(language, sentence).replace(language.fillers, '');
   if (language.others.test(plain)) return [];
   const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
-  // These phrases look like reports of others and are none.
+  // These phrases look like reports of others but are not.
   return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b/i, '')) ? topics : [];
 }
 
@@ -98,7 +103,7 @@ function readIn(language: StatementLanguage, clause: string): Statement | undefi
   return { ...base, holds: !base.holds };
 }
 
-/** The clause without its first negation; undefined where it has none. */
+/** The clause without its first negation; undefined if it has none. */
 function negatedIn({ negations }: StatementLanguage, text: string): string | undefined {
   let found: string | undefined;
   for (const [negation, replacement] of negations) {

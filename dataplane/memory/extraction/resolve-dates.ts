@@ -77,8 +77,8 @@ const table: readonly DateWords[] = [
 ];
 
 /**
- * A text with the dates that its words stand for, each behind its words: "yesterday (2026-05-01)". Days are those of UTC. A
- * date that is already there is not added again.
+ * Adds the dates that words stand for to a text, each after its words: "yesterday (2026-05-01)". Days are those of UTC.
+ * A date that the text already contains is not added again.
  */
 export function resolveDates(text: string, said: Date): string {
   let resolved = text;
@@ -114,7 +114,7 @@ function year(said: Date, years: number): string | undefined {
   return written(moved, 'yyyy'.length);
 }
 
-/** The beginning of a date of ISO 8601; undefined for a year that has not four digits. */
+/** The beginning of a date of ISO 8601; undefined for a year that does not have four digits. */
 function written(date: Date, length: number): string | undefined {
   return date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9_999 ? date.toISOString().slice(0, length) : undefined;
 }
@@ -158,7 +158,7 @@ function period(said: Date, unit: string | undefined, way: -1 | 0 | 1): string |
   }
 }
 
-/** The last one before the day, the first one after it, or the one of its week, which begins on Monday. */
+/** The last such weekday before the day, the first one after it, or the one of its week, which begins on Monday. */
 function weekday(said: Date, wanted: number, way: -1 | 0 | 1): string | undefined {
   if (wanted < 0) return undefined;
   const distance = (wanted - said.getUTCDay() + 7) % 7;

@@ -1,17 +1,17 @@
 import type { StatementLanguage } from './statement.ts';
 
-/** What work moves to, and not a person. */
+/** Targets of a move that are not a place where a person lives, such as a server or a branch. */
 export const russianNonPlaces =
   /^(?:нов\p{L}+ |друг\p{L}+ |следующ\p{L}+ )*(?:сервер|баз[уы]|верси|библиотек|фреймворк|хостинг|ветк|кластер|платформ|аккаунт|тариф|облак|вкладк|страниц|уровень|уровн|удаленк|кубернетес|слак|постгрес|линукс|питон|тайпскрипт|понедельник|вторник|сред[уы]|четверг|пятниц|суббот|воскресень)/iu;
 
-/** What a sentence says that begins with it or with "I": "My brother moved" is about another. */
+/** Matches words at the beginning of a sentence or after "I": "My brother moved" is about another person. */
 function ofSelf(words: string): RegExp {
   const adverbs =
     'официально|недавно|наконец|вчера|сегодня|уже|выше|на днях|на прошлой неделе|в прошлом (?:месяце|году)';
   return new RegExp(`(?:^|(?<![\\p{L}])(?:я|мы) )(?:(?:${adverbs}) )*(?:${words})(?![\\p{L}])`, 'iu');
 }
 
-/** "I changed jobs" is one, and "I changed the job of the scheduler" is none. */
+/** "I changed jobs" matches, and "I changed the job of the scheduler" does not. */
 const atEnd = '(?=,|$| теперь | и | недавно| на | в )';
 
 /** Words of Russian around statements: before them, at their end, in negations, requests and changes. */

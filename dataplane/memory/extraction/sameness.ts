@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A digest that is equal for texts which differ in case, blanks, punctuation and added dates only. */
+/** A digest that is equal for texts that differ only in case, blanks, punctuation and added dates. */
 export function samenessOf(text: string): string {
   const plain = text
     .replace(/ \((?:week of )?\d{4}(?:-\d{2}){0,2}\)/g, '')
@@ -9,7 +9,7 @@ export function samenessOf(text: string): string {
     .replaceAll('ё', 'е')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
-  // A text of signs only is its own digest: all of them would be equal otherwise.
+  // A text of punctuation only is its own digest; otherwise all such texts would be equal.
   return createHash('sha256')
     .update(plain === '' ? text : plain)
     .digest('hex');

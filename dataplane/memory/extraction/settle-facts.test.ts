@@ -278,35 +278,35 @@ function changed(decisions: readonly FactDecision[]): readonly FactDecision[] {
 }
 
 describe('settleFacts', () => {
-  it.each(falseChanges)('changes no known memory for: %s', (said) => {
+  it.each(falseChanges)('a sentence that states no change of the speaker changes no known memory: %s', (said) => {
     expect(changed(settleFacts(factsOf(said), known([...english, ...russian])))).toEqual([]);
   });
 
-  it.each(changes)('replaces "%s" after: %s', (before, said) => {
+  it.each(changes)('the memory "%s" is replaced after: %s', (before, said) => {
     expect(changed(settleFacts(factsOf(said), known([before])))).toMatchObject([
       { kind: 'UPDATE', memoryId: 'memory-0', reason: 'replaces' },
     ]);
   });
 
-  it('keeps the statement and leaves out the question of one sentence', () => {
+  it('the statement of a sentence is kept and its question is left out', () => {
     const said = "I sold my car, I've got a Lexus now does that help?";
     const [decision] = changed(settleFacts(factsOf(said), known(['I drive a Peugeot'])));
     expect(decision?.fact.text).toBe("I sold my car, I've got a Lexus now");
   });
 
-  it('changes nothing where several memories could be meant', () => {
+  it('a change that could mean several memories changes nothing', () => {
     const languages = known(['I am learning Spanish', 'I am learning Czech']);
     expect(changed(settleFacts(factsOf('I dropped that language.'), languages))).toEqual([]);
     expect(changed(settleFacts(factsOf('I dropped that language.'), languages.slice(1)))).toHaveLength(1);
   });
 
-  it('adds neither a change that is sent again nor a part of it', () => {
+  it('a change that is sent again adds nothing, nor does a part of it', () => {
     const said = 'I changed my mind about the colour, I like green best now.';
     const colour = { memoryId: 'm1', text: said, sameness: samenessOf(said), topic: 'favourite: colour', version: 2 };
     expect(settleFacts(factsOf(said), [colour]).map(({ kind }) => kind)).not.toContain('ADD');
   });
 
-  it('adds nothing for a fact that is said again', () => {
+  it('a fact that is stated again adds nothing', () => {
     const decisions = settleFacts(factsOf('I live in Rome'), known(['I live in Rome']));
     expect(decisions).toMatchObject([{ kind: 'NONE', memoryId: 'memory-0', reason: 'known' }]);
   });

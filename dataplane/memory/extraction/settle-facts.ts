@@ -1,24 +1,24 @@
 import type { UserFact } from './extract-facts.ts';
 import { readStatement } from './read-statement.ts';
 
-/** A memory that the decision knows. */
+/** A known memory of the scope of the add. */
 export type KnownMemory = {
   readonly memoryId: string;
   readonly text: string;
   readonly sameness: string;
   readonly topic: string | null;
-  /** Raised by each change of the text. */
+  /** Incremented by each change of the text. */
   readonly version: number;
 };
 
-/** What happens with a fact, and why. */
+/** The decision about a fact, and its reason. */
 export type FactDecision =
   | { readonly kind: 'ADD'; readonly fact: UserFact; readonly reason: 'new' }
   | {
       readonly kind: 'UPDATE';
       readonly fact: UserFact;
       readonly memoryId: string;
-      /** What the memory is about afterwards. */
+      /** The topic of the memory after the update. */
       readonly topic: string | null;
       readonly reason: 'replaces';
     }
@@ -59,8 +59,8 @@ function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['r
 }
 
 /**
- * Settles a sentence that says a change. It replaces what was known about its topic: by the statement that the sentence also
- * makes, or as a whole.
+ * Decides about a sentence that states a change. The sentence replaces the known memory of its topic: by the statement
+ * that it also makes, or as a whole.
  */
 function settleChange(
   decisions: FactDecision[],
@@ -71,7 +71,7 @@ function settleChange(
   const fact = (decisions[at] as FactDecision).fact;
   const same = known.find(({ sameness }) => sameness === fact.sameness);
   if (same !== undefined) {
-    // What the sentence says is in that memory.
+    // The known memory already contains the statements of this sentence.
     for (const [place, one] of decisions.entries()) {
       if (one.kind !== 'ADD' || !isWithin(one.fact, fact)) continue;
       decisions[place] = { kind: 'NONE', fact: one.fact, memoryId: same.memoryId, reason: 'known' };
@@ -81,7 +81,7 @@ function settleChange(
   const isChanged = (topic: string): boolean => changes.some((about) => about.test(topic));
   const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
-  // A statement of the sentence has settled it.
+  // A statement of the same sentence has already settled the change.
   if (siblings.length > 0 && siblings.some(([, { kind }]) => kind !== 'ADD')) return;
   const touched = new Set(decisions.flatMap((one) => ('memoryId' in one ? [one.memoryId] : [])));
   const targets = known.filter(({ memoryId, topic }) => topic !== null && isChanged(topic) && !touched.has(memoryId));
@@ -100,7 +100,9 @@ function settleChange(
   decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
 }
 
-/** Whether a change can be about several of the memories: "I gave that language up", of one who learns two. */
+/**
+ * Whether a change can be about several of the memories: "I gave that language up", said by a person who learns two.
+ */
 function isAmbiguous(targets: readonly KnownMemory[]): boolean {
   const topics = new Set(targets.map(({ topic }) => topic ?? ''));
   const kinds = new Set([...topics].map((topic) => topic.split(': ')[0]));

@@ -22,7 +22,7 @@ test.each([
   expect(clauses.length).toBeGreaterThan(1);
 });
 
-test('marks end a sentence before blanks only, and a joint begins a statement with or without a comma', () => {
+test('marks end a sentence only before blanks, and a conjunction begins a statement with or without a comma', () => {
   const textsOf = (text: string) => splitClauses(text).map((clause) => clause.text);
   expect(textsOf('I paid 3.50... really?! "Yes." I did')).toEqual(['I paid 3.50', 'really', 'Yes', 'I did']);
   expect(textsOf('I like tea , and I like bread,  I run and  my cat sleeps:,')).toEqual([

@@ -8,9 +8,11 @@ type Clause = {
   readonly sentence: { readonly start: number; readonly end: number };
 };
 
-// A user writes the texts: each pattern takes time in proportion to them, because it begins at the first character of a run
-// of marks or blanks only, and the end of a clause is found without a pattern.
-/** Ends of sentences: marks before white space, and line breaks. Marks inside of numbers and addresses end none. */
+// Users write the texts. Each pattern takes time in proportion to the text, because it begins only at the first
+// character of a run of marks or blanks; the end of a clause is found without a pattern.
+/**
+ * Ends of sentences: marks before white space, and line breaks. A mark inside a number or an address does not end one.
+ */
 const sentenceEnds =
   /(?<=\s)(?:[:;]-?\)|\)\))\)*(?=\s|$)|(?<=\s)(?:haha+|lol|tbh|just saying|if that matters|ахах\p{L}*|так вышло|вот так|если это важно)(?=\s)|(?<=\s)(?=(?:does that help|это поможет)\s*(?:\?|$))|(?<![.!?…])[.!?…]+(?=["»”)]*(?:\s|$))["»”)]*|[\n\r]+|;\s/gu;
 /** A second statement about the speaker in the same sentence. */

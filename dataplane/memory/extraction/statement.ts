@@ -1,10 +1,10 @@
-/** What a person says about themselves. */
+/** A statement that a person makes about themselves. */
 export type Statement = {
-  /** What the statement is about; a later statement about the same replaces it. */
+  /** The topic; a later statement about the same topic replaces this one. */
   readonly topic: string;
-  /** Stemmed terms of what is said about it; equal for statements that say the same. */
+  /** Stemmed terms of the stated value; equal for equal statements. */
   readonly value: string;
-  /** False where the person says that something is not or no longer so. */
+  /** False if the person states that something is not so, or no longer so. */
   readonly holds: boolean;
 };
 
@@ -15,9 +15,9 @@ export type StatementForm = {
   readonly topic: string;
   /** Whether the value is part of the topic: a person can like many things. */
   readonly isOpen?: true;
-  /** The pattern itself says that something is not so. */
+  /** The pattern itself contains the negation. */
   readonly isNegative?: true;
-  /** Values that say nothing lasting, such as "I like that". */
+  /** Values without lasting information, such as in "I like that". */
   readonly except?: RegExp;
 };
 
@@ -31,14 +31,16 @@ export type StatementLanguage = {
   /** A request to forget a statement, which follows. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
-  /** Words at the end of a clause that say nothing, and the spelling of words that people shorten. */
+  /** Words without meaning at the end of a clause, and the full spelling of shortened words. */
   readonly plain: readonly (readonly [RegExp, string])[];
   /** Where a question or a request can begin in a sentence that has no mark before it. */
   readonly asked: RegExp;
-  /** Words that say how it is after a change. */
+  /** Words that introduce the situation after a change. */
   readonly since: RegExp;
-  /** The beginning of a sentence about somebody else, which says no change of the speaker. */
+  /** The beginning of a sentence about another person, which states no change of the speaker. */
   readonly others: RegExp;
-  /** Phrases that say a change of the speaker's own life, and the topics that they change; no word alone is one. */
+  /**
+   * Phrases that state a change in the speaker's life, and the topics that they change; a single word is never enough.
+   */
   readonly changed: readonly (readonly [words: RegExp, topics: RegExp])[];
 };

@@ -7,8 +7,8 @@ type Scope = Parameters<typeof inScope>[1];
 type Deleted = { readonly deleted: number; readonly cancelled: number };
 
 /**
- * Removes the memories of a scope with their history for good, and cancels the adds of that scope that have not ended
- * (memory:delete-by-filter:irreversible). The record of the deletion holds no text.
+ * Permanently removes the memories of a scope with their history, and cancels the unfinished adds of that scope
+ * (memory:delete-by-filter:irreversible). The record of the deletion contains no text.
  */
 export async function deleteScope(
   { sql: database }: Database,
@@ -26,7 +26,7 @@ export async function deleteScope(
     const live = await sql`
       select 1 from memory.memories m where m.person = ${person} and ${isLive(sql)} and ${inScope(sql, scope)}`;
     await sql`delete from memory.memories where person = ${person} and ${inScope(sql, scope)}`;
-    // Followers cannot read what is gone: they load the memories of this person again.
+    // Followers cannot read removed rows: they load the memories of this person again.
     await sql`update memory.people set forgotten_through = ${changeNo} where person = ${person}`;
     const counts = { deleted: live.length, cancelled: cancelled.length };
     await sql`

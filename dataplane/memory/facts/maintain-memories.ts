@@ -20,7 +20,7 @@ const batch = 100;
 /** How long an ended event can be read. */
 const eventsKept = '30 days';
 
-/** Repeats, until it is disposed: expired memories and session states are removed, missing vectors are made. */
+/** Removes expired memories and session states, and adds missing vectors, repeatedly until it is disposed. */
 export function maintainMemories(ports: MaintenancePorts, options: MaintenanceOptions): AsyncDisposable {
   const stop = new AbortController();
   async function run(): Promise<void> {
@@ -48,7 +48,7 @@ export function maintainMemories(ports: MaintenancePorts, options: MaintenanceOp
   };
 }
 
-/** Deletes memories that have expired, with an entry in their history. No read returned them any more. */
+/** Deletes expired memories, with an entry in their history. Reads have already excluded them. */
 async function removeExpired({ database, newId }: MaintenancePorts): Promise<void> {
   const rows = await database.sql<{ person: string; memory_id: string }[]>`
     select person, memory_id from memory.memories
@@ -70,7 +70,7 @@ type Unembedded = {
   readonly text: string;
 };
 
-/** Gives vectors to memories that were written while no embedder answered, or with another profile. */
+/** Adds vectors to memories that were written while no embedder was available, or with another profile. */
 async function embedMissing(
   { database, models, profile: profileOf }: MaintenancePorts,
   signal: AbortSignal,
@@ -97,8 +97,8 @@ async function embedMissing(
 }
 
 /**
- * No vector for a text that the gateway refuses: it is found by its words, and not asked about again. An invalid answer for
- * one text does not stop the others.
+ * An empty vector for a text that the gateway refuses: the text is found by its words, and the gateway is not asked
+ * again. An invalid answer for one text does not stop the others.
  */
 async function vectorOrNone(embed: () => Promise<readonly Float32Array[]>): Promise<Float32Array | 'invalid'> {
   try {

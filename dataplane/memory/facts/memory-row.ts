@@ -1,7 +1,7 @@
 import type { MemoryRecord } from '#contracts/memory';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A row of memories as statements of this folder select it. */
+/** A row of a memory as the statements of this folder select it. */
 export type MemoryRow = {
   readonly memory_id: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export function memoryColumns(sql: Sql | TransactionSql) {
     m.expires_at, m.deleted_at, m.created_at, m.updated_at`;
 }
 
-/** The condition of a memory that reads, lists and searches return. */
+/** The condition under which reads, lists and searches return a memory. */
 export function isLive(sql: Sql | TransactionSql) {
   return sql`m.deleted_at is null and (m.expires_at is null or m.expires_at > clock_timestamp())`;
 }

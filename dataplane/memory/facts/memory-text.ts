@@ -3,7 +3,9 @@ import type { MemoryText } from './write-memory.ts';
 
 export type TextPorts = {
   readonly models: Models;
-  /** The embedding profile of this installation; undefined where none is approved, and memories are found by words only. */
+  /**
+   * The embedding profile of this installation; undefined if none is approved: memories are then found by words only.
+   */
   readonly profile: () => EmbeddingProfile | undefined;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
@@ -38,7 +40,7 @@ export async function embedTexts(
   }));
 }
 
-/** The same without a vector, for a text that is stored while no embedder answers. */
+/** The same without a vector, for a text that is stored while no embedder is available. */
 export function unembedded({ analyse, countTokens }: TextPorts, text: string, topic: string | null): MemoryText {
   return { text, topic, tokens: countTokens(text), terms: analyse(text), vector: undefined, profileId: undefined };
 }

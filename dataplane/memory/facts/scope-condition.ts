@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** Members that are null take every value. */
+/** The condition that a row belongs to a scope; null matches every value. */
 export function inScope(
   sql: Sql | TransactionSql,
   { agentId, runId }: { readonly agentId: string | null; readonly runId: string | null },

@@ -1,13 +1,13 @@
 import type { TransactionSql } from '#sql/connect';
 import { hashOf, samenessOf } from '../extraction/sameness.ts';
 
-/** The text of a memory with what is derived from it. */
+/** The text of a memory and the data derived from it. */
 export type MemoryText = {
   readonly text: string;
   readonly topic: string | null;
   readonly tokens: number;
   readonly terms: readonly string[];
-  /** Undefined while no embedder answered. */
+  /** Undefined if no embedder was available. */
   readonly vector: Float32Array | undefined;
   /** The profile of the vector. */
   readonly profileId: string | undefined;
@@ -24,12 +24,15 @@ type NewMemory = MemoryText & {
   readonly expiresAt: Date | null;
 };
 
-/** The change that a statement belongs to; every statement of it runs in one transaction that holds the lock of the person. */
+/**
+ * The change that a statement belongs to. All statements of a change run in one transaction, which holds the lock of
+ * the person.
+ */
 export type PersonChange = {
   readonly sql: TransactionSql;
   readonly person: string;
   readonly changeNo: string;
-  /** The add that causes it; null for a change by a person. */
+  /** The add that caused the change; null for a change by a person. */
   readonly eventId: string | null;
   readonly newId: () => string;
 };
@@ -55,12 +58,12 @@ export async function insertMemory(
 
 type Replacement = MemoryText & {
   readonly source: object | null;
-  /** Unchanged where undefined. */
+  /** Undefined leaves the value unchanged. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly categories: readonly string[] | undefined;
 };
 
-/** Gives a live memory another text; false if there is none with this id. */
+/** Replaces the text of a live memory; false if none has this id. */
 export async function replaceMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
@@ -87,7 +90,7 @@ export async function replaceMemory(
   return true;
 }
 
-/** Deletes a memory softly: its row and its history stay. False if there is no live one with this id. */
+/** Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id. */
 export async function removeMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,

@@ -82,7 +82,10 @@ function refused(message: string): ToolOutcome {
   return { kind: 'refused', code: 'invalid_request', message };
 }
 
-/** Runs an operation of the API as a tool. The model is told what it can change; a dependency that is away is a 503. */
+/**
+ * Runs an operation of the API as a tool. An error that the model can correct is a tool error; an unavailable
+ * dependency is a 503.
+ */
 async function run(
   request: MemoryRequest,
   operation: (request: MemoryRequest) => Promise<MemoryResponse>,

@@ -4,7 +4,7 @@ import { findPerson } from '../people/person.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { readScope } from './read-scope.ts';
 
-/** Deletes all memories of a scope for good (memory:delete-by-filter:*). */
+/** Permanently deletes all memories of a scope (memory:delete-by-filter:*). */
 export async function deleteMemories({ service, caller, query }: MemoryRequest): Promise<MemoryResponse> {
   const scope = readScope(caller, query);
   if ('kind' in scope) return scope;

@@ -4,7 +4,7 @@ import { beginChange } from '../people/person.ts';
 import { findMemory } from './find-memory.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 
-/** Deletes one memory softly: its history still answers (memory:delete:soft). */
+/** Soft-deletes one memory: its history can still be read (memory:delete:soft). */
 export async function deleteMemory(request: MemoryRequest): Promise<MemoryResponse> {
   const { service } = request;
   const found = await findMemory(request);

@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
   });
 
   test.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
-    'words for dates that no four digits name stay as they are in a message of %s',
+    'words for dates whose year does not have four digits stay unchanged in a message of %s',
     async (created_at) => {
       const user = { user: `said at ${created_at}` };
       const content = 'I moved to Porto last year. I plan to visit Rome next year. I sold my car yesterday.';
@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     },
   );
 
-  test('metadata keeps letters that look like an escape, and every name and number of JSON', async () => {
+  test('metadata keeps text that looks like an escape, and every name and number of JSON', async () => {
     const metadata = {
       path: 'C:\\u0000\\x',
       constructor: 1,
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     }
   });
 
-  test('a member __proto__ is refused at any depth, and never lost', async () => {
+  test('a member __proto__ is refused at any depth and never dropped silently', async () => {
     const post = (path: string, body: string) =>
       fetch(`${memory.url}${path}`, {
         method: 'POST',
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
       'many members of nested metadata',
       { metadata: { a: Object.fromEntries([...Array(127)].map((_, at) => [at, 1])) } },
     ],
-  ])('filters with %s are refused, and with fewer accepted', async (_what, filters) => {
+  ])('filters with %s are refused, and filters with fewer are accepted', async (_what, filters) => {
     const find = (own: unknown) => memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters: own });
     expect(await find(filters)).toMatchObject({ status: 400, json: { message: expect.stringContaining('128') } });
     const fewer = JSON.parse(JSON.stringify(filters), (key, value) => (key === '126' ? undefined : value));
@@ -167,7 +167,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect([400, 404]).toContain(set.status);
   });
 
-  test('U+0000 and half a character are refused in every text of a body', async () => {
+  test('U+0000 and unpaired surrogates are refused in every text of a body', async () => {
     const id = (await given({ user: 'ann' }, {}))['id'];
     for (const bad of ['a\u0000b', 'a\ud800b']) {
       const bodies: readonly (readonly [string, string, object])[] = [
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await memory.find(ann, 'kept', { filters })).toEqual([]);
   });
 
-  test('an add that states more facts than allowed is FAILED, and with as many it is SUCCEEDED', async () => {
+  test('an add that states more facts than allowed is FAILED, and one that states as many as allowed is SUCCEEDED', async () => {
     const user = { user: 'talker' };
     const facts = (count: number) => Array.from({ length: count }, (_, at) => `I like food${at}.`);
     const of = (count: number) => said(facts(count).join(' '));

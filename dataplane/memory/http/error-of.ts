@@ -9,7 +9,7 @@ export function memoryErrorOf(error: unknown): MemoryErrorCode | undefined {
   if (error instanceof ModelsError) {
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_request' : 'unavailable';
   }
-  // Nobody reads this answer; the code counts it among the faults of clients.
+  // The client has disconnected and gets no answer; the code counts the request as a fault of the client.
   if (error instanceof ClientGoneError) return 'invalid_request';
   return error instanceof SqlUnavailableError || error instanceof SearchUnavailableError ? 'unavailable' : undefined;
 }

@@ -8,7 +8,7 @@ import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf } from './read-scope.ts';
 import { sessionOf } from './set-session.ts';
 
-/** Everything that the service holds of the caller, read in one snapshot of the database. */
+/** All data of the caller that the service stores, read in one snapshot of the database. */
 export async function exportUser({ service, caller }: MemoryRequest): Promise<MemoryResponse> {
   const userId = userIdOf(caller);
   return service.database.sql.begin('repeatable read', async (sql) => {

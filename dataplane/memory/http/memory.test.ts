@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
 
   verifies(
     ['memory:event:memory-ids', 'memory:add:fact-extracted', 'memory:events:status', 'memory:event:status-values'],
-    'an event names its memories and what was decided, and a search in the scope finds the fact',
+    'an event names its memories and decisions, and a search in the scope finds the fact',
     async () => {
       const user = someone();
       const event = await memory.say(user, 'Hello! How are you? I am allergic to peanuts.');
@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
 
   verifies(
     ['memory:add:agent-id-scope', 'memory:add:run-id-scope', 'memory:add:missing-scope', 'memory:add:infer'],
-    'one of agent_id and run_id is a scope, and none is refused',
+    'agent_id or run_id alone is a scope, and a request with neither is refused',
     async () => {
       const messages = [{ role: 'user', content: 'I live in Rome.' }];
       const add = async (scope: object) =>
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
 
   verifies(
     ['memory:search:token-budget', 'memory:search:tokens-returned'],
-    'the returned memories never exceed the token budget, and a shorter one takes the place of one that does not fit',
+    'the returned memories never exceed the token budget, and a shorter one replaces one that does not fit',
     async () => {
       const user = someone();
       await remembered(user, `coffee ${'and beans '.repeat(40)}`);
@@ -174,7 +174,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
       'memory:list:page-size',
       'memory:list:no-filter',
     ],
-    'a list has the memories of a scope in pages, with the number of all matches',
+    'a list returns the memories of a scope in pages, with the number of all matches',
     async () => {
       const user = someone();
       for (const text of ['one', 'two', 'three']) await remembered(user, text);
@@ -284,7 +284,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
         'memory:error:wrong-user-id',
       ] as const),
     ],
-    'a deletion by filter removes a scope with its history for good, and nothing else',
+    'a deletion by filter permanently removes a scope with its history, and nothing else',
     async () => {
       const user = someone();
       const id = await remembered(user, 'tea one');
@@ -315,7 +315,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
       'memory:session:absent',
       'memory:session:ttl',
     ],
-    'the state of a session is replaced, read with the seconds that are left, and absent afterwards',
+    'the state of a session is replaced, read with its remaining seconds, and absent afterwards',
     async () => {
       const user = someone();
       const path = '/v1/sessions/s-1/state';
@@ -361,7 +361,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect(await memory.all(user)).toEqual(['three', 'one']);
   });
 
-  test('an export holds everything of a user, and after the erasure nothing is left but a record without a name', async () => {
+  test('an export contains all data of a user, and after the erasure only a record without a name remains', async () => {
     const user = someone();
     const id = await remembered(user, 'has a blue boat');
     await memory.call(user, 'PUT', `/v1/memories/${id}`, { text: 'has a green boat' });
@@ -397,7 +397,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect((await memory.call(user, 'GET', `/v1/memories/${id}`)).status).toBe(404);
   });
 
-  test('messages of others than the user are no source of facts, and given messages of users and assistants are kept', async () => {
+  test('facts are extracted only from messages of users, and without inference messages of assistants are stored, too', async () => {
     const user = someone();
     const messages = ['assistant', 'system', 'tool'].map((role) => ({ role, content: 'I live in Madrid.' }));
     await memory.add(user, { messages, agent_id: 'tutor' });
@@ -421,7 +421,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect(json).toEqual({ code: expect.any(String), message: expect.any(String), trace_id: expect.any(String) });
   });
 
-  test('a request without a user is refused, and the health needs none', async () => {
+  test('a request without a user is refused, and health requires no user', async () => {
     expect((await memory.call({}, 'GET', '/v1/memories?agent_id=a')).status).toBe(401);
     const health = await fetch(`${memory.url}/health`);
     expect(await health.json()).toMatchObject({ status: 'ok', components: { postgres: 'ok', queue: 'ok' } });

@@ -8,9 +8,9 @@ import type { MemorySearchPorts } from '../search/search-memories.ts';
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
-  /** Tells workers that there may be work. */
+  /** Notifies workers that there may be work. */
   readonly hint: () => void;
-  /** Tells the other replicas that a person was erased. */
+  /** Notifies the other replicas that a person was erased. */
   readonly announceErasure: () => void;
   readonly health: () => Promise<z.output<typeof memoryHealthSchema>>;
 };

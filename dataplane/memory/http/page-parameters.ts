@@ -8,7 +8,7 @@ export const memoryCursors = createCursors('memories/v1');
 
 const { pageSize, scopeId } = memoryLimits;
 
-/** U+0000 is stored nowhere, so that nothing has it. */
+/** No stored id contains U+0000, because PostgreSQL cannot store it. */
 function readScopeId(text: string): string | undefined {
   return text !== '' && text.length <= scopeId && !text.includes('\0') ? text : undefined;
 }

@@ -7,20 +7,20 @@ export function userIdOf({ user }: TenantCaller): string {
   return user.subject;
 }
 
-/** What a user_id may be: the subject, alone or with its issuer. */
+/** The accepted forms of a user_id: the subject, alone or with its issuer. */
 export function userNames({ user: { issuer, subject } }: TenantCaller): readonly string[] {
   return [subject, `${issuer}|${subject}`];
 }
 
-/** The error for a user_id that is not that of the caller (memory:error:wrong-user-id); undefined where there is none. */
+/** The error for a user_id of another caller (memory:error:wrong-user-id); undefined if there is none. */
 export function wrongUser(caller: TenantCaller, userId: string | undefined): MemoryError | undefined {
   return userId === undefined || userNames(caller).includes(userId) ? undefined : failure('wrong_user_id');
 }
 
-/** Which memories of the caller a list or a deletion is about. */
+/** The memories of the caller that a list or a deletion covers. */
 type Scope = { readonly agentId: string | null; readonly runId: string | null };
 
-/** The scope of a query string; user_id alone stands for all memories of the caller (memory:list:no-filter). */
+/** The scope of a query string; user_id alone means all memories of the caller (memory:list:no-filter). */
 export function readScope(
   caller: TenantCaller,
   query: Readonly<Record<string, string | undefined>>,

@@ -19,7 +19,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
   });
   afterAll(() => parts.disposeAsync());
 
-  test.each([1, 2, 3])('random steps of three persons have the outcome of a list in memory, seed %i', async (seed) => {
+  test.each([1, 2, 3])('random steps of three persons match a list in memory, seed %i', async (seed) => {
     const random = randomFrom(seed);
     const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
     const replica = () => oneOf(replicas);
@@ -65,7 +65,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
     ];
     for (let step = 0; step < 60; step += 1) {
       const person = oneOf(people);
-      // More memories come than go.
+      // Adds are more frequent than removals.
       await oneOf([...steps, steps[0] as (typeof steps)[number], steps[0] as (typeof steps)[number]])(person);
       const agent = oneOf(agents);
       const of = (asked: Person) => asked.kept.filter((one) => one.agent === agent).map(({ text }) => text);
@@ -97,7 +97,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
     );
   });
 
-  test('one key that many requests send at once is one add', async () => {
+  test('many simultaneous requests with one key are one add', async () => {
     const user = { user: 'impatient' };
     const body = { agent_id: 'a', infer: false, messages: [{ role: 'user', content: 'once' }] };
     const answers = await Promise.all(
@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
     expect(await (replicas[1] as OpenedMemory).all(user)).toEqual(['I like tea', 'once']);
   });
 
-  test('a deletion of a scope and an erasure leave nothing of adds that were under way', async () => {
+  test('a deletion of a scope and an erasure leave nothing of adds in progress', async () => {
     const body = (text: string) => ({ agent_id: 'a', infer: false, messages: [{ role: 'user', content: text }] });
     for (const end of ['deletion', 'erasure']) {
       const user = { user: `ended by ${end}` };

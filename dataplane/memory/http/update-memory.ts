@@ -13,8 +13,8 @@ import { getMemory } from './get-memory.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 
 /**
- * Gives a memory another text, which the next search returns (memory:update:visible-at-once). While no embedder answers,
- * the text is found by its words at once and by its meaning later.
+ * Replaces the text of a memory; the next search returns the new text (memory:update:visible-at-once). While no
+ * embedder is available, the text is found by its words at once and by its meaning later.
  */
 export async function updateMemory(request: MemoryRequest): Promise<MemoryResponse> {
   const { service } = request;

@@ -6,7 +6,7 @@ import type { Database } from '#sql/connect';
 type HealthPorts = { readonly database: Database; readonly queueAnswers: () => Promise<unknown> };
 type InUse = { readonly embeddingProfile: string | undefined; readonly extractionModel: string | undefined };
 
-/** The state of the dependencies, and which models are in use. */
+/** The state of the dependencies, and the models in use. */
 export async function readMemoryHealth(
   { database, queueAnswers }: HealthPorts,
   { embeddingProfile, extractionModel }: InUse,

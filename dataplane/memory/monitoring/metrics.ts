@@ -16,11 +16,13 @@ const dependencies = ['postgres', 'models', 'index'] as const;
 export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   readonly registry: Metrics;
   eventEnded(end: EventEnd): void;
-  /** What a look at the table of events found; undefined when the database did not answer. */
+  /** The result of reading the table of events; undefined if the database did not answer. */
   backlog(found: EventBacklog | undefined): void;
   /** Counts an error of a request if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
-  /** @param problems of the newest change of the file of profiles; while there are any, the profiles before it are in use */
+  /**
+   * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
+   */
   profilesRead(problems: readonly string[]): void;
 };
 

@@ -9,15 +9,15 @@ type Erasure = {
   readonly events: number;
   readonly sessions: number;
   readonly erased_at: string;
-  /** The number that the person had; undefined where nothing was held. */
+  /** The number that the person had; undefined if the service stored nothing about the person. */
   readonly person: string | undefined;
 };
 
 type Counts = Pick<Erasure, 'memories' | 'history_entries' | 'events' | 'sessions'>;
 
 /**
- * Removes a person with everything that depends on it in one transaction: an add that is under way finds its event gone.
- * What stays is a record without text and name.
+ * Removes a person with all dependent rows in one transaction, so that an add in progress no longer finds its event.
+ * Only a record without text and name remains.
  */
 export async function erasePerson(
   { sql: database }: Database,

@@ -26,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     return row?.person ?? '';
   };
 
-  test('reach the other replicas as a hint, upon which a replica forgets the person and nobody else', async () => {
+  test('an erasure reaches the other replicas as a hint, and a replica then forgets the erased person only', async () => {
     const { database } = memory.database;
     await using index = openEmbeddedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
     await using queue = createPostgresQueue(database);
@@ -45,7 +45,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     expect(index.loaded()).toEqual([people[1]]);
   });
 
-  test('are repeated after the restore of an older backup by the documented commands', async () => {
+  test('erasures are repeated after the restore of an older backup by the documented commands', async () => {
     const { sql } = memory.database.database;
     const users = ['ann "the first"', 'bob', 'Йоко'];
     for (const user of users) await memory.say({ user: encodeURIComponent(user) }, 'I live in Rome.');
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     await erase('bob');
     const [erased] = await sql<{ confirmation_id: string }[]>`
       delete from memory.erasures where erased_at = (select max(erased_at) from memory.erasures) returning *`;
-    // What a restored backup has: the person, and no record of the erasure.
+    // A restored backup contains the person, and no record of the erasure.
     await memory.say({ user: 'bob' }, 'I live in Rome.');
     expect(await personOf('bob')).not.toBe(bob);
     const before = await sql<{ person: string }[]>`select person from memory.people`;

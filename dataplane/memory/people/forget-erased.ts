@@ -2,7 +2,7 @@ import type { Database } from '#sql/connect';
 
 type LoadedPeople = { loaded(): readonly string[]; drop(person: string): Promise<void> };
 
-/** Removes from the index in memory the persons that any replica has erased since. */
+/** Removes persons from the index in memory whose rows any replica has erased. */
 export async function forgetErased({ sql }: Database, index: LoadedPeople): Promise<void> {
   const loaded = index.loaded();
   if (loaded.length === 0) return;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A person of whom the service holds something. */
+/** A person about whom the service stores data. */
 export type Person = {
   readonly person: string;
   /** Number of the newest committed change of the memories. */
@@ -15,7 +15,7 @@ function userKey({ user }: PersonName): string {
   return JSON.stringify([user.issuer, user.subject]);
 }
 
-/** Names a person in the record of an erasure, without the name. */
+/** Identifies a person in the record of an erasure, without the name. */
 export function personDigest(caller: PersonName): string {
   return createHash('sha256')
     .update(JSON.stringify([caller.tenant, caller.user.issuer, caller.user.subject]))
@@ -29,7 +29,7 @@ export async function findPerson(sql: Sql | TransactionSql, caller: PersonName):
   return row;
 }
 
-/** The person of a caller, created where it is absent, locked to the end of the transaction. */
+/** The person of a caller, created if absent, and locked until the end of the transaction. */
 export async function lockPersonOf(sql: TransactionSql, caller: PersonName): Promise<string> {
   const key = userKey(caller);
   await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
@@ -39,7 +39,10 @@ export async function lockPersonOf(sql: TransactionSql, caller: PersonName): Pro
   return row === undefined ? lockPersonOf(sql, caller) : row.person;
 }
 
-/** Locks a person to the end of the transaction and returns the number of the next change; undefined after an erasure. */
+/**
+ * Locks a person until the end of the transaction and returns the number of the next change; undefined after an
+ * erasure.
+ */
 export async function beginChange(sql: TransactionSql, person: string): Promise<string | undefined> {
   const [row] = await sql<{ change_no: string }[]>`
     update memory.people set change_no = change_no + 1 where person = ${person} returning change_no`;

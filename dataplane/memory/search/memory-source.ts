@@ -16,11 +16,11 @@ type EntryRow = {
   readonly terms: string;
   readonly created: number;
   readonly updated: number;
-  /** Base64; empty without a vector of the present profile. */
+  /** Base64; empty without a vector of the current profile. */
   readonly vector: string;
 };
 
-/** Bounds of what filters compare; values beyond them stay in the metadata. */
+/** Limits of the values that filters compare; values beyond them stay in the metadata. */
 const attributeLimits = { attributes: 64, values: 64, valueLength: 1_024, depth: 5 } as const;
 
 /**
@@ -66,7 +66,7 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
   );
 }
 
-/** The id of an entry: a later text or vector of the memory has another version. */
+/** The id of an index entry; it changes with every later text or vector of the memory. */
 export function entryId(memoryId: string, version: number): string {
   return `${memoryId}/${version}`;
 }
@@ -75,7 +75,7 @@ export function memoryIdOf(entry: string): string {
   return entry.slice(0, entry.indexOf('/'));
 }
 
-/** Below it stand the lower-case forms that `icontains` compares. */
+/** Prefix of the lower-case forms that `icontains` compares. */
 export const lowerPrefix = 'lower:';
 
 function entryOf(row: EntryRow): IndexEntry {
@@ -89,7 +89,10 @@ function entryOf(row: EntryRow): IndexEntry {
   };
 }
 
-/** What filters compare: scope, role, categories, times in milliseconds, metadata by paths, and which of them are present. */
+/**
+ * The attributes that filters compare: scope, role, categories, times in milliseconds, metadata by paths, and which of
+ * them are present.
+ */
 function attributesOf(row: EntryRow): IndexEntry['attributes'] {
   const { agent_id, run_id, role, categories, created, updated } = row;
   const attributes: Record<string, AttributeValue | readonly AttributeValue[]> = {
@@ -140,7 +143,7 @@ function isComparable(value: unknown): value is AttributeValue {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Copies the bytes, as numbers of 32 bits need an aligned beginning. */
+/** Copies the bytes, because 32-bit numbers require an aligned offset. */
 function vectorOf(base64: string): Float32Array {
   const bytes = Buffer.from(base64, 'base64');
   const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);

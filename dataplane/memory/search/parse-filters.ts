@@ -80,13 +80,13 @@ class FilterReader {
     });
   }
 
-  /** Every part costs time for every memory, one without a condition too. */
+  /** Counts one part: every part costs time for every memory, even if it has no condition. */
   #count(at: Place): void {
     this.#parts += 1;
     if (this.#parts > filterLimits.parts) throw new Refusal(at, `has more than ${filterLimits.parts} conditions`);
   }
 
-  /** Members of metadata stand in an object: {"metadata": {"source": "chat"}}. */
+  /** Reads members of metadata, which are inside an object: {"metadata": {"source": "chat"}}. */
   #metadata(path: string, json: unknown, at: Place, depth: number): AttributeCondition {
     if (depth > filterLimits.depth) throw new Refusal(at, `is nested deeper than ${filterLimits.depth}`);
     if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Refusal(at, 'must be an object');

@@ -22,7 +22,7 @@ type MemorySearch = {
 
 type FoundMemories = { readonly results: readonly FoundMemory[]; readonly tokens: number };
 
-/** Repetitions of a search whose memories changed while it ran. */
+/** Most repetitions of a search whose memories changed while it ran. */
 const mostRepetitions = 8;
 const windowGrowth = 8;
 /** Fused score of the first rank in one ranking; the first of all rankings is shown as 1. */
@@ -60,13 +60,13 @@ async function legsOf(
     const [vector] = await models.embed(approved, 'query', [query], call);
     legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
   }
-  // Without an approved profile every search is by words.
+  // Without an approved profile, every search is by words.
   if (mode !== 'semantic' || approved === undefined)
     legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyse(query) } });
   return legs;
 }
 
-/** Undefined where memories changed between the choice of candidates and the decision about them. */
+/** Undefined if memories changed between the choice of candidates and the decision about them. */
 async function searchOnce(
   ports: MemorySearchPorts,
   search: MemorySearch,
@@ -109,7 +109,7 @@ function scoresOf(legs: readonly NamedLeg[], rankings: readonly (readonly Candid
   return scores;
 }
 
-/** Candidates that are read at once. */
+/** Number of candidates that one statement reads. */
 const pageSize = 200;
 
 type Taken = FoundMemories & { readonly dropped: number };

@@ -3,7 +3,7 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
 import { lockPersonOf } from '../people/person.ts';
 
-/** The state of a session, with the seconds that are left by the clock of the database. */
+/** The state of a session, with the remaining seconds by the clock of the database. */
 export type SessionRow = {
   readonly session_id: string;
   readonly state: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type SessionRow = {
   readonly remaining: number;
 };
 
-/** Replaces the state of a session (memory:session:set); undefined where the user has as many as allowed. */
+/** Replaces the state of a session (memory:session:set); undefined if the user has as many as allowed. */
 export async function setSession(
   { sql: database }: Database,
   caller: TenantCaller,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Models } from '#models/ports';
 import { analyse } from '#search/analysis/analyse';
 
-/** Models whose vectors are close for texts with equal words; `before` may throw in place of an answer. */
+/** Models that return similar vectors for texts with equal words; `before` may throw in place of an answer. */
 export function hashedWords(before: (texts: readonly string[]) => void | Promise<void> = () => undefined): Models {
   return {
     async embed(profile, _use, texts) {
@@ -15,7 +15,7 @@ export function hashedWords(before: (texts: readonly string[]) => void | Promise
   };
 }
 
-/** Close for texts with equal words; of unit length. */
+/** A vector of unit length; texts with equal words have similar vectors. */
 export function wordVector(text: string, dimension: number): Float32Array {
   const vector = new Float32Array(dimension).fill(0.01);
   for (const term of analyse(text)) {

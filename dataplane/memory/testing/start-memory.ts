@@ -42,7 +42,7 @@ export type MemoryParts = { readonly overrides?: MemoryOverrides; readonly confi
 
 const testProfile: Pick<EmbeddingProfile, 'id' | 'dimension'> = { id: 'words', dimension: 64 };
 
-/** The service over a database, with models that give texts with equal words close vectors. */
+/** The service over a database, with models that return similar vectors for texts with equal words. */
 export async function startMemory(database: TestDatabase, options: MemoryParts = {}): Promise<OpenedMemory> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder());
