@@ -23,7 +23,7 @@ async function read(change: Record<string, string>) {
   }).config;
 }
 
-test('documents are judged with the target of a served policy and a token, and not judged without both', async () => {
+test('documents are judged with a target and a token, and not judged without both', async () => {
   expect(await read({})).toMatchObject({ guard: 'unguarded' });
   const both = { PORTCULLIS_GUARD_TARGET_FILE: targetFile, PORTCULLIS_RUNTIME_TOKEN_FILE: secret };
   expect(await read(both)).toMatchObject({ guard: { targetFile, tokenFile: secret } });
@@ -32,7 +32,7 @@ test('documents are judged with the target of a served policy and a token, and n
 test.each([
   ['PORTCULLIS_GUARD_TARGET_FILE', 'PORTCULLIS_RUNTIME_TOKEN_FILE'],
   ['PORTCULLIS_RUNTIME_TOKEN_FILE', 'PORTCULLIS_GUARD_TARGET_FILE'],
-])('%s without %s is refused, so that no document passes unjudged by mistake', async (given, missing) => {
+])('%s without %s is refused, so that a mistake does not let documents pass unjudged', async (given, missing) => {
   await writeFile(secret, 'x');
   await expect(read({ [given]: secret })).rejects.toThrow(`${missing} is missing`);
 });
@@ -56,7 +56,7 @@ verifies(
   },
 );
 
-test('the address for managers of collections needs its token, and the token its address', async () => {
+test('the address for managers of collections requires its token, and the token requires its address', async () => {
   expect(await read({})).toMatchObject({ internal: undefined });
   const both = { PORTCULLIS_INTERNAL_LISTEN: '127.0.0.1:0', PORTCULLIS_INTERNAL_TOKEN_FILE: secret };
   expect(await read(both)).toMatchObject({ internal: { listen: { host: '127.0.0.1', port: 0 }, tokenFile: secret } });

@@ -76,7 +76,10 @@ type Address = { readonly host: string; readonly port: number };
 export type RetrievalConfig = {
   readonly listen: Address;
   readonly adminListen: Address;
-  /** Where managers ask with a service token for collections; a process that only works has no such address. */
+  /**
+   * Address at which managers of collections authenticate with a service token; undefined for a process with the worker
+   * role only.
+   */
   readonly internal: { readonly listen: Address; readonly tokenFile: string } | undefined;
   readonly role: 'api' | 'worker' | 'both';
   readonly identity: IdentityMode;
@@ -94,7 +97,7 @@ export type RetrievalConfig = {
   readonly logLevel: LogLevel;
 };
 
-/** Paths of secrets; each part reads its own. */
+/** Paths of secret files; each component reads its own. */
 export type RetrievalSecrets = {
   readonly databasePasswordFile: string;
   readonly openFgaTokenFile: string | undefined;

@@ -8,7 +8,7 @@ runMain({
   start: async (signal) => {
     const { config, secrets } = readConfig();
     const service = await createRetrievalService(config, secrets, { signal });
-    // A worker has no API: its parent waits for the address that it has.
+    // A worker has no API address: its parent waits for the admin address.
     writeReadyLine({ listening: service.url ?? service.adminUrl, admin: service.adminUrl });
     return service;
   },

@@ -30,7 +30,7 @@ export function openQueue({ nats }: StoresConfig, database: Database): HintQueue
   return nats === undefined ? createPostgresQueue(database) : createNatsQueue(nats);
 }
 
-/** A folder is created once at the start: one that is missing later was not mounted, and is no empty store. */
+/** A folder is created once, at startup: a folder that is missing later was not mounted, and is not an empty store. */
 export async function openObjects({ objects, s3 }: StoresConfig): Promise<ObjectStore> {
   if (objects.kind === 's3' && s3 !== undefined) return openS3Objects(s3, { bucket: objects.bucket, prefix: '' });
   if (objects.kind === 's3') throw new Error('staging in S3 has no address of S3');
@@ -40,7 +40,7 @@ export async function openObjects({ objects, s3 }: StoresConfig): Promise<Object
 
 export type OpenedIndex = {
   readonly index: SearchIndex;
-  /** Of the adapter. */
+  /** Name of the adapter. */
   readonly name: 'embedded' | 'opensearch';
   /** Rejects unless the index can answer. */
   readonly answers: () => Promise<unknown>;
@@ -48,19 +48,19 @@ export type OpenedIndex = {
   readonly preloaded: PreloadedIndex;
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Removes what is left in places that are not used any more. */
+  /** Removes the remaining entries of places that are no longer used. */
   readonly clearLeft: () => Promise<void>;
 };
 
 type IndexParts = {
   readonly database: Database;
-  /** Of the embedded index, estimated. */
+  /** Most bytes of the embedded index, estimated. */
   readonly mostBytes: number;
-  /** Of the vectors of a profile; undefined while the profile is not approved. */
+  /** Number of dimensions of the vectors of a profile; undefined while the profile is not approved. */
   readonly dimensionsOf: (profileId: string) => number | undefined;
 };
 
-/** @throws ConfigError if the files of OpenSearch cannot be used; its server is not asked yet */
+/** @throws ConfigError if the files of OpenSearch cannot be used; no request is sent to its server yet */
 export async function openIndex(
   { openSearch }: StoresConfig,
   { database, mostBytes, dimensionsOf }: IndexParts,

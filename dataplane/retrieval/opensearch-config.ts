@@ -26,7 +26,7 @@ export type OpenSearchChoice = {
   readonly url: URL;
   readonly credential: { readonly user: string; readonly passwordFile: string } | undefined;
   readonly caFile: string | undefined;
-  /** Of the names of indices: 1 to 40 lower-case letters, digits and dashes, a letter or digit first. */
+  /** Prefix of index names: 1 to 40 lower-case letters, digits and dashes, a letter or digit first. */
   readonly prefix: string;
 };
 

@@ -12,7 +12,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the retrieval service
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
-  test('a document that is submitted is found by a member of its group and by nobody else', async () => {
+  test('a document that is submitted is found by a member of its group and by no other user', async () => {
     const created = await service.call(ann, '/v1/collections', {
       name: 'handbook',
       embedding_profile_id: 'test-profile',

@@ -38,15 +38,15 @@ export type RetrievalOverrides = {
   readonly objects?: ObjectStore;
   readonly queue?: HintQueue;
   readonly wrapRelations?: (relations: Relations) => Relations;
-  /** Ends the wait for a database that does not answer. */
+  /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<IngestTimes>;
 };
 
 type RetrievalService = AsyncDisposable & {
-  /** Origin for clients of the API; undefined for a process that only works. */
+  /** Origin for clients of the API; undefined for a process with the worker role only. */
   readonly url: string | undefined;
-  /** Origin for managers of collections; undefined where it is not configured. */
+  /** Origin for managers of collections; undefined if it is not configured. */
   readonly internalUrl: string | undefined;
   /** Origin of /livez, /readyz and /metrics. */
   readonly adminUrl: string;
@@ -56,7 +56,7 @@ type RetrievalService = AsyncDisposable & {
 const creationsAtOnce = 2;
 const migrations = new URL('./migrations/', import.meta.url);
 
-/** Composes one replica. Disposing drains: requests in flight finish, then the worker, then the connections. */
+/** Composes one replica. Disposing drains it: requests in flight finish, then the worker, then the connections. */
 export async function createRetrievalService(
   config: RetrievalConfig,
   secrets: RetrievalSecrets,

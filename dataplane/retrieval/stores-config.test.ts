@@ -36,20 +36,20 @@ const s3 = {
   PORTCULLIS_S3_SECRET_KEY_FILE: '/secret',
 };
 
-test('documents are staged in a folder, or in a bucket of S3, and S3 may serve content_ref alone', () => {
+test('documents are staged in a folder or in an S3 bucket, and S3 may serve content_ref alone', () => {
   expect(storesOf(folder)).toMatchObject({ objects: { kind: 'folder', directory: '/objects' }, s3: undefined });
   expect(storesOf({ ...folder, ...s3 })).toMatchObject({ objects: { kind: 'folder' }, s3: { region: 'us-east-1' } });
   const staged = storesOf({ ...none, ...s3, PORTCULLIS_S3_BUCKET: 'staged' });
   expect(staged).toMatchObject({ objects: { kind: 's3', bucket: 'staged' } });
 });
 
-test('hints go by NATS where its address is set, with TLS where its authority is', () => {
+test('hints use NATS if its address is set, with TLS if its certificate authority is set', () => {
   expect(storesOf(folder).nats).toBeUndefined();
   const nats = storesOf({ ...folder, PORTCULLIS_NATS_URL: 'tls://nats:4222', PORTCULLIS_NATS_CA_FILE: '/ca' }).nats;
   expect(nats).toMatchObject({ servers: ['tls://nats:4222'], stream: 'hints', tls: { caFile: '/ca' } });
 });
 
-test('the search index is in OpenSearch where its address is set, and in memory otherwise', () => {
+test('the search index is in OpenSearch if its address is set, and in memory otherwise', () => {
   expect(storesOf(folder).openSearch).toBeUndefined();
   const bare = storesOf({ ...folder, PORTCULLIS_OPENSEARCH_URL: new URL('http://search:9200') }).openSearch;
   expect(bare).toMatchObject({ prefix: 'portcullis', credential: undefined, caFile: undefined });
@@ -65,7 +65,7 @@ test('the search index is in OpenSearch where its address is set, and in memory 
   expect(storesOf({ ...folder, ...named }).openSearch).toMatchObject({ caFile: '/ca', prefix: longest });
 });
 
-test('every problem of the settings of OpenSearch is named at once', () => {
+test('every problem of the OpenSearch settings is reported at once', () => {
   const wrong = { PORTCULLIS_OPENSEARCH_USER: 'retrieval', PORTCULLIS_OPENSEARCH_PREFIX: 'Documents' };
   expect(() => storesOf({ ...folder, ...wrong })).toThrow(
     /OPENSEARCH_URL is missing.*OPENSEARCH_PASSWORD_FILE is missing.*OPENSEARCH_PREFIX must have/s,

@@ -48,10 +48,10 @@ export type StoresConfig = {
   readonly objects:
     | { readonly kind: 'folder'; readonly directory: string }
     | { readonly kind: 's3'; readonly bucket: string };
-  /** Also reads what content_ref names. */
+  /** The S3 service for staging in a bucket and for reading content_ref. */
   readonly s3: S3Options | undefined;
   readonly contentSourcesFile: string | undefined;
-  /** Where the search index is; in the memory of each process when absent. */
+  /** Undefined if the search index is in the memory of each process. */
   readonly openSearch: OpenSearchChoice | undefined;
 };
 

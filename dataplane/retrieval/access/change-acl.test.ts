@@ -4,7 +4,7 @@ import { openIngest } from '../ingest/testing/open-ingest.ts';
 import { changeAcl } from './change-acl.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('access lists of documents'), () => {
-  test('a changed access list of a live document counts at once and is followed as one change', async () => {
+  test('a changed access list of a live document takes effect at once and is followed as one change', async () => {
     await using opened = await openTestDatabase();
     const { database } = opened;
     const ingest = await openIngest(database);

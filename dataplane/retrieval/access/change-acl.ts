@@ -1,10 +1,10 @@
 import type { Database } from '#sql/connect';
 
 /**
- * Gives a document other labels without its text: those that are found now, and those of every upsert that has not taken
- * effect, so that an older job never brings an older access list back. An upsert that is submitted later decides again.
- * Locks: document, jobs, collection, as every change of a document.
- * @returns `not_found` for a document that is neither live nor on its way
+ * Changes the labels of a document without its text: those of the live document, and those of every upsert that has not
+ * taken effect, so that an older job never restores an older access list. An upsert that is submitted later decides
+ * again. Locks: document, jobs, collection, as for every change of a document.
+ * @returns `not_found` for a document that is neither live nor submitted
  */
 export async function changeAcl(
   database: Database,

@@ -25,7 +25,7 @@ test.each([
   expect(readPrincipal(text, caller)).toEqual(expected);
 });
 
-test('no group or principal becomes the label of an owner or of everybody', () => {
+test('no group or principal becomes the label of an owner or the public label', () => {
   const acl = { groups: ['owner', 'public'], principals: ['owner', 'public'] };
   const labels = documentLabels(acl, { visibility: 'public' }, caller);
   expect(labels).not.toContain('owner');
@@ -33,7 +33,7 @@ test('no group or principal becomes the label of an owner or of everybody', () =
   expect(labels).toHaveLength(4);
 });
 
-test('a label of a user of 512 characters is kept, a longer one is hashed', () => {
+test('a user label of 512 characters is kept, and a longer one is hashed', () => {
   const subject = 'a'.repeat(512 - 'user:i|'.length);
   expect(userLabel({ issuer: 'i', subject })).toBe(`user:i|${subject}`);
   expect(userLabel({ issuer: 'i', subject: `${subject}a` })).toMatch(/^user:\|\|[0-9a-f]{64}$/);

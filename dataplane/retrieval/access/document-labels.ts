@@ -4,29 +4,30 @@ import type { TenantCaller } from '#identity/tenant-caller';
 import { encodeName } from '#relations/subject';
 import { groupObject } from '#relations/tenant-object';
 
-/** The access list of a document as submitted (retrieval:document-acl:*). `scope` decides nothing. */
+/** The access list of a document as submitted (retrieval:document-acl:*). `scope` grants nothing. */
 type DocumentAcl = {
   readonly groups?: readonly string[] | undefined;
   readonly principals?: readonly string[] | undefined;
   readonly scope?: unknown;
 };
 
-/** Labels of documents without an access list: the owner of the collection, and everybody while it is public. */
+/** Labels of documents without an access list: the owner of the collection, and every caller while it is public. */
 export const ownerLabel = 'owner';
 export const publicLabel = 'public';
 
 /** Longest label of a user; a longer one is hashed. */
 const maxUserLabel = 512;
 
-/** Whether a document has no access list: a scope alone admits nobody. */
+/** Whether a document has no access list; a scope alone grants nothing. */
 export function isEmptyAcl(acl: DocumentAcl | undefined): boolean {
   return (acl?.groups ?? []).length + (acl?.principals ?? []).length === 0;
 }
 
 /**
- * Who may see a document, as labels beside its chunks. Without an access list: everybody while the collection is public,
- * else its owner alone (retrieval:empty-acl:strictest), so that a collection that becomes private shows less.
- * @param caller the submitter, to whose issuer a bare principal belongs
+ * The callers that may see a document, as labels of its chunks. Without an access list: every caller while the
+ * collection is public, otherwise its owner only (retrieval:empty-acl:strictest), so that a collection that becomes
+ * private shows less.
+ * @param caller the submitter, whose issuer a bare principal belongs to
  */
 export function documentLabels(
   acl: DocumentAcl | undefined,

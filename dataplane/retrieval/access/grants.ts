@@ -5,14 +5,14 @@ import type { Relations, Tuple } from '#relations/ports';
 import { userSubject } from '#relations/subject';
 import { holderOfSubject, subjectOfHolder } from './holders.ts';
 
-/** What a change of grants came to; `too_many` leaves the object at its limit of grants. */
+/** The outcome of a grant; `too_many` means that the object is at its limit of grants and unchanged. */
 type GrantOutcome = 'given' | 'too_many';
 
 /**
- * Gives a relation to an object. Giving it again changes nothing. Two gifts at the same time may exceed the limit by one
+ * Grants a relation to an object. Granting it again changes nothing. Two concurrent grants may exceed the limit by one
  * each: the limit keeps lists short and is not a protection.
- * @throws RelationsUnavailableError: the relation may or may not have been given
- * @throws RelationsModelError for a name that no store takes
+ * @throws RelationsUnavailableError: the relation may or may not have been granted
+ * @throws RelationsModelError for a name that no store accepts
  */
 export async function giveRelation(
   relations: Relations,
@@ -27,7 +27,7 @@ export async function giveRelation(
   return 'given';
 }
 
-/** Takes a relation away. Taking away an absent one changes nothing. Throws as `giveRelation` does. */
+/** Revokes a relation. Revoking an absent one changes nothing. Throws the same errors as `giveRelation`. */
 export async function takeRelation(
   relations: Relations,
   caller: TenantCaller,
@@ -36,7 +36,7 @@ export async function takeRelation(
   await relations.revoke([tupleOf(caller, taken)]);
 }
 
-/** Owners, writers and readers that hold a relation to a collection themselves. */
+/** Owners, writers and readers with a direct relation to a collection. */
 export async function grantsOf(
   relations: Relations,
   caller: TenantCaller,
@@ -50,7 +50,7 @@ export async function grantsOf(
   });
 }
 
-/** Members of a group that the store of relations holds. */
+/** Members of a group in the store of relations. */
 export async function listedMembers(
   relations: Relations,
   caller: TenantCaller,

@@ -16,7 +16,7 @@ export function subjectOfHolder({ user_id, agent_id, group }: Holder, caller: Te
   throw new TypeError('a holder names a user, an agent or a group');
 }
 
-/** The holder as a body names it; undefined for a subject that is none, such as a parent. */
+/** The holder in the form of a body; undefined for a subject that is not a holder, such as a parent. */
 export function holderOfSubject(subject: string, caller: TenantCaller): Holder | undefined {
   const user = readUserSubject(subject);
   if (user !== undefined) return { user_id: nameOf(user, caller) };
@@ -27,7 +27,7 @@ export function holderOfSubject(subject: string, caller: TenantCaller): Holder |
   return group === undefined ? undefined : { group };
 }
 
-/** With its issuer unless the bare name is read back as the same subject. */
+/** The name includes the issuer unless the bare name is read back as the same subject. */
 function nameOf(named: Subject, caller: TenantCaller): string {
   const bare = readPrincipal(named.subject, caller);
   const isSame = bare.issuer === named.issuer && bare.subject === named.subject;

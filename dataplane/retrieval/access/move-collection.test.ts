@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
     expect(await relations.tuplesOf(collectionObject(tenant, child))).toEqual([]);
   });
 
-  test('a collection is not moved below itself, below its children, or in a circle of two concurrent moves', async () => {
+  test('a collection is not moved below itself, below its children, or into a cycle by two concurrent moves', async () => {
     await using opened = await open(3);
     const { move, ids } = opened;
     const [a, b, c] = ids;

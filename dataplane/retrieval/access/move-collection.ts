@@ -2,21 +2,21 @@ import type { Relations, Tuple } from '#relations/ports';
 import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql, TransactionSql } from '#sql/connect';
 
-/** Most collections on the way from one without a parent down to one without children. */
+/** Most levels of a tree of collections. */
 export const mostLevels = 10;
 
 type Move = {
   readonly tenant: string;
   readonly collectionId: string;
-  /** Null for no parent. The caller may write it. */
+  /** Null for no parent. The caller must be allowed to write the parent. */
   readonly parentId: string | null;
 };
 
 /**
- * Puts a collection below another one of its tenant, or below none. Moves of a tenant follow one another, so that two of
- * them never close a circle. Readers of the old parent lose their right before those of the new one gain theirs.
- * @returns `circle` where the parent is the collection or below it, `too_deep` above `mostLevels`, and `not_found` where one
- * of them does not exist; nothing changed then
+ * Moves a collection below another one of its tenant, or to the top level. Moves of a tenant are serialized, so that
+ * two of them never create a cycle. Readers of the old parent lose their right before those of the new one gain theirs.
+ * @returns `circle` if the parent is the collection itself or below it, `too_deep` above `mostLevels`, and `not_found`
+ * if one of them does not exist; nothing has changed then
  * @throws RelationsUnavailableError, SqlUnavailableError: the same move may be sent again
  */
 export async function moveCollection(
@@ -59,7 +59,7 @@ async function replaceParent(relations: Relations, { tenant, collectionId, paren
   if (wanted !== undefined) await relations.grant([{ subject: wanted, relation: 'parent', object }]);
 }
 
-/** The collection and those above it, nearest first; empty if it does not exist. A deleted one above still counts. */
+/** The collection and its ancestors, nearest first; empty if it does not exist. A deleted ancestor still counts. */
 async function withAncestors(sql: Sql | TransactionSql, tenant: string, id: string): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     with recursive above (id, parent_id, level) as (

@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await mayRead(relations, ann, where)).toBe(false);
   });
 
-  test('everybody in the tenant reads a public collection, and only writers write it', async () => {
+  test('every caller of the tenant reads a public collection, and only writers write it', async () => {
     const where = collection({ visibility: 'public' });
     expect(await mayRead(relations, ann, where)).toBe(true);
     expect(await mayWrite(relations, ann, where)).toBe(false);
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     },
   );
 
-  test('an integration service that acts writes by its own right, and reads nothing more', async () => {
+  test('an acting integration service writes by its own right, and reads nothing more', async () => {
     const where = collection();
     await give(agentSubject(named('importer')), 'writer', where);
     const byImporter = { ...ann, agent: named('importer') };
@@ -120,7 +120,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await visibleLabels(relations, callerOf('bob'), child)).toEqual([]);
   });
 
-  test('a document is seen by its groups and principals, and by nobody of the same name elsewhere', async () => {
+  test('a document is seen by its groups and principals, and not by others with the same name elsewhere', async () => {
     const where = collection();
     await relations.grant([
       { subject: userSubject(named('bob')), relation: 'member', object: groupObject('acme', 'staff') },
@@ -137,7 +137,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await sees(stranger, labels, where)).toBe(false);
   });
 
-  test('a document without an access list is seen by the owner, and by all while its collection is public', async () => {
+  test('a document without an access list is seen by the owner, and by every caller while its collection is public', async () => {
     const where = collection();
     await give(userSubject(ann.user), 'owner', where);
     await give(userSubject(named('bob')), 'reader', where);
@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await sees(callerOf('bob'), open, where)).toBe(false);
   });
 
-  test('readable collections are those of the tenant that user or agent may read', async () => {
+  test('readable collections are those of the tenant that the user or the agent may read', async () => {
     const caller = callerOf('mia', { agent: named('reader-of-mia'), groups: ['mias'] });
     const [own, byGroup, byAgent, foreign] = [
       collection(),
@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect([...(await readableCollections(relations, caller))].sort()).toEqual(wanted.sort());
   });
 
-  test('a collection begins with its owner, and with a parent only where the caller writes it', async () => {
+  test('a new collection has its owner, and a parent only if the caller may write the parent', async () => {
     const parent = collection();
     const id = randomUUID();
     expect(await beginningOf(relations, ann, id, parent.collectionId)).toBe('forbidden');
@@ -181,7 +181,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await beginningOf(relations, ann, id, undefined)).toEqual({ object, tuples: [owner] });
   });
 
-  test('a right that is revoked is gone at the next question', async () => {
+  test('a right that is revoked is refused by the next check', async () => {
     const where = collection();
     const tuple = { subject: userSubject(ann.user), relation: 'reader', object: objectOf(where) };
     await relations.grant([tuple]);

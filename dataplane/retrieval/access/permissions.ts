@@ -4,7 +4,7 @@ import { agentSubject, userSubject } from '#relations/subject';
 import { collectionObject, groupObject, isGroupOf, readCollectionObject } from '#relations/tenant-object';
 import { ownerLabel, publicLabel, userLabel } from './document-labels.ts';
 
-/** What decides about a collection besides relations. */
+/** The properties of a collection that decide access besides relations. */
 export type GuardedCollection = {
   readonly tenant: string;
   readonly collectionId: string;
@@ -13,12 +13,12 @@ export type GuardedCollection = {
 };
 
 /*
- * Every function asks the store of relations anew, so that a revoked right ends with the request before
- * (retrieval:acl:revoked-next-request), and throws RelationsUnavailableError where it does not answer. A collection of
- * another tenant grants nothing. Claimed groups count for the user, never for the agent.
+ * Every function queries the store of relations again, so that a revoked right has no effect on the next request
+ * (retrieval:acl:revoked-next-request), and throws RelationsUnavailableError if the store does not answer. A collection
+ * of another tenant grants nothing. Claimed groups count for the user, never for the agent.
  */
 
-/** Whether the collection is open to the request: to its user, or to the agent that acts for the user. */
+/** Whether the user, or the agent that acts for the user, may read the collection. */
 export async function mayRead(
   relations: Relations,
   caller: TenantCaller,
@@ -30,7 +30,9 @@ export async function mayRead(
   return relations.check(agentSubject(agent), 'reader', objectOf(collection));
 }
 
-/** Whether the user, or the integration service that acts, may write (retrieval:role:writer-integration). */
+/**
+ * Whether the user, or the acting integration service, may write the collection (retrieval:role:writer-integration).
+ */
 export async function mayWrite(
   relations: Relations,
   caller: TenantCaller,
@@ -42,7 +44,7 @@ export async function mayWrite(
   return caller.agent !== undefined && relations.check(agentSubject(caller.agent), 'writer', object);
 }
 
-/** Whether the user owns the collection: an agent does not own, nor act for an owner by its own rights. */
+/** Whether the user owns the collection. An agent is never an owner and cannot act for one by its own rights. */
 export async function owns(
   relations: Relations,
   caller: TenantCaller,
@@ -53,8 +55,8 @@ export async function owns(
 }
 
 /**
- * The labels with which the user sees documents of a collection that the request may read; `every` where the right to
- * read the collection decides. The agent adds none (retrieval:acl:user-not-agent).
+ * The labels with which the user sees documents of a collection that the request may read; `every` if the right to read
+ * the collection decides. The agent adds none (retrieval:acl:user-not-agent).
  */
 export async function visibleLabels(
   relations: Relations,
@@ -76,7 +78,7 @@ export async function visibleLabels(
   ];
 }
 
-/** Ids of the collections of the tenant that a relation opens to the request; public ones are not among them. */
+/** Ids of the collections of the tenant that the request may read by a relation; public ones are not included. */
 export async function readableCollections(relations: Relations, caller: TenantCaller): Promise<readonly string[]> {
   const { tenant, user, agent } = caller;
   const lists = await Promise.all([
@@ -88,8 +90,8 @@ export async function readableCollections(relations: Relations, caller: TenantCa
 }
 
 /**
- * The tuples with which a collection of the caller begins: its owner, and its parent, which the caller must be allowed to
- * write. The caller has found the parent in its tenant.
+ * The initial tuples of a collection of the caller: its owner, and its parent, which the caller must be allowed to
+ * write. The caller has already found the parent in its tenant.
  */
 export async function beginningOf(
   relations: Relations,

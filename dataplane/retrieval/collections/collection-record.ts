@@ -2,7 +2,7 @@ import type { Collection, RetrievalMode } from '#contracts/retrieval';
 import { retrievalLimits } from '#contracts/retrieval';
 import type { Sql, TransactionSql } from '#sql/connect';
 
-/** A collection that is not deleted, as its row and the row of its newest version say. */
+/** A collection that is not deleted, from its row and the row of its newest version. */
 export type CollectionRecord = {
   readonly collectionId: string;
   readonly tenant: string;
@@ -30,7 +30,7 @@ export type CollectionRecord = {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly reindex: Collection['reindex'] | null;
-  /** The UID of the resource that manages it; null for a collection that was made over HTTP. */
+  /** The UID of the resource that manages it; null for a collection that was created over HTTP. */
   readonly managedBy: string | null;
 };
 
@@ -51,7 +51,7 @@ function columns(sql: Sql | TransactionSql) {
     from retrieval.collections c`;
 }
 
-/** The collection of a tenant with an id or a name; undefined if there is none. */
+/** The collection of a tenant with an id or a name; undefined if it does not exist. */
 export async function findCollection(
   sql: Sql | TransactionSql,
   tenant: string,

@@ -9,18 +9,18 @@ type NewCollection = {
   readonly collectionId: string;
   readonly request: Omit<CreateCollection, 'collection_id'>;
   readonly emptyAclPolicy: 'reject' | 'strictest';
-  /** The UID of the resource that manages it; null for a collection that is made over HTTP. */
+  /** The UID of the resource that manages it; null for a collection that is created over HTTP. */
   readonly managedBy: string | null;
-  /** The object of relations of the collection, and the tuples with which it begins. */
+  /** The object of relations of the collection, and its initial tuples. */
   readonly object: string;
   readonly tuples: readonly Tuple[];
 };
 
 /**
  * Creates a collection with its owner. The row is locked from its insert to the commit, and the tuples are granted in
- * between: a collection that is visible has its owner, and tuples that a failed creation left are removed before another
- * collection takes their id.
- * @returns `taken` where the id or the name is in use, or the id was in use before
+ * between, so that a visible collection has its owner. Tuples of a failed creation are removed before another
+ * collection gets their id.
+ * @returns `taken` if the id or the name is in use, or the id was in use before
  */
 export async function createCollection(
   database: Database,

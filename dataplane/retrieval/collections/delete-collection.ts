@@ -1,9 +1,9 @@
 import type { Database } from '#sql/connect';
 
 /**
- * Marks a collection as deleted: no later request finds it, and its contents are removed in the background. The row stays,
- * so that its id is never used again; its name is free.
- * @returns `has_children` where a collection below it is not deleted
+ * Marks a collection as deleted: no later request finds it, and its contents are removed in the background. The row
+ * stays, so that its id is never used again; its name can be used again.
+ * @returns `has_children` if a collection below it is not deleted
  */
 export async function deleteCollection(
   { sql }: Database,

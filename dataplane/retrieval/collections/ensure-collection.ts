@@ -19,9 +19,9 @@ type Ensured =
   | { readonly kind: 'conflict'; readonly over: ManagedConflict };
 
 /**
- * Brings a collection into the state that its resource declares; the profile is left to a reindex. Nothing is written
- * without a difference. A collection of another manager, or one that was made over HTTP and is not to be adopted, is never
- * changed.
+ * Brings a collection into the state that its resource declares; a change of the profile is left to a reindex. Nothing
+ * is written without a difference. A collection of another manager is never changed, nor is one that was created over
+ * HTTP and must not be adopted.
  */
 export async function ensureCollection(database: Database, relations: Relations, declared: Declared): Promise<Ensured> {
   const { tenant, collectionId, manager, collection } = declared;
@@ -59,7 +59,7 @@ function create(
   });
 }
 
-/** Of two resources that adopt one collection at the same time, one succeeds. */
+/** If two resources adopt one collection concurrently, one of them succeeds. */
 async function adoptFree(sql: Sql, adopted: Pick<Declared, 'collectionId' | 'manager'>): Promise<boolean> {
   const rows = await sql`
     update retrieval.collections set managed_by = ${adopted.manager}
@@ -71,7 +71,7 @@ function conflict(over: ManagedConflict): Ensured {
   return { kind: 'conflict', over };
 }
 
-/** Why a collection that exists is not the declared one. */
+/** Why an existing collection is not the declared one. */
 function conflictWith(
   present: CollectionRecord,
   { manager, adopt, isOwner, collection }: EnsureCollection & { readonly isOwner: boolean },

@@ -17,9 +17,10 @@ type DeletedCollection = { readonly tenant: string; readonly collectionId: strin
 const batch = 100;
 
 /**
- * Removes documents, jobs, staged originals, index entries and relations of deleted collections. A round that was
- * interrupted is repeated: the rows of versions are removed last, and a document that a submit added meanwhile is found by
- * the next round. @returns how many collections were emptied
+ * Removes documents, jobs, staged originals, index entries and relations of deleted collections. An interrupted round
+ * is repeated: the rows of versions are removed last, and a document that was submitted meanwhile is found by the next
+ * round.
+ * @returns how many collections were emptied
  */
 export async function removeContents(ports: RemovalPorts): Promise<number> {
   const deleted = await ports.database.sql<DeletedCollection[]>`
@@ -47,7 +48,9 @@ async function empty(ports: RemovalPorts, { tenant, collectionId }: DeletedColle
   await sql`update retrieval.collections set doc_count = 0, chunk_count = 0 where collection_id = ${collectionId}`;
 }
 
-/** Removes a batch of documents with all that belongs to them. Their staged originals go first: their rows name them. */
+/**
+ * Removes a batch of documents with all dependent rows. Staged originals are removed first, because the rows name them.
+ */
 async function removeDocuments({ database: { sql }, objects }: RemovalPorts, collectionId: string): Promise<number> {
   const rows = await sql<{ doc: string }[]>`
     select doc from retrieval.documents where collection_id = ${collectionId} order by doc limit ${batch}`;

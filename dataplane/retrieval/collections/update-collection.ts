@@ -6,8 +6,8 @@ import { SqlStatementError } from '#sql/sql-error';
 const uniqueViolation = '23505';
 
 /**
- * Changes members of a collection; those that are absent stay. A query that begins later uses the new values.
- * @returns `taken` where another collection of the tenant has the name
+ * Changes members of a collection; absent members stay unchanged. A query that begins later uses the new values.
+ * @returns `taken` if another collection of the tenant has the name
  */
 export async function updateCollection(
   { sql }: Database,
@@ -28,7 +28,7 @@ export async function updateCollection(
       retrieval_defaults = coalesce(${defaultsJson}::text::jsonb, retrieval_defaults), updated_at = clock_timestamp()
     where tenant = ${tenant} and collection_id = ${collectionId} and status <> 'deleted' and ${free}
     returning collection_id`.catch((error: unknown) => {
-    // Two changes to the same free name at the same time: the index of names decides.
+    // For two concurrent changes to the same free name, the unique index decides.
     if (error instanceof SqlStatementError && error.sqlState === uniqueViolation) return [];
     throw error;
   });

@@ -67,7 +67,10 @@ const server: McpServer<RetrievalRequest> = {
 type Refused = Extract<ToolOutcome, { kind: 'refused' }>;
 type Ran = { readonly kind: 'result'; readonly value: unknown } | Refused;
 
-/** Runs an operation of the API as a tool. The model is told what it can change; a dependency that is away is a 503. */
+/**
+ * Runs an operation of the API as a tool. An error that the model can correct is a tool error; an unavailable
+ * dependency is a 503.
+ */
 async function run(
   request: RetrievalRequest,
   operation: (request: RetrievalRequest) => Promise<RetrievalResponse>,

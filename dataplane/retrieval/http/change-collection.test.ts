@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
   });
   afterAll(() => parts.disposeAsync());
 
-  test('the owner changes name, description, visibility and defaults; everything else stays', async () => {
+  test('the owner can change name, description, visibility and defaults; everything else stays unchanged', async () => {
     const id = await create({ name: 'handbook' });
     const before = (await service.call(ann, `/v1/collections/${id}`)).json;
     const change = {
@@ -78,7 +78,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     }
   });
 
-  test('a change of what cannot change, of nothing, or to the name of another collection is refused', async () => {
+  test('a change of an immutable member, an empty change, and a change to the name of another collection are refused', async () => {
     const id = await create({ name: 'fixed' });
     await create({ name: 'taken' });
     for (const body of [
@@ -104,7 +104,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     expect(races.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  test('a deleted collection is found by no request at once, and its contents are removed even if the store was away', async () => {
+  test('a deleted collection is not found by any later request, and its contents are removed even after an outage of the store', async () => {
     const id = await create({ name: 'drafts', visibility: 'public' });
     const documents = Array.from({ length: 3 }, (_, at) => documentOf('drafts', `d${at}`, `A lively otter ${at}.`));
     await service.ingest(ann, documents);
@@ -134,7 +134,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changed and deleted c
     expect((await service.call(ann, '/v1/collections', { ...profile, name: 'x', collection_id: id })).status).toBe(409);
   });
 
-  test('a collection with another one below it is deleted after that one', async () => {
+  test('a collection with another one below it can be deleted only after that one', async () => {
     const parent = await create({ name: 'parent' });
     const child = await create({ name: 'child', parent_id: parent });
     expect(await remove(ann, parent)).toMatchObject({ status: 409, json: { code: 'conflict' } });

@@ -7,7 +7,7 @@ import { findNamed } from './find-readable.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Replaces the access list of a document without its text. It counts when the answer comes. */
+/** Replaces the access list of a document without its text. The new list is in effect when the response is sent. */
 export async function changeDocumentAcl(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(documentAclSchema, request.body);
   if (read.kind === 'error') return read;

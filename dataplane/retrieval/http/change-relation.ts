@@ -7,7 +7,10 @@ import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 type Change = { readonly holder: Holder; readonly relation: string; readonly object: string };
 
-/** Gives or takes one relation and answers with what was asked for; the store has changed when the answer comes. */
+/**
+ * Grants or revokes one relation and answers with the requested state; the store has changed before the response is
+ * sent.
+ */
 export async function changeRelation(
   { service, caller }: RetrievalRequest,
   kind: 'give' | 'take',
@@ -22,7 +25,7 @@ export async function changeRelation(
     }
     return success({ relation, ...holder });
   } catch (error) {
-    // Nothing was asked of the store: the name of the body does not fit into it.
+    // No request was sent to the store: it does not accept the name in the body.
     if (!(error instanceof RelationsModelError) || error.code !== 'bad_subject') throw error;
     return invalidBody([
       { path: [], message: 'names a holder that cannot be stored: it is too long, or the group itself' },

@@ -59,7 +59,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:collection:active-version',
       'retrieval:collections-get:ok',
     ],
-    'a collection of a name and a profile has every default, and is read again as it was answered',
+    'a collection created with a name and a profile has every default, and a later read returns the same',
     async () => {
       const created = await create();
       expect(created).toEqual({
@@ -101,7 +101,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:collection:acl-model',
       'retrieval:collection:empty-acl-policy',
     ],
-    'a collection has the values that it was created with',
+    'a collection has the values with which it was created',
     async () => {
       const parent = await create();
       const given = {
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:collections-create:parent-id-optional',
       'retrieval:collections-create:description-optional',
     ],
-    'a new collection without a name or a profile, or with a member of another type, is refused with its place',
+    'a new collection without a name or a profile, or with a member of another type, is refused and the place is named',
     async () => {
       for (const [place, more] of [
         ['name', { name: undefined }],
@@ -176,13 +176,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
     await create({ chunking: { size: 8_000, overlap: 0 }, retrieval_defaults: { top_k: 100 } });
   });
 
-  test('a name that another collection of the tenant has is a conflict, and another tenant may use it', async () => {
+  test('a name of another collection of the tenant is a conflict, and another tenant may use it', async () => {
     const { name } = await create();
     expect((await refused(named({ name }))).slice(0, 2)).toEqual([409, 'conflict']);
     expect(await create({ name }, stranger)).toMatchObject({ name, tenant_id: 'other' });
   });
 
-  test('a collection_id that is taken is a conflict, also for another tenant, which learns nothing of the collection', async () => {
+  test('a collection_id that is taken is a conflict, also for another tenant, which learns nothing about the collection', async () => {
     const { collection_id } = await create();
     const answers = await Promise.all(
       [ann, stranger].map(async (caller) => service.call(caller, path, named({ collection_id }))),
@@ -207,7 +207,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
 
   verifies(
     ['retrieval:role:owner-registered'],
-    'the creator of a collection is its owner: it may grant read, which opens the collection to another user',
+    'the creator of a collection is its owner and may grant read to another user',
     async () => {
       const { collection_id } = await create();
       const readers = `${path}/${collection_id}/readers`;
@@ -248,7 +248,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:collections-list:available',
       'retrieval:collections-list:unavailable-absent',
     ],
-    'the list holds own and public collections of the tenant, and no other',
+    'the list contains own and public collections of the tenant, and no others',
     async () => {
       const own = await create();
       const open = await create({ visibility: 'public' });
@@ -272,7 +272,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       'retrieval:document:op-upsert',
       'retrieval:document:op-delete',
     ],
-    'counts follow documents: one more of each new one, none of a repeated or replaced one, one less of a deleted one',
+    'counts follow documents: plus one for a new one, unchanged for a repeated or replaced one, minus one for a deleted one',
     async () => {
       const { collection_id, name } = await create();
       const state = async () => {

@@ -5,8 +5,8 @@ import { findNamed } from './find-readable.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /**
- * Submits the deletion of one document, as `"op": "delete"` does. It wins over what was submitted before; a repeated
- * deletion has a job of its own and changes nothing.
+ * Submits the deletion of one document, as `"op": "delete"` does. It supersedes earlier submits; a repeated deletion
+ * has a job of its own and changes nothing.
  */
 export async function deleteDocument(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, traceId } = request;

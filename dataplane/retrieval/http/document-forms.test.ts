@@ -6,7 +6,7 @@ import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open
 const ann = { user: 'ann', groups: ['staff'] };
 const base = { ...documentOf('handbook', 'form', 'A text.'), content_hash: 'h', idempotency_key: 'k' };
 const ref = { uri: 'https://files.example.org/a.json', content_hash: 'h' };
-/** A member that is left out of the document. */
+/** Marks a member that is left out of the document. */
 const absent = undefined;
 const inline = (content: unknown) => ({ content });
 const byRef = (content_ref: unknown) => ({ content: absent, content_ref });
@@ -162,7 +162,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('forms of documents'),
     );
   }
 
-  test('the name of a member that a document invents is not repeated in the error', async () => {
+  test('the error does not repeat the name of an unknown member of a document', async () => {
     const answer = await submit({ ...base, 'ann-the-owner': 1 });
     expect(answer.json['message']).toContain('documents[0]');
     expect(answer.json['message']).not.toContain('ann-the-owner');
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('forms of documents'),
 
   verifies(
     ['retrieval:empty-acl:reject', 'retrieval:submit:accepted'],
-    'a document that stood in many refused batches is new when it is submitted alone',
+    'a document that was part of many refused batches is new when it is submitted alone',
     async () => {
       const answer = await submit(base);
       expect([answer.status, answer.json]).toMatchObject([202, { jobs: [{ status: 'PENDING' }] }]);
@@ -185,7 +185,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('forms of documents'),
   }
 });
 
-/** A reference that is valid but for one thing has the hash of its document. */
+/** A reference that is valid except for one fault has the hash of its document. */
 function hashed(document: Readonly<Record<string, unknown>>): object {
   const hash = (document['content_ref'] as { readonly content_hash?: string } | undefined)?.content_hash;
   const isMadeEqual = hash !== undefined && hash.length > 1;

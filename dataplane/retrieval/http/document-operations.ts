@@ -56,7 +56,7 @@ const errors = ['forbidden', 'not_found', 'unavailable'] as const;
 const common = { gates: readGates, tag: 'Documents', obligations: [] } as const;
 const answer = tracedAnswer<RetrievalSchema, 200 | 202>;
 
-/** Operations on stored documents and on jobs, all of them the service's own. */
+/** Operations on stored documents and on jobs; all of them extend the contract. */
 export const documentOperations: readonly Row[] = [
   {
     ...common,

@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
 
-  test('a list shows each reader the documents of the present rights, and a writer every live one', async () => {
+  test('a list shows each reader the documents that the current rights allow, and shows a writer every live one', async () => {
     expect(await idsOf(bob)).toEqual(['travel']);
     expect(await idsOf(eve)).toEqual(['board/plans']);
     expect(await idsOf({ user: 'mallory' })).toEqual([]);
@@ -91,7 +91,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect((await listed(bob, dated)).map(({ doc_id }) => doc_id)).toEqual(['east', 'first', 'last']);
   });
 
-  test('a document is read by its id with an encoded slash, and one that the caller may not see is absent', async () => {
+  test('a document is read by its id with an encoded slash, and one that the caller may not see is answered as absent', async () => {
     const of = (docId: string) => `${path}/${encodeURIComponent(docId)}`;
     expect(await service.call(eve, of('board/plans'))).toMatchObject({ status: 200, json: { doc_id: 'board/plans' } });
     const hidden = await service.call(bob, of('board/plans'));
@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect((await service.call({}, own)).status).toBe(401);
   });
 
-  test('pages of documents hold each one once, also when documents are added and removed between them', async () => {
+  test('pages of documents contain each one once, also when documents are added and removed between requests', async () => {
     const many = await create({ name: 'many', visibility: 'public' });
     const names = ['a', 'b', 'ö', 'c', 'B', 'd/e'];
     await service.ingest(
@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect(seen).toEqual(['B', 'a', 'b', 'c', 'd/e', 'ö']);
   });
 
-  test('limits of a page are kept on both sides, and a token of another list is refused', async () => {
+  test('page limits are enforced on both sides, and a page token of another list is refused', async () => {
     const statusOf = async (query: string) => (await service.call(ann, `${path}?${query}`)).status;
     expect([await statusOf('limit=1'), await statusOf('limit=200')]).toEqual([200, 200]);
     for (const query of ['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=1', 'page_token=x', 'other=1']) {
@@ -142,7 +142,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect(await statusOf(`page_token=${jobs.json['next_page_token']}`)).toBe(400);
   });
 
-  test('a deletion over HTTP needs the right to write, removes the document, and the document can be submitted again', async () => {
+  test('a deletion over HTTP requires the right to write and removes the document, which can be submitted again', async () => {
     const same = documentOf('handbook', 'short/lived', 'A vanishing sundial.');
     await service.ingest(ann, [same]);
     const one = `${path}/${encodeURIComponent('short/lived')}`;
@@ -159,7 +159,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('stored documents and 
     expect((await service.call(bob, one)).status).toBe(200);
   });
 
-  test('jobs are listed by state, the newest first, for writers only', async () => {
+  test('jobs are listed by state, newest first, for writers only', async () => {
     const jobs = async (query: string) => {
       const { status, json } = await service.call(ann, `/v1/jobs?collection=handbook${query}`);
       expect(status).toBe(200);

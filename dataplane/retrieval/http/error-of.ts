@@ -12,12 +12,13 @@ import { ProfileUnavailableError } from '../query/search-collection.ts';
 export function errorOf(error: unknown): RetrievalErrorCode | undefined {
   if (error instanceof RelationsUnavailableError) return 'authz_unavailable';
   if (error instanceof RelationsModelError) {
-    // Rights that are too many to follow are not decided; a caller whose name no store takes holds none.
+    // If a caller has too many rights to evaluate, there is no decision; a caller whose name no store accepts has no
+    // rights.
     return error.code === 'too_complex' ? 'authz_unavailable' : 'forbidden';
   }
   if (error instanceof ModelsError)
     return error.code === 'denied' || error.code === 'refused' ? 'invalid_document' : 'unavailable';
-  // Nobody reads this answer; the code counts it among the faults of clients.
+  // The client has disconnected and gets no answer; the code counts the request as a fault of the client.
   if (error instanceof ClientGoneError) return 'invalid_document';
   const isAway =
     error instanceof SqlUnavailableError ||

@@ -27,7 +27,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
 
   verifies(
     ['retrieval:surface:eval'],
-    'an evaluation measures each mode over documents, of which several chunks count once',
+    'an evaluation measures each mode over documents, and several chunks of one document count once',
     async () => {
       const judgements = [judged('hotel rooms', 'hotels'), judged('train', 'trains')];
       const { status, json } = await evaluate(ann, { judgements, modes: ['bm25', 'vector', 'hybrid'] });
@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
     },
   );
 
-  test('a document that the caller may not read counts as one that does not exist', async () => {
+  test('a document that the caller may not read is treated as one that does not exist', async () => {
     const numbers = async (caller: TestCaller, id: string) => {
       const { json } = await evaluate(caller, { judgements: [judged('secret hotels', id, 'hotels')] });
       const [{ ndcg, recall, mrr } = {}] = json['results'] as readonly Record<string, unknown>[];
@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
     expect(denied.status).toBe(404);
   });
 
-  test('limits of an evaluation are kept on both sides, and the error names the path', async () => {
+  test('limits of an evaluation are enforced on both sides, and the error names the path', async () => {
     const many = (count: number) => Array.from({ length: count }, () => judged('train', 'trains'));
     const relevant = (count: number) => [judged('train', ...Array.from({ length: count }, (_, at) => `d${at}`))];
     const graded = (grade: unknown) => [{ text: 'train', relevant: [{ doc_id: 'trains', grade }] }];

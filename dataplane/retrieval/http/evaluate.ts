@@ -11,10 +11,12 @@ import { runSearch } from './run-search.ts';
 type Evaluation = z.output<typeof evaluationRequestSchema>;
 type ModeResult = z.output<typeof evaluationSchema>['results'][number];
 
-/** Chunks that are read for one document that counts: several chunks of an answer can be of one document. */
+/** Chunks that are read for each counted document: several chunks of an answer can belong to one document. */
 const chunksEach = 5;
 
-/** Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation. */
+/**
+ * Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation.
+ */
 export async function evaluate(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(evaluationRequestSchema, request.body);
   if (read.kind === 'error') return read;

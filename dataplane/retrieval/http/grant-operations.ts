@@ -53,7 +53,7 @@ const answer = tracedAnswer<RetrievalSchema>;
 const ofCollection = { tag: 'Rights', parameters: [collectionIdParameter, ...memberParameters], obligations: [] };
 const ofGroup = { tag: 'Rights', parameters: [group, ...memberParameters], obligations: [] };
 
-/** Operations on rights. All but grantReader are the service's own. */
+/** Operations on rights. All except grantReader extend the contract. */
 export const grantOperations: readonly Row[] = [
   {
     ...{ ...ofCollection, ...write, name: 'grantReader', method: 'POST' },

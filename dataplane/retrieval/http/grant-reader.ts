@@ -4,7 +4,7 @@ import { findOwned } from './find-owned.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Lets a user or an agent read a collection of the caller. */
+/** Grants a user or an agent the right to read a collection of the caller. */
 export async function grantReader(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(readerGrantSchema, request.body);
   if (read.kind === 'error') return read;

@@ -17,7 +17,7 @@ import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/sta
 const ann = { user: 'ann', groups: ['staff'] };
 const query = { collection: 'handbook', text: 'hotel' };
 
-/** Vectors of a number of dimensions for the texts of an embedding request. */
+/** Vectors with this number of dimensions for the texts of an embedding request. */
 function vectorsOf(text: string, dimension: number): string {
   const { input } = JSON.parse(text) as { readonly input: readonly string[] };
   const data = input.map((one, index) => ({
@@ -89,7 +89,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:models:gateway-only', 'retrieval:collection:profile-fixed'],
-    'documents and queries are embedded by the model of the profile of their collection, at the model gateway',
+    'documents and queries are embedded at the model gateway, by the model of the profile of their collection',
     async () => {
       gateway.forget();
       const [job] = await service.ingest(ann, [documentOf('handbook', 'pay', 'Salaries are paid monthly.')]);
@@ -103,7 +103,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:collection:dimension-match'],
-    'a document whose vectors have another dimension than its profile ends FAILED, and nothing of it is found',
+    'a document whose vectors do not have the dimension of its profile ends FAILED, and no part of it is found',
     async () => {
       dimension = testProfile.dimension + 1;
       const [job] = await service.ingest(ann, [documentOf('handbook', 'wide', 'A wideword of another model.')]);
@@ -116,7 +116,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:jobs-get:job-store-truth'],
-    'a job is read from its table while the queue is away, and is done without a hint',
+    'while the queue is unavailable, a job is read from its table and is done without a hint',
     async () => {
       const [job] = await service.ingest(ann, [documentOf('handbook', 'silent', 'No hint was given.')]);
       expect(job).toMatchObject({ status: 'DONE', attempts: 1 });
@@ -129,7 +129,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:authz:fail-closed'],
-    'while the store of rights is away every request is 503 authz_unavailable and changes nothing',
+    'while the store of rights is unavailable, every request is answered 503 authz_unavailable and changes nothing',
     async () => {
       const before = await service.call(ann, '/v1/collections');
       areRelationsAway = true;
@@ -153,7 +153,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:reindex:no-in-place-profile-change', 'retrieval:reindex:atomic'],
-    'a reindex answers every query with all documents, and no request changes the profile of a version in place',
+    'during a reindex every query is answered from all documents, and no request changes the profile of a version in place',
     async () => {
       const texts = Array.from({ length: 20 }, (_, at) => documentOf('handbook', `many-${at}`, `Commonword ${at}.`));
       await service.ingest(ann, texts);
@@ -183,7 +183,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:integration:no-index-write', 'retrieval:integration:no-queue-write'],
-    'the token of an integration opens no connection to the database, which holds the index and the queue',
+    'the token of an integration cannot connect to the database, which contains the index and the queue',
     async () => {
       await using database = connectSql({ url: opened.url, applicationName: 'integration', password: () => 'a.b.c' });
       for (const statement of [
@@ -197,13 +197,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('guarantees of retriev
 
   verifies(
     ['retrieval:integration:no-staging-write'],
-    'the folder of staged documents is closed to every other user of the machine',
+    'the folder of staged documents is not accessible to any other user of the machine',
     async () => {
       expect((await stat(staging)).mode & 0o077).toBe(0);
     },
   );
 
-  test('collections that are created at the same time, more than the database has connections, are all created', async () => {
+  test('more concurrent creations of collections than database connections all succeed', async () => {
     const names = Array.from({ length: 24 }, (_, at) => `at-once-${at}`);
     const answers = await Promise.all(
       names.map((name) => service.call(ann, '/v1/collections', { name, embedding_profile_id: testProfile.id })),

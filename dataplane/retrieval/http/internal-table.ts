@@ -25,14 +25,14 @@ import { invalidBody, readRequest } from './read-request.ts';
 import type { Retrieval, RetrievalResponse } from './retrieval.ts';
 import { retrievalTable } from './retrieval-table.ts';
 
-/** The holder of the service token, which acts for resources and not for a user. */
+/** The holder of the service token, which acts for resources, not for a user. */
 type ServiceCaller = { readonly kind: 'service' };
 type InternalOperation = 'ensureCollection' | 'deleteCollection' | 'releaseCollection';
 type InternalTable = ApiTable<Retrieval, ServiceCaller, RetrievalErrorCode, InternalOperation>;
 type InternalRequest = Parameters<InternalTable['operations'][number]['run']>[0];
 
 const path = '/internal/tenants/{tenant}/collections/{collection_id}';
-/** Bytes of a body: names, a description and settings. */
+/** Largest body in bytes: names, a description and settings. */
 const bodyBytes = 65_536;
 
 const tenant: Parameter<RetrievalErrorCode> = {
@@ -63,7 +63,7 @@ export function createServiceAuthorizer(tokens: TokenFile) {
   };
 }
 
-/** Collections that are declared by resources: routes of an address and a token of their own. */
+/** Collections that resources declare: routes with an address and a token of their own. */
 export const internalTable: InternalTable = {
   ...retrievalTable,
   operations: [
@@ -138,7 +138,7 @@ async function ensure({ service, path: at, body }: InternalRequest): Promise<Ret
     if (ensured.kind === 'conflict') return conflict(ensured.over);
     const { embeddingProfileId, reindex } = ensured.record;
     const wanted = collection.embedding_profile_id;
-    // A version of this profile that failed is not begun again at each look: a person decides that.
+    // A failed version of this profile is not started again automatically: an operator decides that.
     if (embeddingProfileId !== wanted && reindex?.embedding_profile_id !== wanted) {
       await startReindex(service.database, id, wanted);
       service.hint();
@@ -160,7 +160,9 @@ function conflict(over: ManagedConflict): RetrievalResponse {
 const noManager = failure('invalid_document', [{ path: '/manager', message: 'is missing' }]);
 const released = success(releasedCollectionSchema.parse({ released: true }));
 
-/** The same answer for one that another resource manages now: it is not this one that does. */
+/**
+ * The answer is the same for a collection that another resource manages now, because this resource does not manage it.
+ */
 async function release({ service, path: at, query }: InternalRequest): Promise<RetrievalResponse> {
   const { manager: by } = query;
   if (by === undefined) return noManager;

@@ -11,7 +11,7 @@ type JobRow = Omit<IngestJob, 'created_at' | 'updated_at' | 'available_at'> & {
   readonly available_at: Date | null;
 };
 
-/** A job, and the collection that decides who may read it. */
+/** A job, and the collection whose rights decide access to it. */
 export type FoundJob = { readonly collectionId: string; readonly job: IngestJob };
 
 export async function findJob(sql: Sql, tenant: string, jobId: string): Promise<FoundJob | undefined> {

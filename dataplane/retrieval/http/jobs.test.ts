@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
       'retrieval:document:op-default',
       'retrieval:pipeline:own-chunking',
     ],
-    'a submit is answered before its document is indexed; the job shows it, its staged object, and when it can be found',
+    'a submit is answered before its document is indexed; the job shows it, its staged object and the time of availability',
     async () => {
       held = Promise.withResolvers();
       const document = documentOf('handbook', 'travel', 'Hotels cost at most 180 euros.', {
@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
 
   verifies(
     ['retrieval:job:payload-uri-null-delete', 'retrieval:document:collection-by-id'],
-    'the job of a delete has no payload; a collection is named by its id as well',
+    'the job of a delete has no payload, and a collection can be named by its id, too',
     async () => {
       await service.ingest(ann, [documentOf(collectionId, 'gone', 'A vanishing sundial.')]);
       expect(await found('sundial')).toEqual(['gone']);
@@ -152,7 +152,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
 
   verifies(
     ['retrieval:jobs-get:unknown'],
-    'an unknown job and one of another tenant are answered 404, and one of a collection without write 403',
+    'an unknown job and one of another tenant are answered 404, and one of a collection without the right to write 403',
     async () => {
       const [ended] = await service.ingest(ann, [documentOf('handbook', 'private', 'A quiet oboe.')]);
       const statusOf = async (caller: object, id = '') => (await service.call(caller, `/v1/jobs/${id}`)).status;
@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
 
   verifies(
     ['retrieval:submit:write-right'],
-    'who may read a public collection may not submit to it, and a refused submit registers and stages nothing',
+    'a reader of a public collection may not submit to it, and a refused submit registers and stages nothing',
     async () => {
       await service.call(ann, '/v1/collections', {
         name: 'noticeboard',
@@ -185,7 +185,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
 
   verifies(
     ['retrieval:empty-acl:collection-policy', 'retrieval:empty-acl:strictest'],
-    'of two private collections one refuses a document without an access list and one shows it to its owner alone',
+    'of two private collections, one refuses a document without an access list and one shows it only to its owner',
     async () => {
       for (const empty_acl_policy of ['reject', 'strictest']) {
         const body = { name: empty_acl_policy, embedding_profile_id: 'test-profile', empty_acl_policy };
@@ -202,7 +202,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
 
   verifies(
     ['retrieval:reindex:accepted', 'retrieval:version:reindex-present'],
-    'a reindex is accepted with 202, answers searches meanwhile, and ends with another active version',
+    'a reindex is accepted with 202, searches are answered meanwhile, and it ends with another active version',
     async () => {
       const path = `/v1/collections/${collectionId}`;
       const accepted = await service.call(ann, `${path}:reindex`, {});
@@ -229,7 +229,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
       'retrieval:health:components',
       'retrieval:health:details',
     ],
-    'health needs no identity; it is ok while all components answer and degraded while one does not, with status 200',
+    'health requires no identity; it is ok while all components answer and degraded while one does not, with status 200',
     async () => {
       const health = async () => {
         const answer = await fetch(`${service.url}/health`);
@@ -267,7 +267,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('jobs over HTTP'), () 
     },
   );
 
-  test('the admin listener answers liveness, readiness and metrics, and the listener of clients none of them', async () => {
+  test('the admin listener serves liveness, readiness and metrics, and the listener for clients serves none of them', async () => {
     for (const path of ['/livez', '/readyz', '/metrics']) {
       const [admin, client] = await Promise.all([fetch(service.adminUrl + path), fetch(service.url + path)]);
       expect([path, admin.status, client.status]).toEqual([path, 200, 404]);

@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
 
   verifies(
     ['retrieval:submit:documents-required'],
-    'a batch of 1 and of 200 documents is accepted; none, 201, an absent and a wrong list are refused',
+    'a batch of 1 and of 200 documents is accepted; 0, 201, an absent and an invalid list are refused',
     async () => {
       const batch = (length: number) => ({ documents: Array.from({ length }, () => document({})) });
       expect(await statusOf(submitPath, batch(1))).toEqual(accepted);
@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
     },
   );
 
-  test('a query of 8,192 characters is searched; an empty and a longer one are refused', async () => {
+  test('a query of 8,192 characters is accepted; an empty and a longer one are refused', async () => {
     const query = (text: string) => ({ collection: 'handbook', text, mode: 'bm25' });
     expect((await service.call(ann, '/v1/query', query('a'.repeat(limits.queryText)))).status).toBe(200);
     expect(await statusOf('/v1/query', query(''))).toEqual(refusedAt('text'));
@@ -132,7 +132,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
 
   verifies(
     ['retrieval:query-request:filters-optional'],
-    'filters nested 8 deep are read; deeper ones, unknown forms and what is no object are refused with their place',
+    'filters nested 8 deep are accepted; deeper ones, unknown forms and other JSON types are refused and the place is named',
     async () => {
       const nested = (depth: number): object =>
         depth === 1 ? { path: 'department', op: 'eq', value: 'sales' } : { not: nested(depth - 1) };
@@ -151,7 +151,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
 
   verifies(
     ['retrieval:protocol:http-json', 'retrieval:errors:common-body', 'retrieval:error-body:fields'],
-    'a body of 16 MiB is read and a larger one refused; another type, broken JSON, repeated keys and broken UTF-8 are refused',
+    'a body of 16 MiB is accepted; a larger one, another type, broken JSON, repeated keys and broken UTF-8 are refused',
     async () => {
       const post = async (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
         const headers = { 'content-type': type, 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'x-trace-id': 'mine' };

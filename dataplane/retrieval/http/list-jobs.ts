@@ -7,7 +7,7 @@ import { selectJobs } from './job-record.ts';
 import { jobCursors } from './page-parameters.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Lists the jobs of one collection, the newest first, for those who may write into it. */
+/** Lists the jobs of one collection, newest first, for callers that may write to it. */
 export async function listJobs(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, query } = request;
   const named = await findNamed(request, query['collection'] ?? '');

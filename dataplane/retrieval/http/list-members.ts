@@ -3,7 +3,7 @@ import { listedMembers } from '../access/grants.ts';
 import { findGroup } from './find-group.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Lists the members of a group of the tenant. A group without members is an empty list: groups are not created. */
+/** Lists the members of a group of the tenant. Groups are not created: a group without members has an empty list. */
 export async function listMembers(request: RetrievalRequest): Promise<RetrievalResponse> {
   const found = await findGroup(request);
   if (found.kind === 'error') return found;

@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     ...more,
   });
 
-  test('a collection of a resource is created once, owned by its owner, and changed where it may change', async () => {
+  test('a collection of a resource is created once, has its declared owner, and is changed in its mutable members', async () => {
     const id = randomUUID();
     const first = await send('PUT', id, declared(id));
     expect(first).toMatchObject({ status: 200, json: { collection: { collection_id: id, description: '' } } });
@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(200);
   });
 
-  test('another profile of a resource begins one reindex, and looking again begins none', async () => {
+  test('another profile of a resource starts one reindex, and a repeated request starts none', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const other = declared(id, { embedding_profile_id: 'other-profile' });
@@ -94,7 +94,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', id, declared(id))).json).toEqual(first.json);
   });
 
-  test('a collection of another resource, another owner or without a manager is never taken over', async () => {
+  test('a collection of another resource, of another owner or without a manager is never taken over', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const other = await send('PUT', id, declared(id, {}, { manager: randomUUID(), adopt: true }));
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', free, declared(free, { name: made.name }, { ...adopt, adopt: true }))).status).toBe(200);
   });
 
-  test('a deleted collection is no longer found, another resource cannot delete it, and its id is not used again', async () => {
+  test('a deleted collection is no longer found, another resource cannot delete it, and its id is not reused', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const [job] = await service.ingest(ann, [documentOf(id, 'handbook', 'holidays are thirty days')]);
@@ -128,7 +128,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', id, declared(id))).status).toBe(409);
   });
 
-  test('a released collection keeps its documents, can be changed over HTTP, and another resource takes it over', async () => {
+  test('a released collection keeps its documents, can be changed over HTTP, and can be taken over by another resource', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));
     const [job] = await service.ingest(ann, [documentOf(id, 'handbook', 'holidays are thirty days')]);
@@ -148,14 +148,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('DELETE', `${id}/manager`, id, 'another')).status).toBe(401);
   });
 
-  test('a collection that is to be taken over is never created', async () => {
+  test('a collection that is to be adopted is never created', async () => {
     const id = randomUUID();
     const absent = await send('PUT', id, declared(id, {}, { adopt: true }));
     expect([absent.status, absent.json['message']]).toEqual([409, expect.stringContaining('/adopt')]);
     expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(404);
   });
 
-  test('a request without the service token is refused, and the public address does not know the path', async () => {
+  test('a request without the service token is refused, and the public address does not serve the path', async () => {
     const id = randomUUID();
     expect((await send('PUT', id, declared(id), 'another')).status).toBe(401);
     expect((await send('DELETE', id, id, 'another')).status).toBe(401);
@@ -165,7 +165,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', id, { ...declared(id), more: 1 })).status).toBe(400);
   });
 
-  test('requests at the same time create one collection, and of two resources that adopt one only one succeeds', async () => {
+  test('concurrent requests create one collection, and of two resources that adopt one collection only one succeeds', async () => {
     const id = randomUUID();
     const answers = await Promise.all(Array.from({ length: 5 }, () => send('PUT', id, declared(id))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -177,7 +177,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await Promise.all(adopters)).map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test('a body of 65536 bytes is read, and a larger one is refused', async () => {
+  test('a body of 65536 bytes is accepted, and a larger one is refused', async () => {
     const id = randomUUID();
     const text = JSON.stringify(declared(id));
     const put = (bytes: number) =>

@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect(packed.structuredContent).toMatchObject({ packed_context: expect.stringContaining('180 euros') });
   });
 
-  test('a tool has the rights of the user, as the same operation over HTTP has', async () => {
+  test('a tool has the same rights of the user as the same operation over HTTP', async () => {
     await using client = await connect('bob', 'board');
     const search = { collection: 'handbook', text: 'hotels', mode: 'bm25' };
     const found = await call(client, 'search_documents', search);
@@ -68,7 +68,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect((await service.call({}, '/v1/mcp', anonymous)).status).toBe(401);
   });
 
-  test('what the model can change is told as an error of the tool, with its place', async () => {
+  test('a mistake that the model can correct is a tool error that names its place', async () => {
     await using client = await connect('ann', 'staff');
     const refusals = [
       [{ collection: 'handbook' }, 'invalid_document', 'text'],
@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     }
   });
 
-  test('a dependency that is away is a 503 of the request, never an empty answer', async () => {
+  test('an unavailable dependency is a 503 of the request, never an empty answer', async () => {
     isModelAway = true;
     const params = { name: 'search_documents', arguments: { collection: 'handbook', text: 'hotels', mode: 'vector' } };
     const answer = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     expect(answer).toMatchObject({ status: 503, json: { code: 'unavailable' } });
   });
 
-  test('a notification is accepted without a body, and what is no message is refused', async () => {
+  test('a notification is accepted without a body, and an invalid message is refused', async () => {
     const accepted = await fetch(`${service.url}/v1/mcp`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-tenant-id': 'acme', 'x-user-id': 'ann' },

@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     folder[Symbol.dispose]();
   });
 
-  test('a scrape shows the database, open jobs and dead letters of the job table', async () => {
+  test('a scrape shows the database, open jobs and dead letters', async () => {
     await service.ingest(ann, [documentOf('handbook', 'travel', 'Hotels cost at most 180 euros a night.')]);
     const found = await series();
     expect(found.get('portcullis_retrieval_database_answers')).toBe(1);
@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(found.get('portcullis_retrieval_ingest_dead_letters')).toBe(0);
   });
 
-  test('an open job has an age, and failed embeddings and rights are counted by their dependency', async () => {
+  test('an open job has an age, and failed embeddings and checks of rights are counted by their dependency', async () => {
     away.models = true;
     const query = { collection: 'handbook', text: 'hotel', mode: 'vector' };
     expect(await failures('models')).toBe(0);
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(await failures('relations')).toBe(1);
   });
 
-  test('a refused change of models.yaml is shown until it is corrected', async () => {
+  test('a refused change of models.yaml is reported until it is corrected', async () => {
     expect(await refused()).toBe(0);
     writeFileSync(modelsFile, 'embedding: nothing\n');
     await until('the change is refused', async () => ((await refused()) === 1 ? true : undefined));

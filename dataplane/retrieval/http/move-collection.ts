@@ -7,7 +7,7 @@ import { findNamed } from './find-readable.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Puts a collection of the caller below another one that the caller may write, or below none. */
+/** Moves a collection of the caller below another one that the caller may write, or to the top level. */
 export async function moveCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(collectionMoveSchema, request.body);
   if (read.kind === 'error') return read;

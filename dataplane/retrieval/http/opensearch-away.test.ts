@@ -6,10 +6,10 @@ import { documentOf, type OpenedRetrieval, startRetrieval } from '../testing/sta
 
 const ann = { user: 'ann', groups: ['staff'] };
 
-describe.skipIf(missingPostgres !== undefined)(onPostgres('an OpenSearch that is away'), () => {
+describe.skipIf(missingPostgres !== undefined)(onPostgres('searches without a reachable OpenSearch'), () => {
   let opened: TestDatabase;
   let service: OpenedRetrieval;
-  /** Of the collection. */
+  /** Id of the collection. */
   let path: string;
   const folder = temporaryFolder();
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an OpenSearch that is
   };
 
   test.each(['bm25', 'vector', 'hybrid'])(
-    'a %s query without OpenSearch is answered 503 with the time of a retry, also for an empty collection, and never as empty',
+    'a %s query without OpenSearch is answered 503 with a retry time, also for an empty collection, and never as empty',
     async (mode) => {
       const { status, json, headers } = await service.call(ann, '/v1/query', {
         collection: 'handbook',
@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an OpenSearch that is
     });
   });
 
-  test('the replica stays ready and says that the index is degraded', async () => {
+  test('the replica stays ready and reports that the index is degraded', async () => {
     expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
     expect((await service.call(ann, '/health')).json).toMatchObject({
       status: 'degraded',
@@ -73,7 +73,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an OpenSearch that is
     });
   });
 
-  test('the index of a deleted collection stays to be removed, which is counted as a failure of the index', async () => {
+  test('index entries of a deleted collection stay until they can be removed, and the failure is counted for the index', async () => {
     await until('the version has a place', async () => {
       await service.call(ann, '/v1/query', { collection: 'handbook', text: 'hotel', mode: 'bm25' });
       return (await opened.database.sql`select from retrieval.opensearch_places where version = 2`).length > 0;

@@ -81,7 +81,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('production identity o
 
   verifies(
     ['retrieval:auth:valid-jwt', 'retrieval:acl:same-agent-two-users'],
-    'a token with an act chain is served, and one agent finds different chunks for two users',
+    'a token with an act chain is accepted, and one agent finds different chunks for two users',
     async () => {
       expect(await found(as(await tokenOf()))).toEqual(['staff']);
       expect(await found(as(await tokenOf({ sub: 'bob', groups: ['sales'] })))).toEqual(['bob', 'sales']);
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('production identity o
       'retrieval:header:tenant-id',
       'retrieval:collections-create:user-identity-required',
     ],
-    'no token, a token that does not verify, has no act chain or an expired one, and no tenant are each answered 401',
+    'a missing or invalid token, a missing or expired act chain, and a missing tenant are each answered 401',
     async () => {
       const other = await createTestKey('ES256', 'ec');
       const refused = [
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('production identity o
 
   verifies(
     ['retrieval:error:idp-unavailable'],
-    'while the keys of an issuer cannot be fetched its callers are answered 503 authz_unavailable without data',
+    'while the keys of an issuer cannot be fetched, its callers are answered 503 authz_unavailable without data',
     async () => {
       const { status, json } = await send(as(await tokenOf({ iss: awayIssuer })));
       expect([status, json]).toEqual([
@@ -153,7 +153,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('production identity o
 
   verifies(
     ['retrieval:error:forbidden'],
-    'a tenant that the token does not name is answered 403, and one that it names has nothing of another',
+    'a tenant that the token does not name is answered 403, and one that it names gets no data of another',
     async () => {
       expect(await found(as(await tokenOf(), { 'x-tenant-id': 'globex' }))).toBe(403);
       expect(await found(as(await tokenOf({ tenants: ['acme', 'globex'] }), { 'x-tenant-id': 'globex' }))).toBe(404);

@@ -84,7 +84,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:query:trace-id',
       'retrieval:header:trace-id',
     ],
-    'a citation has every key, null where the document has no title or address, and the answer has the trace id of its request',
+    'a citation has every key, null for a missing title or address, and the answer has the trace id of its request',
     async () => {
       const { json, headers } = await ask(ann, 'compass lantern', {}, { 'x-trace-id': 'my-trace' });
       const citation = (doc_id: string, title: string | null, content: string) =>
@@ -106,7 +106,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query:mode-bm25', 'retrieval:query:mode-vector', 'retrieval:query-request:mode-values'],
-    'bm25 finds words and asks no model, and vector ranks by the vectors alone',
+    'bm25 finds words and calls no model, and vector ranks by the vectors alone',
     async () => {
       expect(await ids(ann, 'harbour')).toEqual(['both', 'words']);
       expect(models.calls).toEqual([]);
@@ -124,7 +124,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:query-meta:mode',
       'retrieval:query:embedded-by-gateway',
     ],
-    'a query without a mode is hybrid: it finds by words and by vectors, and what both find comes first',
+    'a query without a mode is hybrid: it finds by words and by vectors, and matches of both are first',
     async () => {
       const { json } = await ask(ann, 'harbour', { mode: undefined });
       const items = json['items'] as readonly Item[];
@@ -139,7 +139,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:limits:top-k-default', 'retrieval:query-request:top-k-integer', 'retrieval:query-meta:top-k-requested'],
-    'a query returns 8 items by default and at most top_k, and meta names the number that was asked for',
+    'a query returns 8 items by default and at most top_k, and meta contains the requested number',
     async () => {
       expect(await found(ann, 'river')).toHaveLength(8);
       expect(await found(ann, 'river', { top_k: 2 })).toHaveLength(2);
@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query-request:collection-required', 'retrieval:query-request:text-required'],
-    'a query without a collection or a text, or with another type of either, is refused with its place',
+    'a query without a collection or a text, or with another type of either, is refused and the place is named',
     async () => {
       for (const [place, more] of [
         ['collection', { collection: undefined }],
@@ -167,7 +167,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query:access-checked', 'retrieval:error:forbidden', 'retrieval:authz:pack-needs-read'],
-    'a caller without read is answered 403 by query and pack, and neither a model nor the index is asked',
+    'a caller without the right to read is answered 403 by query and pack, and neither a model nor the index is called',
     async () => {
       const nobody = { user: 'carol' };
       expect(await ask(nobody, 'harbour', { mode: 'hybrid' })).toMatchObject({
@@ -182,7 +182,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query:tenant-filter', 'retrieval:pack:tenant-filter', 'retrieval:error:not-found'],
-    'a tenant finds nothing of another, also where collections have the same name and the same text is asked for',
+    'a tenant finds nothing of another tenant, even with equal names of collections and an equal query text',
     async () => {
       const other = { user: 'ann', groups: ['staff', 'board'], tenant: 'other' };
       expect(await ask(other, 'harbour')).toMatchObject({ status: 404, json: { code: 'not_found' } });
@@ -206,7 +206,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:header:user-id',
       'retrieval:auth:development-headers',
     ],
-    'a reader finds what the access lists admit: by any group, by the user, by a principal, and nothing else',
+    'a reader finds what the access lists admit: by group, user or principal, and nothing else',
     async () => {
       expect(await ids(ann, 'secret')).toEqual([]);
       expect(await ids({ ...ann, groups: ['choir', 'board'] }, 'secret harbour')).toEqual(['hidden']);
@@ -218,11 +218,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
     },
   );
 
-  test('a document outside of its time of validity is not found', async () => {
+  test('a document outside of its validity period is not found', async () => {
     expect(await ids(ann, 'tomorrow yesterday lantern')).toEqual(['current']);
   });
 
-  test('a condition on metadata leaves what fulfils it', async () => {
+  test('a condition on metadata keeps only matching documents', async () => {
     const department = (value: string) => ({ filters: { path: 'metadata.department', op: 'eq', value } });
     expect(await ids(ann, 'harbour', department('land'))).toEqual(['words']);
     expect(await ids(ann, 'harbour', department('sea'))).toEqual(['both']);
@@ -231,7 +231,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:collections-create:retrieval-defaults-used', 'retrieval:collection:acl-model-collection'],
-    'a query takes mode and top_k from the collection, and with the access model of the collection a right on it is enough',
+    'a query takes mode and top_k from the collection, and with acl_model collection a right on it is sufficient',
     async () => {
       await create('open', { acl_model: 'collection', retrieval_defaults: { mode: 'bm25', top_k: 1 } });
       await service.ingest(ann, [
@@ -250,7 +250,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:query-request:rerank-default',
       'retrieval:query:rerank-approved-only',
     ],
-    'an approved profile reranks, and meta says so; unasked, not approved or away it does not',
+    'an approved profile reranks and meta reports it; unrequested, unapproved or unavailable, it does not',
     async () => {
       const order = (await ids(ann, 'harbour')).toReversed();
       expect((await ask(ann, 'harbour', { rerank: true })).json).toMatchObject({
@@ -274,7 +274,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
 
   verifies(
     ['retrieval:query-request:rewrite-default'],
-    'a query is searched as sent; rewriting is asked for, and where the model is away the text stays as it was',
+    'a query is searched as sent; rewriting is optional, and if the model is unavailable the text stays unchanged',
     async () => {
       expect(await ids(ann, 'wharf')).toEqual([]);
       expect(models.calls).toEqual([]);
@@ -284,7 +284,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
     },
   );
 
-  test('a hybrid query is answered 503 while no model embeds it, and never by words alone', async () => {
+  test('a hybrid query is answered 503 while no model can embed it, and never by words alone', async () => {
     models.fail('embed', 'unavailable');
     for (const mode of ['hybrid', 'vector']) {
       expect(await ask(ann, 'harbour', { mode })).toMatchObject({ status: 503, json: { code: 'unavailable' } });
@@ -310,7 +310,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
       'retrieval:packed-context:within-budget',
       'retrieval:pack-request:query-fields',
     ],
-    'a document that fits is packed as a whole; in a smaller budget only the found chunks that fit are',
+    'a document that fits is packed as a whole; in a smaller budget, only the found chunks that fit are packed',
     async () => {
       const whole = await pack(ann, 'anchor', 500, { top_k: 20 });
       expect(whole).toMatchObject({ mode: 'full_document', meta: { mode: 'bm25', top_k: 20, rerank: false } });
@@ -325,7 +325,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
     },
   );
 
-  test('a query whose client hangs up ends its call of the model, and the service goes on', async () => {
+  test('a query whose client disconnects ends its call of the model, and the service continues', async () => {
     const hung = models.hang();
     const leaving = new AbortController();
     const body = JSON.stringify({ collection: 'harbour', text: 'harbour' });
@@ -339,7 +339,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
     expect(await ids(ann, 'harbour')).toEqual(['both', 'words']);
   });
 
-  test('many queries over one connection leave nothing behind on it', async () => {
+  test('many queries over one connection cause no process warning', async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', onWarning);

@@ -35,7 +35,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     await service?.[Symbol.asyncDispose]();
   });
 
-  test('a submit that exceeds the open jobs of the tenant is answered 429, one that reaches them is accepted', async () => {
+  test('a submit that exceeds the quota of open jobs is answered 429, and one that reaches it is accepted', async () => {
     held = Promise.withResolvers();
     expect(await submit(['a', 'b', 'c', 'd'])).toEqual(refused);
     expect(await submit(['a', 'b'])).toEqual(accepted);
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     });
   });
 
-  test('documents beyond the quota are refused; documents that exist are replaced and removed', async () => {
+  test('new documents beyond the quota are refused; existing documents can be replaced and removed', async () => {
     await service.ingest(
       ann,
       ['a', 'b'].map((id) => documentOf('handbook', id, 'A text.')),

@@ -7,7 +7,7 @@ import { findNamed } from './find-readable.ts';
 import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Begins a new index version beside the active one. */
+/** Starts a new index version beside the active one. */
 export async function reindexCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, path } = request;
   const read = readRequest(reindexSchema, request.body);
@@ -20,7 +20,7 @@ export async function reindexCollection(request: RetrievalRequest): Promise<Retr
   if (profile !== undefined && !service.profiles().embedding.has(profile)) {
     return invalidBody([{ path: ['embedding_profile_id'], message: 'is not an approved embedding profile' }]);
   }
-  // The resource names the profile, and would change it back.
+  // The resource names the profile, and would revert the change.
   if (managedBy !== null && profile !== undefined && profile !== embeddingProfileId) {
     return failure('conflict', [managedByResource]);
   }

@@ -14,14 +14,14 @@ export type Retrieval = SearchPorts & {
   readonly relations: Relations;
   readonly objects: ObjectStore;
   readonly profiles: () => ApprovedProfiles;
-  /** For a collection that is created without one. */
+  /** For a collection that is created without a policy. */
   readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
   readonly tenantQuota: TenantQuota;
   readonly countTokens: (text: string) => number;
-  /** Creations at a time: each holds one connection to the database while the store of rights may need another. */
+  /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;
   readonly newId: () => string;
-  /** Tells workers that there may be work. */
+  /** Notifies workers that there may be work. */
   readonly hint: () => void;
   readonly health: () => Promise<Health>;
 };

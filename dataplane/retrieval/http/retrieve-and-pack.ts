@@ -7,10 +7,10 @@ import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 import { citationOf, runSearch } from './run-search.ts';
 
-/** No text of the encoding has more UTF-16 units for one token. */
+/** Most UTF-16 units that one token of the encoding represents. */
 const mostUnitsOfToken = 128;
 
-/** Searches one collection and packs what was found into a number of tokens. */
+/** Searches one collection and packs the results into a budget of tokens. */
 export async function retrieveAndPack(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service } = request;
   const read = readRequest(packRequestSchema, request.body);

@@ -4,7 +4,7 @@ import { findOwned } from './find-owned.ts';
 import { readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Takes the right to read or write a collection of the caller. */
+/** Revokes the right to read or write a collection of the caller. */
 export async function revokeGrant(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(collectionGrantSchema, request.body);
   if (read.kind === 'error') return read;

@@ -20,7 +20,7 @@ type Searched = {
   readonly meta: QueryMeta;
 };
 
-/** The search that query and pack share: rights first, then the models and the index. */
+/** The search that query and pack share: it checks rights first, then calls the models and the index. */
 export async function runSearch(request: RetrievalRequest, query: QueryRequest): Promise<Searched | RetrievalError> {
   const { service, caller, traceId, incoming } = request;
   const filters = query.filters === undefined ? undefined : parseCondition(query.filters);

@@ -6,7 +6,7 @@ import type { RetrievalError, RetrievalRequest } from './retrieval.ts';
 
 type Selected = DocumentSelection & { readonly kind: 'selected'; readonly collection: CollectionRecord };
 
-/** The documents of the collection in the path that the caller may see now, decided by rights asked at this request. */
+/** The documents of the collection in the path that the caller may see, by rights that are read for this request. */
 export async function selectDocuments(request: RetrievalRequest): Promise<Selected | RetrievalError> {
   const { service, caller } = request;
   const named = await findNamed(request, request.path('collection_id'));

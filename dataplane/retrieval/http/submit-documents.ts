@@ -52,7 +52,7 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
   return { kind: 'success', status: 202, body };
 }
 
-/** The rules that need the collection, or the size of the parts as JSON. */
+/** The rules that depend on the collection, or on the size of the parts as JSON. */
 function problemOf(
   document: CanonicalDocument,
   written: WrittenDocument | undefined,
@@ -81,7 +81,7 @@ function problemOf(
 
 type WrittenDocument = { readonly content?: unknown; readonly metadata?: unknown };
 
-/** The documents of a valid body as they were written: a limit counts members that no reader keeps too. */
+/** The documents of a valid body as they were sent: a limit also counts members that are not stored. */
 function writtenDocuments(json: unknown): readonly WrittenDocument[] {
   return (json as { readonly documents: readonly WrittenDocument[] }).documents;
 }
@@ -90,7 +90,7 @@ function sizeOf(value: unknown): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The content of a delete is not looked at (obligation retrieval:delete:content-never-blocks). */
+/** The content of a delete is not checked (obligation retrieval:delete:content-never-blocks). */
 function payloadOf({ op, content, content_ref, metadata }: CanonicalDocument): Uint8Array | undefined {
   if (op === 'delete') return undefined;
   return stagedBytes({

@@ -7,7 +7,7 @@ import { findNamed } from './find-readable.ts';
 import { managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
-/** Changes what may change of a collection of the caller. */
+/** Changes the mutable members of a collection of the caller. */
 export async function updateCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(updateCollectionSchema, request.body);
   if (read.kind === 'error') return read;

@@ -3,7 +3,7 @@ import { attributeLimits, chunkAttributes } from './chunk-attributes.ts';
 import { partitionName, readPartitionName } from './partition-name.ts';
 
 describe('attributes of a chunk', () => {
-  test('metadata is compared by its paths, lists by their plain values, and other values not at all', () => {
+  test('metadata is compared by its paths, lists by their scalar values, and other values not at all', () => {
     const metadata = { source: 'wiki', labels: ['a', 1, null, {}], nested: { deep: true, none: null } };
     expect(chunkAttributes('d', metadata)).toEqual({
       doc_id: 'd',
@@ -13,7 +13,7 @@ describe('attributes of a chunk', () => {
     });
   });
 
-  test('values, lists, depth and attributes are kept up to their limits', () => {
+  test('values, lists, depth and attributes are stored up to their limits', () => {
     const nested = (depth: number): Record<string, unknown> => (depth === 0 ? { end: 1 } : { a: nested(depth - 1) });
     const { attributes, depth, valueLength, values } = attributeLimits;
     const pathOf = (levels: number) => `metadata.${'a.'.repeat(levels)}end`;
@@ -27,7 +27,7 @@ describe('attributes of a chunk', () => {
   });
 });
 
-test('the name of a partition is read back, and another name is refused', () => {
+test('the name of a partition can be parsed, and another name is refused', () => {
   const partition = { collectionId: '3f0c2e6e-8d5d-4c8e-9a51-5d6f7f1f2b10', version: 12 };
   expect(readPartitionName(partitionName(partition))).toEqual(partition);
   expect(() => readPartitionName('a/1')).toThrow('another form');

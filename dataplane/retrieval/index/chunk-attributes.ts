@@ -13,7 +13,7 @@ export const attributeLimits = {
 
 type Attributes = Record<string, IndexEntry['attributes'][string]>;
 
-/** What filters compare: `doc_id`, and the metadata of a document by paths such as `metadata.source`. */
+/** The attributes that filters compare: `doc_id`, and the metadata of a document by paths such as `metadata.source`. */
 export function chunkAttributes(docId: string, metadata: Readonly<Record<string, unknown>>): IndexEntry['attributes'] {
   const attributes: Attributes = { doc_id: docId };
   addObject(attributes, 'metadata', metadata, 1);

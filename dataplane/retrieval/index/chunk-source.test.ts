@@ -31,7 +31,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
       select change_no from retrieval.collections where collection_id = ${ingest.collectionId}`;
     return BigInt(row?.change_no ?? 0);
   };
-  /** Texts of the chunks that a replica finds right after what was committed. */
+  /** Texts of the chunks that a replica finds immediately after a commit. */
   const find = async (index: ReturnType<typeof open>, words: string, condition?: AttributeCondition, version = 1) => {
     const [ranking] = await index.candidates({
       partition: partitionName({ collectionId: ingest.collectionId, version }),
@@ -53,7 +53,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     await ingest.drain();
   };
 
-  test('two replicas find what was committed before their query: a new document, its next version, and no deleted one', async () => {
+  test('two replicas find everything committed before their query: a new document, its next version, and no deleted one', async () => {
     await using one = open();
     await using other = open();
     for (const index of [one, other]) expect(await find(index, 'отпуск')).toEqual([]);
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     for (const index of [one, other]) expect(await find(index, 'отпуск командировка')).toEqual(['Командировки']);
   });
 
-  test('a replica that starts later loads every chunk of a document, over several pages, and the same replica follows', async () => {
+  test('a replica that starts later loads every chunk of a document over several pages, and then follows changes', async () => {
     const long = Array.from({ length: 12_000 }, (_, at) => `слово${at} отпуск.`).join(' ');
     await put('long', long);
     const [row] = await opened.database.sql<{ count: string }[]>`select count(*) as count from retrieval.chunks`;
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await find(index, 'отпуск')).toEqual(['отпуск']);
   });
 
-  test('more changed documents than one answer names are all applied, in groups', async () => {
+  test('more changed documents than one answer contains are all applied, in groups', async () => {
     await using index = open();
     expect(await find(index, 'отпуск')).toEqual([]);
     for (let at = 0; at < 60; at += 1) await ingest.submit({ docId: `d${at}`, text: `отпуск ${at}`, key: 'one' });
@@ -99,7 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await find(index, 'отпуск', { path: 'doc_id', op: 'in', value: ['a'] })).toEqual(['отпуск в офисе']);
   });
 
-  test('a version that is being built, an unknown one and a deleted collection are refused as absent', async () => {
+  test('a version that is being built, an unknown version and a deleted collection are refused as absent', async () => {
     await put('a', 'отпуск');
     const { sql } = opened.database;
     const refused = async (version: number) => {
@@ -113,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await refused(1)).toBe('absent');
   });
 
-  test('a query while the database is away is refused, never answered as empty', async () => {
+  test('a query without a reachable database is refused, never answered as empty', async () => {
     const database = opened.connect();
     await using index = openEmbeddedIndex({ source: chunkSource(database), mostBytes });
     await database[Symbol.asyncDispose]();

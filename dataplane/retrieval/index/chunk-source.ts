@@ -4,7 +4,7 @@ import type { Database } from '#sql/connect';
 import { chunkAttributes } from './chunk-attributes.ts';
 import { readPartitionName } from './partition-name.ts';
 
-/** Some megabytes of vectors; a page is one statement. */
+/** Rows of one page, some megabytes of vectors; one statement reads a page. */
 const pageSize = 1_000;
 const groupsAtOnce = 50;
 
@@ -18,7 +18,7 @@ type ChunkRow = {
   readonly labels: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly terms: string;
-  /** Base64: the driver reads bytes as hexadecimal text, half as much again. */
+  /** Base64, because the driver would read bytes as hexadecimal text, which is half as long again. */
   readonly vector: string;
 };
 
@@ -40,7 +40,7 @@ export function chunkSource({ sql }: Database): PartitionSource {
           where c.collection_id = ${collectionId} and c.status <> 'deleted'
             and (v.state = 'active' or v.state = 'retired' and not v.cleared
               or v.state = 'building' and v.complete_since is not null)`;
-        // What a reindex wrote before has no change numbers.
+        // Chunks that a reindex wrote before that change have no change numbers.
         return row && { newest: BigInt(row.change_no), forgottenThrough: BigInt(row.complete_since) };
       },
       async page(partition, after, size) {
@@ -86,7 +86,7 @@ function entryOf({ doc, chunk_id, doc_id, labels, metadata, terms, vector }: Chu
   };
 }
 
-/** Copies the bytes, as numbers of 32 bits need an aligned beginning. */
+/** Copies the bytes, because 32-bit numbers require an aligned offset. */
 function vectorOf(base64: string): Float32Array {
   const bytes = Buffer.from(base64, 'base64');
   const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);

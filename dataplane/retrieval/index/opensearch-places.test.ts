@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     openSearchPlaces(database, { prefix, dimensionsOf: () => (dimension === 'unapproved' ? undefined : dimension) });
   const own = (version = 1) => partitionName({ collectionId: ingest.collectionId, version });
 
-  test('processes that ask at the same time get one place, which later questions get too', async () => {
+  test('concurrent requests get one place, and later requests get the same one', async () => {
     const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => open().placeOf(own())));
     expect(first).toMatchObject({
       prefix: expect.stringMatching(/^docs-[0-9a-f]{24}$/),
@@ -44,7 +44,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(new Set(all).size).toBe(3);
   });
 
-  test('the stored vectors decide the number of dimensions, and without one and without a profile there is no place', async () => {
+  test('the stored vectors decide the number of dimensions, and without vectors and a profile there is no place', async () => {
     expect(await open('docs', 'unapproved').placeOf(own())).toBeUndefined();
     await ingest.submit({ docId: 'a', text: 'words' });
     await ingest.drain();
@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open('docs', 3).placeOf(own())).toMatchObject({ dimensions: 8 });
   });
 
-  test('a deleted collection has the place that was kept, until it is left, and no new one', async () => {
+  test('a deleted collection keeps its stored place until it is left, and gets no new one', async () => {
     const { sql } = opened.database;
     const [kept, unknown] = [await open().placeOf(own()), await insertCollection(opened.database)];
     await sql`update retrieval.collections set status = 'deleted'`;
@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().placeOf(own(2))).toMatchObject({ dimensions: 8 });
   });
 
-  test('another prefix gives another place and leaves the first one, which the first prefix takes back', async () => {
+  test('another prefix gets another place and leaves the first one, which the first prefix takes again', async () => {
     const first = await open().placeOf(own());
     const second = await open('other').placeOf(own());
     expect(second?.prefix.replace('other', 'docs')).toBe(first?.prefix);
@@ -92,7 +92,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().leftFor(0)).toEqual([{ partition: own(), place: second }]);
   });
 
-  test('a copy of the database, and one whose tables were restored, has indices of its own', async () => {
+  test('a copy of the database, and one whose tables were restored, have indices of their own', async () => {
     const first = await open().placeOf(own());
     await using copy = await opened.copy();
     const copied = await open('docs', 8, copy.database).placeOf(own());

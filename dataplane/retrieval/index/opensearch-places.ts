@@ -4,26 +4,29 @@ import type { Database } from '#sql/connect';
 import { type IndexPartition, partitionName, readPartitionName } from './partition-name.ts';
 
 type PlacesOptions = {
-  /** Beginning of the names of indices. */
+  /** Prefix of the index names. */
   readonly prefix: string;
-  /** Of the vectors of a profile; undefined while the profile is not approved. */
+  /** Number of dimensions of the vectors of a profile; undefined while the profile is not approved. */
   readonly dimensionsOf: (profileId: string) => number | undefined;
 };
 
 type LeftPlace = { readonly partition: string; readonly place: IndexPlace };
 
 /**
- * Where the partitions of collections are in OpenSearch, kept in the database (docs/design/retrieval-search.md,
- * OpenSearch). Every method rejects with SqlUnavailableError while the database is away.
+ * The places of the partitions of collections in OpenSearch, stored in the database (docs/design/retrieval-search.md,
+ * OpenSearch). Every method rejects with SqlUnavailableError while the database is unavailable.
  */
 export type OpenSearchPlaces = {
-  /** The place of a partition, chosen at the first question; undefined if there is no such partition and none was kept. */
+  /**
+   * The place of a partition, chosen at the first call; undefined if the partition does not exist and no place is
+   * stored.
+   */
   placeOf(partition: string): Promise<IndexPlace | undefined>;
-  /** Records that nothing is at the place of a partition and that it is not used again. */
+  /** Records that the place of a partition is empty and no longer used. */
   leave(partition: string): Promise<void>;
-  /** Places that were left at least so many milliseconds ago. */
+  /** Places that were left at least this many milliseconds ago. */
   leftFor(ms: number): Promise<readonly LeftPlace[]>;
-  /** Forgets a place that was left, after what late writers brought there was removed. */
+  /** Deletes the record of a place that was left, after entries of late writers were removed from it. */
   forget(left: LeftPlace): Promise<void>;
 };
 
@@ -44,7 +47,7 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
       const partition = readPartitionName(name);
       const used = await usedPlace(partition);
       const found = await readLive(database, partition);
-      // A partition that is not live has its place only to be removed from it.
+      // A partition that is not live keeps its place only for the removal of its entries.
       if (found === undefined) return used;
       const own = { prefix: `${prefix}-${found.owner}`, generation: await generationOf(database) };
       if (used?.prefix === own.prefix && used.generation === own.generation) return used;
@@ -60,7 +63,7 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
         where collection_id = ${collectionId} and version = ${version} and left_at is null`;
     },
     async leftFor(ms) {
-      // A place that a query chose between the removal of its version and the end of that round.
+      // Finds places that a query chose between the removal of their version and the end of that round.
       await sql`
         update retrieval.opensearch_places p set left_at = clock_timestamp()
         where left_at is null and not exists (
@@ -85,10 +88,10 @@ export function openSearchPlaces(database: Database, { prefix, dimensionsOf }: P
 }
 
 type Live = {
-  /** Of the tenant and the embedding profile: statistics of terms are those of one index. */
+  /** Digest of the tenant and the embedding profile: term statistics are computed for each index. */
   readonly owner: string;
   readonly profileId: string;
-  /** Of a vector of the partition; undefined without one. */
+  /** Number of dimensions of a stored vector; undefined if the partition has none. */
   readonly dimensions: number | undefined;
 };
 
@@ -117,11 +120,12 @@ async function choosePlace(
   { prefix, dimensions, generation }: IndexPlace,
 ): Promise<void> {
   await database.sql.begin(async (sql) => {
-    // A collection that is deleted meanwhile gets no place, which nobody would empty; its deletion waits for this one.
+    // A collection that is deleted meanwhile gets no place, because no process would empty it; its deletion waits for
+    // this one.
     const collections = await sql`
       select from retrieval.collections
       where collection_id = ${collectionId} and status <> 'deleted' for share`;
-    // Processes that ask at the same time choose the same place one after another.
+    // Concurrent processes choose the same place one after another.
     const versions = await sql`
       select from retrieval.index_versions
       where collection_id = ${collectionId} and number = ${version} and not cleared for update`;
@@ -141,8 +145,8 @@ async function choosePlace(
 }
 
 /**
- * The generation of the present life of the database. A life ends where changes may be missing that an index has: with a
- * restored dump, a copy of the database, a recovery to a point in time or a promoted standby.
+ * The generation of the current life of the database. A life ends when an index may contain changes that the database
+ * lacks: after a restored dump, a copy of the database, a point-in-time recovery or the promotion of a standby.
  */
 async function generationOf(database: Database): Promise<string> {
   const { sql } = database;

@@ -40,7 +40,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     return row?.state;
   };
 
-  /** A replica that loads the version, as others see it, for a number of seconds. */
+  /** Registers a replica that loads the version, for a number of seconds. */
   const hold = (version: number, seconds: number) => opened.database.sql`
     insert into retrieval.preloads (collection_id, version, replica, expires_at)
     values (${ingest.collectionId}, ${version}, ${pretended}, clock_timestamp() + ${seconds} * interval '1 second')
@@ -48,7 +48,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
   const release = () => opened.database.sql`
     update retrieval.preloads set expires_at = clock_timestamp() where replica = ${pretended}`;
 
-  /** A replica with its index, which counts loads and tells what happened to a load while the version was building. */
+  /** A replica with its index, which counts loads and reports the outcome of a load while the version was building. */
   async function openReplica(mostBytes = 64 * 2 ** 20) {
     const parts = new AsyncDisposableStack();
     const source = chunkSource(opened.database);
@@ -104,7 +104,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     return { index, loads, ended, find, preload, [Symbol.asyncDispose]: () => parts.disposeAsync() };
   }
 
-  test('a replica that serves a collection has its next version in memory when it becomes active', async () => {
+  test('a replica that serves a collection has its next version in memory before it becomes active', async () => {
     await using replica = await openReplica();
     for (let at = 0; at < 5; at += 1) await ingest.submit({ docId: `d${at}`, text: `otter ${at}` });
     await ingest.drain();
@@ -115,7 +115,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
       if (step !== 'prepared' || changed) return;
       changed = true;
       await hold(2, 3_600);
-      // What becomes live between the proof and the switch is followed.
+      // A document that becomes live between the proof and the switch is followed.
       await ingest.submit({ docId: 'late', text: 'otter late' }, { docId: 'd0' });
       await ingest.drain();
     };
@@ -133,7 +133,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(await opened.database.sql`select 1 from retrieval.preloads`).toHaveLength(0);
   });
 
-  test('a replica that does not serve the collection loads nothing, and neither does one without room', async () => {
+  test('a replica that does not serve the collection loads nothing, and neither does one without enough memory', async () => {
     await using idle = await openReplica();
     await ingest.submit({ docId: 'a', text: 'otter' });
     await ingest.drain();
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(looks).toBe(1);
   });
 
-  test('a version that lacks a document again is no partition until it is complete, and what was loaded before is forgotten', async () => {
+  test('a version that lacks a document again is no partition until it is complete, and its earlier load is dropped', async () => {
     await using replica = await openReplica();
     const source = chunkSource(opened.database);
     await ingest.submit({ docId: 'a', text: 'otter' }, { docId: 'b', text: 'otter' });

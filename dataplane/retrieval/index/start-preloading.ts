@@ -26,12 +26,15 @@ type Prepared = { readonly collectionId: string; readonly version: number; reado
 
 /** Topic of hints that a building version is complete. */
 const preparedTopic = 'prepared_versions';
-/** How long a switch waits for a replica that does not renew its row, and how often it is renewed, milliseconds. */
+/** How long a switch waits for a replica that does not renew its row, and the interval of renewals, milliseconds. */
 const lease = { lastsMs: 5_000, renewMs: 1_500 } as const;
-/** Between two attempts to subscribe, milliseconds. */
+/** Pause between two attempts to subscribe, milliseconds. */
 const resubscribeMs = 15_000;
 
-/** Publishes a hint that a version is complete and never throws: without it the first query after the switch loads. */
+/**
+ * Publishes a hint that a version is complete. Never throws: without the hint, the first query after the switch loads
+ * the version.
+ */
 export function preparedHints(queue: HintQueue, logger: Logger): () => void {
   return () => {
     queue
@@ -41,9 +44,9 @@ export function preparedHints(queue: HintQueue, logger: Logger): () => void {
 }
 
 /**
- * Loads complete versions of the collections that this replica serves before the switch of their reindex, which waits for
- * it. A version that does not fit beside the partitions in memory is loaded by its first query. It disposes neither the
- * queue nor the index.
+ * Loads complete versions of the collections that this replica serves. The switch of their reindex waits for it. A
+ * version that does not fit beside the partitions in memory is loaded by its first query. It disposes neither the queue
+ * nor the index.
  */
 export function startPreloading({ database: { sql }, index, queue, logger, replica }: PreloadOptions): AsyncDisposable {
   const stop = new AbortController();
@@ -53,7 +56,7 @@ export function startPreloading({ database: { sql }, index, queue, logger, repli
   async function preload({ collectionId, version }: Prepared): Promise<void> {
     const renew = (): Promise<unknown> => holdSwitch(sql, { collectionId, version, replica });
     await renew();
-    // A row that is not renewed ends the wait of the switch, and nothing else.
+    // A failed renewal only ends the wait of the switch.
     const timer = setInterval(() => void renew().catch(() => undefined), lease.renewMs);
     try {
       const isLoaded = await index.preload(partitionName({ collectionId, version }), stop.signal);
@@ -99,7 +102,7 @@ export function startPreloading({ database: { sql }, index, queue, logger, repli
   };
 }
 
-/** Building versions that have every live document. */
+/** Building versions that contain every live document. */
 function readPrepared(sql: Sql): Promise<readonly Prepared[]> {
   return sql<Prepared[]>`
     select v.collection_id as "collectionId", v.number as version, c.active_version as "activeVersion"
@@ -107,7 +110,7 @@ function readPrepared(sql: Sql): Promise<readonly Prepared[]> {
     where v.state = 'building' and v.complete_since is not null and c.status <> 'deleted'`;
 }
 
-/** Lets the switch wait for this replica; nothing if it has happened. */
+/** Makes the switch wait for this replica; does nothing after the switch. */
 function holdSwitch(
   sql: Sql,
   { collectionId, version, replica }: { collectionId: string; version: number; replica: string },

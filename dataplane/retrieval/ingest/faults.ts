@@ -2,8 +2,8 @@
 export type Dependency = 'postgres' | 'objects' | 'content' | 'guard' | 'models';
 
 /**
- * A dependency is away, slow or overloaded: nothing is wrong with the document, and its job is tried again later without
- * a delivery being counted.
+ * A dependency is unavailable, slow or overloaded. The document is not at fault: its job is retried later, and the
+ * delivery does not count.
  */
 export class DependencyUnavailableError extends Error {
   readonly code = 'dependency_unavailable';
@@ -17,14 +17,14 @@ export class DependencyUnavailableError extends Error {
 }
 
 /**
- * Why a document cannot be indexed. Codes stay, messages may change.
- * - `malformed`: the content is no canonical document
+ * Why a document cannot be indexed. Codes are stable, messages may change.
+ * - `malformed`: the content is not a canonical document
  * - `hash_mismatch`: the bytes have another SHA-256 than content_hash
  * - `too_large`: the content is above the limit
  * - `address_refused`: content_ref names an address that is not allowed for the tenant
- * - `content_absent`: the store answered that there is nothing to read, or that the signature has ended
+ * - `content_absent`: the store answered that the object does not exist, or that the signature has expired
  * - `denied`: the policy denies the text
- * - `collection_deleted`: there is no place for it any more
+ * - `collection_deleted`: the collection no longer exists
  * - `embedding_refused`: the model gateway refuses the text or answers with vectors of another form
  */
 type DocumentFaultCode =

@@ -4,7 +4,7 @@ import { SearchUnavailableError } from '#search/search-error';
 import type { Dependency } from '../ingest/faults.ts';
 import { dependencyOf } from '../ingest/worker/dependency-of.ts';
 
-/** What a request or an attempt can wait for; `index` is the search index, `relations` the store of rights. */
+/** Dependencies of requests and attempts; `index` is the search index, `relations` the store of rights. */
 export type FailedDependency = Dependency | 'relations' | 'index';
 
 export const failedDependencies: readonly FailedDependency[] = [
@@ -17,7 +17,10 @@ export const failedDependencies: readonly FailedDependency[] = [
   'index',
 ];
 
-/** The dependency that an error of a request says is away; undefined for any other error, such as a denied text. */
+/**
+ * The dependency that an error of a request reports as unavailable; undefined for any other error, such as a denied
+ * text.
+ */
 export function failedDependency(error: unknown): FailedDependency | undefined {
   if (error instanceof RelationsUnavailableError) return 'relations';
   if (error instanceof SearchUnavailableError) return 'index';

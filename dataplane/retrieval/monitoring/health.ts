@@ -8,15 +8,15 @@ type Check = () => Promise<unknown>;
 type HealthPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
-  /** Which adapters are in use; shown as details. */
+  /** The adapters in use; shown as details. */
   readonly adapters: { readonly queue: string; readonly objects: string; readonly search: string };
   readonly queueAnswers: Check;
   readonly searchAnswers: Check;
 };
 
 /**
- * The state of the dependencies under the names of the contract, whatever adapter is in use: `rabbitmq` is the queue, `s3`
- * the store of objects, `opensearch` the index (obligations retrieval:health:*).
+ * The state of the dependencies under the names of the contract, regardless of the adapter in use: `rabbitmq` is the
+ * queue, `s3` the store of objects, `opensearch` the index (obligations retrieval:health:*).
  */
 export async function readHealth(ports: HealthPorts): Promise<Health> {
   const { database, objects, adapters } = ports;

@@ -23,12 +23,12 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   readonly registry: Metrics;
   attemptEnded(end: AttemptEnd): void;
   stepCompleted(step: IngestStep): void;
-  /** What a look at the job table found; undefined when the database did not answer. */
+  /** The result of reading the job table; undefined if the database did not answer. */
   backlog(found: Backlog | undefined): void;
   dependencyFailed(dependency: FailedDependency): void;
   /** Counts an error if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
-  /** Whether the newest change of a file that is read again was refused, so that its content before serves on. */
+  /** Whether the newest change of a followed file was refused, so that its previous content stays in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
 

@@ -6,7 +6,7 @@ export type Backlog = {
   readonly open: number;
   /** Age of the oldest of them, seconds; 0 without one. */
   readonly oldestSeconds: number;
-  /** Jobs that are not tried again until they are replayed. */
+  /** Jobs that are not retried until they are replayed. */
   readonly deadLetters: number;
 };
 

@@ -4,14 +4,14 @@ import { countTokens } from '#models/count-tokens';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { type PackCandidate, packContext } from './pack-context.ts';
 
-/** Budgets of the property; a figure of the service. */
+/** Number of budgets that the property test tries; a figure of the service. */
 const budgets = 2_000;
 
 const story =
   'Отпуск оплачивается полностью. Holidays are paid in full; see § 4.2.\n\n| день | day |\n|---|---|\n1234567 [a] — ' +
   'ёлка/ель 🎄🎄 http://example.org/путь?x=1\r\n\t  end.   [b]\n\n\n3.14 %% {"k":"v"} <|endoftext|> ';
 
-/** A document whose text repeats a story, cut where it pleases: chunks begin and end anywhere between whole characters. */
+/** A document that repeats a story, cut at random: chunks begin and end anywhere between whole characters. */
 const document = fc
   .record({
     doc: fc.constantFrom('1', '2', '3'),
@@ -69,7 +69,7 @@ verifies(
 
 verifies(
   ['retrieval:packed-context:packed-context', 'retrieval:packed-context:items-entered'],
-  'the whole text of every packed chunk stands in the context, merged chunks included',
+  'the context contains the whole text of every packed chunk, including merged chunks',
   () => {
     fc.assert(
       fc.property(candidates, fc.integer({ min: 1, max: 700 }), (offered, budget) => {
@@ -81,7 +81,7 @@ verifies(
   },
 );
 
-test('chunks of one document that overlap or touch are merged, so that no text stands twice', () => {
+test('chunks of one document that overlap or touch are merged, so that no text occurs twice', () => {
   const text = 'The first part. The second part. The third part.';
   const part = (id: string, from: number, to: number) => chunk(id, text.slice(from, to), from, 'one');
   const packed = packContext([part('b', 16, 32), part('c', 32, 48), part('a', 0, 20)], 1_000, countTokens);
@@ -89,7 +89,7 @@ test('chunks of one document that overlap or touch are merged, so that no text s
   expect(new Set(packed.ids)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('chunks of two documents with the same offsets stay apart, in the order of their rank', () => {
+test('chunks of two documents with the same offsets are not merged and keep the order of their rank', () => {
   const packed = packContext([chunk('two', 'Better.'), chunk('one', 'Good.')], 1_000, countTokens);
   expect(packed.context).toBe('Better.\n\nGood.');
 });
@@ -107,7 +107,7 @@ test('a budget of exactly the tokens of a chunk takes it, and one token less doe
   expect(packContext([one], tokens - 1, countTokens)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a chunk that is too long is passed over for a later one that fits', () => {
+test('a chunk that is too long is skipped, and a later one that fits is taken', () => {
   const long = chunk('long', 'word '.repeat(100));
   expect(packContext([long, chunk('short', 'word')], 10, countTokens).ids).toEqual(['short']);
 });

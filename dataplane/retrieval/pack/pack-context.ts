@@ -1,7 +1,7 @@
-/** A chunk, or a whole document, that may be packed; the best first. */
+/** A chunk, or a whole document, that may be packed; candidates are given best first. */
 export type PackCandidate = {
   readonly id: string;
-  /** Chunks of one document can be merged. */
+  /** Id of the document; chunks of one document can be merged. */
   readonly doc: string;
   readonly title: string | null;
   readonly heading: string | null;

@@ -2,7 +2,10 @@ import type { StoredDocument } from '#contracts/retrieval-documents';
 import type { Sql } from '#sql/connect';
 import { type Visibility, visibleDocument } from './visible-chunks.ts';
 
-/** Which documents are listed: those that the caller may see now, or every live one for a writer of the collection. */
+/**
+ * The documents that are listed: those that the caller may see at present, or every live one for a writer of the
+ * collection.
+ */
 export type DocumentSelection = {
   readonly visibility: Visibility;
   readonly isWriter: boolean;
@@ -12,7 +15,7 @@ type DocumentRow = Omit<StoredDocument, 'available_at'> & {
   readonly available_at: Date;
 };
 
-/** At most `limit` documents after an id, in the order of the bytes of their ids. */
+/** At most `limit` documents after an id, in the byte order of their ids. */
 export async function listDocuments(
   sql: Sql,
   selection: DocumentSelection,
@@ -25,7 +28,7 @@ export async function listDocuments(
   return rows.map(documentOf);
 }
 
-/** The document with an id; undefined if there is none or the caller may not see it now. */
+/** The document with an id; undefined if it does not exist or the caller may not see it at present. */
 export async function findDocument(
   sql: Sql,
   selection: DocumentSelection,
@@ -52,7 +55,7 @@ function selected(sql: Sql, { visibility, isWriter }: DocumentSelection) {
     where ${condition}`;
 }
 
-/** The driver reads years before 100 as others, and offsets with seconds not at all. */
+/** Converts in SQL, because the driver misreads years before 100 and cannot read offsets with seconds. */
 function inUtc(sql: Sql, instant: ReturnType<Sql>) {
   return sql`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

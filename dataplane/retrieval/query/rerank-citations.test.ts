@@ -47,12 +47,12 @@ test.each(['unavailable', 'denied', 'refused', 'invalid'] as const)(
   },
 );
 
-test('a fault that is none of a model is not swallowed', async () => {
+test('a fault that is not a fault of a model is not swallowed', async () => {
   const models = { rerank: () => Promise.reject(new RangeError('x')) };
   await expect(rerankCitations(models, profile, query)).rejects.toThrow(RangeError);
 });
 
-test('the named profile is used if it is approved, and the first one where none is named', () => {
+test('the named profile is used if it is approved, and the first profile if none is named', () => {
   const other = { ...profile, id: 's' };
   const approved = new Map([profile, other].map((each) => [each.id, each]));
   expect(rerankProfileOf(approved, undefined)).toBe(profile);

@@ -2,15 +2,15 @@ import { ModelsError } from '#models/models-error';
 import type { ModelCall, Models, RerankProfile } from '#models/ports';
 
 type Reranking<C> = {
-  /** Best first; in the order in which they were given where reranking was not applied. */
+  /** Best first; in the given order if reranking was not applied. */
   readonly citations: readonly C[];
-  /** What `meta.rerank` of an answer says. */
+  /** The value of `meta.rerank` in an answer. */
   readonly applied: boolean;
 };
 
 /**
- * The approved profile to rerank with: the named one, or the first where none is named. Undefined where the named one is
- * not approved: nothing is reranked then (`retrieval:query:rerank-approved-only`).
+ * The approved profile for reranking: the named one, or the first if none is named. Undefined if the named one is not
+ * approved: nothing is reranked then (`retrieval:query:rerank-approved-only`).
  */
 export function rerankProfileOf(
   approved: ReadonlyMap<string, RerankProfile>,
@@ -20,8 +20,9 @@ export function rerankProfileOf(
 }
 
 /**
- * Orders citations that the caller may see by a model. Where the model is away, refuses a text or answers something else,
- * they keep their order and the answer says that reranking was not applied. Rejects only with the reason of the signal.
+ * Orders citations that the caller may see by a model. If the model is unavailable, refuses a text or gives an invalid
+ * answer, they keep their order and the answer reports that reranking was not applied. Rejects only with the reason of
+ * the signal.
  */
 export async function rerankCitations<C extends { readonly content: string }>(
   models: Pick<Models, 'rerank'>,

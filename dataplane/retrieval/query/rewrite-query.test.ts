@@ -57,12 +57,12 @@ test.each([
   expect(await rewriteQuery(answering(answer), profile, question)).toBe(question);
 });
 
-test('an answer of 2,000 units is a query, without the white space around it', async () => {
+test('an answer of 2,000 UTF-16 units is accepted as a query, without the white space around it', async () => {
   const answer = 'x'.repeat(2_000);
   expect(await rewriteQuery(answering(`  ${answer}\n`), profile, question)).toBe(answer);
 });
 
-test('a rewriting ends with the request that asked for it', async () => {
+test('a rewrite ends with the request that asked for it', async () => {
   await using world = await open();
   world.gateway.play(silence);
   const signal = AbortSignal.abort(new Error('the client has gone'));

@@ -18,7 +18,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search with an inde
   });
   afterAll(() => opened?.[Symbol.asyncDispose]());
 
-  /** Searches with an index that ranks entries of no document, then the one chunk that there is. */
+  /** Searches with an index that ranks entries without a document first, then the only chunk. */
   async function search(mostCandidates: number, hidden: number) {
     const { sql } = opened.database;
     const [chunk] = await sql<{ chunk_id: string }[]>`select chunk_id from retrieval.chunks`;
@@ -48,12 +48,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search with an inde
     return { found: ranked.map(({ chunk: { docId } }) => docId), windows };
   }
 
-  test('a chunk behind more hidden ones than the first window is found within the largest window', async () => {
+  test('a chunk that more hidden ones precede than the first window holds is found within the largest window', async () => {
     expect(await search(100, 99)).toEqual({ found: ['a'], windows: [50, 100] });
     expect(await search(Number.POSITIVE_INFINITY, 999)).toEqual({ found: ['a'], windows: [50, 400, 1_000] });
   });
 
-  test('a search whose largest window shows too few chunks has no answer, and a ranking that ended has one', async () => {
+  test('a search whose largest window shows too few chunks has no answer, and one whose ranking ended has one', async () => {
     await expect(search(100, 100)).rejects.toMatchObject({ code: 'search_unavailable', fault: 'too_deep' });
     expect(await search(102, 100)).toEqual({ found: ['a'], windows: [50, 102] });
   });

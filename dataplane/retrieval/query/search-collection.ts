@@ -24,7 +24,7 @@ export type CollectionSearch = {
   readonly mode: RetrievalMode;
   readonly topK: number;
   readonly condition: AttributeCondition | undefined;
-  /** The profile of the active version; needed by every mode but bm25. */
+  /** The profile of the active version; required by every mode except bm25. */
   readonly profile: EmbeddingProfile | undefined;
   readonly call: { readonly signal: AbortSignal; readonly traceparent: string };
 };
@@ -48,7 +48,7 @@ export const weightsOf: Readonly<Record<RetrievalMode, { readonly vector: number
 const firstWindow = (topK: number): number => Math.max(50, 4 * topK);
 const widening = 8;
 
-/** The embedding profile of the collection is not approved at present: no vector of the query can be made. */
+/** The embedding profile of the collection is not approved at present, so that the query cannot be embedded. */
 export class ProfileUnavailableError extends Error {
   constructor() {
     super('the embedding profile of the collection is not approved at present');
@@ -57,9 +57,10 @@ export class ProfileUnavailableError extends Error {
 }
 
 /**
- * The best visible chunks of a collection, best first. The index proposes candidates and PostgreSQL decides which of them
- * are returned; where too few are left, the window grows up to the whole collection.
- * @throws SearchUnavailableError, ModelsError, SqlUnavailableError, ProfileUnavailableError: never an empty answer instead
+ * The best visible chunks of a collection, best first. The index proposes candidates and PostgreSQL decides which of
+ * them are returned. If too few are visible, the window grows up to the whole collection.
+ * @throws SearchUnavailableError, ModelsError, SqlUnavailableError, ProfileUnavailableError: never an empty answer
+ * instead
  */
 export async function searchCollection(ports: SearchPorts, search: CollectionSearch): Promise<Found> {
   const { collection, topK } = search;
@@ -112,7 +113,7 @@ async function decide(
   return visible.map((chunk) => ({ chunk, score: scores.get(chunk.chunkId) ?? 0 }));
 }
 
-/** Candidates that are not visible may be earlier chunks of a document that changed in between. */
+/** Candidates that are not visible may be earlier chunks of a document that has changed meanwhile. */
 async function isOvertaken(
   { database }: SearchPorts,
   { collection, visibility }: CollectionSearch,

@@ -3,13 +3,13 @@ import { SearchUnavailableError } from '#search/search-error';
 import { findCollection } from '../collections/collection-record.ts';
 import { type CollectionSearch, type RankedChunk, type SearchPorts, searchCollection } from './search-collection.ts';
 
-/** Repetitions of a search whose documents changed while it ran. */
+/** Most repetitions of a search whose documents changed while it ran. */
 const mostRepetitions = 8;
 
 /**
- * Searches a collection as it is, and again where its documents changed between the choice of candidates and the decision:
- * the chunks of the earlier text are not visible any more, and those of the newer one were no candidates.
- * @throws SearchUnavailableError if the collection changed during every repetition; else as `searchCollection`
+ * Searches a collection, and repeats the search if its documents changed between the choice of candidates and the
+ * decision: the chunks of the earlier text are no longer visible, and those of the newer text were no candidates.
+ * @throws SearchUnavailableError if the collection changed during every repetition; otherwise as `searchCollection`
  */
 export async function searchNewest(
   ports: SearchPorts,

@@ -1,6 +1,6 @@
 import type { Sql } from '#sql/connect';
 
-/** A chunk that the caller may see, with what its citation shows. */
+/** A chunk that the caller may see, with the members of its citation. */
 export type VisibleChunk = {
   readonly chunkId: string;
   readonly doc: string;
@@ -16,15 +16,15 @@ export type VisibleChunk = {
   readonly tokens: number;
 };
 
-/** What decides whether a document is visible: the state of the collection and the rights of the caller. */
+/** The conditions for a document to be visible: the state of the collection and the rights of the caller. */
 export type Visibility = {
   readonly tenant: string;
   readonly collectionId: string;
-  /** `every` where the right to read the collection is the right to read its documents. */
+  /** `every` if the right to read the collection includes its documents. */
   readonly labels: readonly string[] | 'every';
 };
 
-/** The condition on a document `d` of a collection `k`, decided at the time of the statement. */
+/** The condition on a document `d` of a collection `k`, evaluated when the statement runs. */
 export function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visibility) {
   const byLabel = labels === 'every' ? sql`true` : sql`d.labels && ${sql.array([...labels])}::text[]`;
   return sql`
@@ -35,8 +35,8 @@ export function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visi
 }
 
 /**
- * The chunks with these ids that are live in a version and that the caller may see now, in the order of the ids. The index
- * proposes; this statement decides (docs/design/retrieval-search.md, What decides).
+ * The chunks with these ids that are live in a version and that the caller may see at present, in the order of the ids.
+ * The index proposes candidates; this statement decides (docs/design/retrieval-search.md, What decides).
  */
 export async function visibleChunks(
   sql: Sql,
@@ -56,7 +56,7 @@ export async function visibleChunks(
     order by i.place`;
 }
 
-/** Whether a document that the caller may see now changed after a change of its collection. */
+/** Whether a document that the caller may see at present changed after a given change of its collection. */
 export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: string): Promise<boolean> {
   const [found] = await sql`
     select 1 from retrieval.documents d, retrieval.collections k

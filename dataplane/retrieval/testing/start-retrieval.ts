@@ -28,7 +28,7 @@ export type OpenedRetrieval = AsyncDisposable & {
   readonly url: string;
   readonly adminUrl: string;
   readonly internalUrl: string | undefined;
-  /** Sends a GET, or a POST where there is a body. */
+  /** Sends a GET, or a POST if there is a body. */
   call(caller: TestCaller, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   send(caller: TestCaller, method: 'DELETE' | 'PATCH' | 'POST', path: string, body?: unknown): Promise<TestAnswer>;
   /** Submits documents and waits until each of their jobs is DONE or FAILED. */
@@ -138,7 +138,7 @@ function headersOf({ tenant = 'acme', user, groups, principals, agent }: TestCal
 
 let made = 0;
 
-/** A document that is submitted as it stands; every call has another key. */
+/** A document in the form of a submit; every call has another key. */
 export function documentOf(collection: string, docId: string, text: string, more: object = {}): object {
   made += 1;
   return {

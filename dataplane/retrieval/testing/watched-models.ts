@@ -4,11 +4,14 @@ import type { Models } from '#models/ports';
 type Fault = ConstructorParameters<typeof ModelsError>[0];
 type Call = 'embed' | 'rerank' | 'complete';
 
-/** Models that treat a sloop as a harbour, rank backwards and rewrite a wharf; they note the calls of queries. */
+/**
+ * Models that embed a sloop like a harbour, rank in reverse order and rewrite a wharf; they record the calls of
+ * queries.
+ */
 export function openWatchedModels(): Models & {
   readonly calls: string[];
   fail(call: Call, fault: Fault): void;
-  /** The next query is embedded never; resolves with the signal of its call. */
+  /** Never answers the embedding of the next query; resolves with the signal of its call. */
   hang(): Promise<AbortSignal>;
   reset(): void;
 } {

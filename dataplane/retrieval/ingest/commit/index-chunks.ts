@@ -52,7 +52,7 @@ export async function indexChunks(tools: IndexTools, work: IndexWork): Promise<n
 
 type CountedChunk = TextChunk & { readonly tokens: number; readonly passage: string };
 
-/** Chunks that the embedding model takes: with a size halved as often as a chunk has too many tokens for it. */
+/** Chunks that the embedding model accepts: the chunk size is halved while a chunk has too many tokens. */
 function fittingChunks(
   { countTokens }: IndexTools,
   { canonical, lengths, profile }: IndexWork,
@@ -96,7 +96,7 @@ async function embedChunks(
   }
 }
 
-/** A trace id that a caller chose freely has no traceparent. */
+/** Returns no traceparent for a trace id in another form, which a caller may choose freely. */
 function traceOf(traceId: string): { readonly traceparent?: string } {
   return /^(?!0{32})[0-9a-f]{32}$/.test(traceId) ? { traceparent: `00-${traceId}-${traceId.slice(16)}-01` } : {};
 }

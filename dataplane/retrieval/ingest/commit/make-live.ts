@@ -2,7 +2,7 @@ import type { Database, TransactionSql } from '#sql/connect';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
 import type { TextRange } from '../text/canonical-text.ts';
 
-/** What a document shows once it is live. */
+/** The properties of a live document. */
 export type LiveDocument = {
   readonly title: string | undefined;
   readonly sourceUrl: string | undefined;
@@ -17,18 +17,18 @@ export type LiveDocument = {
 };
 
 export type LiveOutcome =
-  /** The job is DONE, and live unless a later job had taken effect before. */
+  /** The job is DONE, and live unless a later job had already taken effect. */
   | { readonly kind: 'done' }
   /** Another worker claimed the job, or a later job ended it. */
   | { readonly kind: 'claim_over' }
   /** The collection has versions for which no chunks are written: nothing changed. */
   | { readonly kind: 'versions_missing'; readonly versions: readonly number[] }
-  /** The collection was deleted: nothing changed. */
+  /** The collection was deleted, and nothing has changed. */
   | { readonly kind: 'collection_deleted' };
 
 /**
- * Makes a job take effect in one transaction, conditional on its claim and on no later job having taken effect: the state of
- * the document, counts, the end of this job and of all that it overtakes, and the number of the change as the last
+ * Makes a job take effect in one transaction, if its claim is still valid and no later job has taken effect: the state
+ * of the document, counts, the end of this job and of all that it supersedes, and the change number as the last
  * statement. Locks: document, jobs, collection; every transaction takes them in this order.
  * @param live undefined for a delete
  */
@@ -45,7 +45,7 @@ export async function makeLive(
   }
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class Undone extends Error {
   readonly outcome: LiveOutcome;
 
@@ -82,7 +82,7 @@ async function makeLiveIn(sql: TransactionSql, job: ClaimedJob, live: LiveDocume
 
 type Before = { readonly isNewer: boolean; readonly deleted: boolean };
 
-/** Ends the job, and the older open jobs of the document if it takes effect; false if the claim is over. */
+/** Ends the job, and the older open jobs of the document if it takes effect; false if the claim has ended. */
 async function endJobs(sql: TransactionSql, job: ClaimedJob, isNewer: boolean): Promise<boolean> {
   const own = await sql`
     update retrieval.jobs set status = 'DONE', available_at = clock_timestamp(), updated_at = clock_timestamp()
@@ -96,7 +96,7 @@ async function endJobs(sql: TransactionSql, job: ClaimedJob, isNewer: boolean): 
 }
 
 async function writeDocument(sql: TransactionSql, job: ClaimedJob, live: LiveDocument | undefined): Promise<void> {
-  // An access list that changed after the claim counts: its change waits for the lock of the document, too.
+  // An access list that changed after the claim takes effect: its change also waits for the lock of the document.
   const labelsNow = sql`(select j.labels from retrieval.jobs j where j.job_id = ${job.jobId})`;
   await sql`
     update retrieval.documents set

@@ -1,10 +1,10 @@
 import type { Database } from '#sql/connect';
 import type { ChunkLengths } from '../text/chunk-range.ts';
 
-/** A version that documents are written to, and its embedding profile. */
+/** A version that receives documents, and its embedding profile. */
 export type VersionPlan = { readonly version: number; readonly profileId: string };
 
-/** The versions of a collection that every new document is written to; undefined if it was deleted. */
+/** The versions of a collection that receive every new document; undefined if the collection was deleted. */
 export async function readVersions(
   { sql }: Database,
   collectionId: string,

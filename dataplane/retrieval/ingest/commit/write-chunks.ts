@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { TextChunk } from '../text/chunk-document.ts';
 
-/** A chunk with everything that is stored of it. */
+/** A chunk with all its stored data. */
 export type IndexedChunk = TextChunk & {
   readonly tokens: number;
   readonly terms: readonly string[];
@@ -19,7 +19,10 @@ export type ChunkTarget = {
   readonly version: number;
 };
 
-/** Refuses the write if its author no longer owns the target, and keeps it owned until the transaction ends. */
+/**
+ * Whether the writer still owns the target. If so, the target stays owned until the transaction ends; otherwise the
+ * write is refused.
+ */
 export type WriteCondition = (sql: TransactionSql) => Promise<boolean>;
 
 /** Removes what an earlier attempt wrote; false if the condition does not hold. */
@@ -75,7 +78,7 @@ function chunkRow(target: ChunkTarget, chunk: IndexedChunk): object {
   };
 }
 
-/** Names one content for ever: a later content of the document has another sequence number. */
+/** Identifies one content permanently: a later content of the document has another sequence number. */
 function chunkId({ tenant, collectionId, docId, seq, version }: ChunkTarget, no: number): string {
   const parts = JSON.stringify([tenant, collectionId, docId, seq, version, no]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 40);

@@ -101,7 +101,7 @@ describe('allowed networks', () => {
   });
 
   test.each(['', '10.0.0.0', '10.0.0.1/8', '10.0.0.0/33', 'fd00::1/8', 'example.com/8', '10.0.0.0/-1'])(
-    'the text %j is no network',
+    'the text %j is not a network',
     (text) => {
       expect(parseNetwork(text)).toBeUndefined();
     },

@@ -31,7 +31,7 @@ export function createAddressRules(allowed: readonly Network[]): AddressRules {
   };
 }
 
-/** A network in CIDR notation; undefined if the text is none or its address has bits beyond the prefix. */
+/** A network in CIDR notation; undefined if the text is not one, or if its address has bits beyond the prefix. */
 export function parseNetwork(text: string): Network | undefined {
   if (!ipaddr.isValidCIDR(text)) return undefined;
   const [address, bits] = ipaddr.parseCIDR(text);

@@ -6,13 +6,13 @@ export type HttpsAnswer = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
-/** JSON, and what stores of objects answer for an object that was stored without a type. */
+/** JSON, and the type that object stores return for an object that was stored without one. */
 const mediaTypes = /^(?:application\/(?:[a-z0-9.-]+\+)?json|(?:application|binary)\/octet-stream)$/;
 
 /**
- * Decides before the body is read.
- * @throws DependencyUnavailableError where another attempt may succeed
- * @throws DocumentFault where none does
+ * Checks status and headers before the body is read.
+ * @throws DependencyUnavailableError if another attempt may succeed
+ * @throws DocumentFault if no attempt can succeed
  */
 export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes: number): void {
   if (statusCode === 408 || statusCode === 429 || statusCode >= 500) throw new DependencyUnavailableError('content');
@@ -23,7 +23,7 @@ export function checkHttpsAnswer({ statusCode, headers }: HttpsAnswer, maxBytes:
     const message = `content_ref.uri answered ${statusCode}: check that the object exists and its signature is valid`;
     throw new DocumentFault('content_absent', message);
   }
-  // A compressed body would have other bytes than its hash says, and a size that nobody knows before it is unpacked.
+  // A compressed body would not match its hash, and its size is unknown before it is unpacked.
   const encoding = one(headers['content-encoding']);
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new DocumentFault('malformed', 'content_ref names an object with a content encoding: store it without one');
@@ -42,7 +42,7 @@ function isUtf8(parameter: string | undefined): boolean {
   return charset === undefined || charset === 'utf-8' || charset === 'utf8';
 }
 
-/** Several fields of one name are none of what is expected. */
+/** More than one field of one name is not accepted. */
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }

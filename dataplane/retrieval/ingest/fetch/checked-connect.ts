@@ -19,19 +19,19 @@ type ConnectOptions = {
   readonly resolve: ResolveHost;
   readonly mayConnect: AddressRules;
   readonly timeoutMs: number;
-  /** Certificates in PEM that are trusted instead of those of the system. */
+  /** Certificates in PEM that are trusted instead of those of the operating system. */
   readonly ca?: string;
 };
 
 /**
- * Connects to addresses that were resolved and checked, and to no other: the name is resolved once, by the connection
- * itself. One refused address refuses the host, as it would be reached by another attempt.
+ * Connects only to addresses that were resolved and checked: the name is resolved once, by the connection itself. One
+ * refused address refuses the host, because another attempt could reach it.
  */
 export function checkedConnect({ resolve, mayConnect, timeoutMs, ca }: ConnectOptions): buildConnector.connector {
   const lookup = lookupOf(resolve, mayConnect);
   const connect = buildConnector({ timeout: timeoutMs, lookup, ...(ca === undefined ? {} : { ca }) } as never);
   return (options, callback) => {
-    // An address in the place of a name is not looked up.
+    // A host that is an address is not resolved.
     const literal = options.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(literal) !== 0 && !mayConnect(literal)) return callback(new AddressRefusedError(), null);
     connect(options, (...[error, socket]) => {

@@ -9,16 +9,19 @@ import { createHttpsFetch, type HttpsOptions } from './fetch-https.ts';
 import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';
 
 type ContentFetcherOptions = {
-  /** The approved sources of now. */
+  /** The currently approved sources. */
   readonly sources: () => ContentSources;
-  /** Reads the approved folders; absent where no S3 is configured. The caller disposes it. */
+  /** Reads the approved folders; undefined if S3 is not configured. The caller disposes it. */
   readonly s3?: S3Client;
-  /** Where this service stages documents, if it does so in S3: content_ref never leads there. */
+  /** The staging folder of this service, if it is in S3: content_ref must not refer to it. */
   readonly staging?: S3Address;
   readonly https?: Omit<HttpsOptions, 'mayConnect'>;
 };
 
-/** Reads what a content_ref names (`retrieval:content-ref:uri-s3`, `retrieval:content-ref:uri-https-presigned`). */
+/**
+ * Reads the content that a content_ref names (`retrieval:content-ref:uri-s3`,
+ * `retrieval:content-ref:uri-https-presigned`).
+ */
 export function createContentFetcher(options: ContentFetcherOptions): ContentFetcher & AsyncDisposable {
   const mayConnect = (address: string): boolean => createAddressRules(options.sources().allowedNetworks)(address);
   const https = createHttpsFetch({ ...options.https, mayConnect });
@@ -37,7 +40,7 @@ async function fetchS3(
 ): Promise<Uint8Array> {
   const address = parseS3Address(uri);
   const approved = sources().s3;
-  // The prototype of an object is no list of folders.
+  // Members of the object's prototype are not folders.
   const folders = Object.hasOwn(approved, tenant) ? (approved[tenant] ?? []) : [];
   const isApproved = address !== undefined && folders.some((folder) => isBelow(address, folder));
   const isStaging = address !== undefined && staging !== undefined && isBelow(address, staging);

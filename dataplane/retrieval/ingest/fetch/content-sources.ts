@@ -16,11 +16,11 @@ const network = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Where content_ref may lead: the file of approved sources. */
+/** The file of approved sources, which content_ref may refer to. */
 export const contentSources = z.strictObject({
-  /** Folders in S3 that a tenant's documents may name, by tenant; a tenant that is not listed has none. */
+  /** Folders in S3 that documents may refer to, by tenant; a tenant that is not listed has none. */
   s3: z.record(z.string().min(1), z.array(prefix)).default({}),
-  /** Private networks that an https address may lead to; the open internet needs no entry. */
+  /** Private networks that an https address may be in; the open internet needs no entry. */
   allowedNetworks: z.array(network).default([]),
 });
 

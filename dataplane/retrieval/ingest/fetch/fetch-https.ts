@@ -10,11 +10,11 @@ import { AddressRefusedError, checkedConnect, type ResolveHost } from './checked
 
 export type HttpsOptions = {
   readonly mayConnect: AddressRules;
-  /** Bound of a fetch from the resolution of the name to the last byte, milliseconds; 60,000 by default. */
+  /** Timeout of a fetch from the resolution of the name to the last byte, milliseconds; 60,000 by default. */
   readonly timeoutMs?: number;
-  /** The resolver of the system by default. */
+  /** The resolver of the operating system by default. */
   readonly resolve?: ResolveHost;
-  /** Certificates in PEM that are trusted instead of those of the system. */
+  /** Certificates in PEM that are trusted instead of those of the operating system. */
   readonly ca?: string;
 };
 
@@ -24,12 +24,12 @@ type HttpsFetch = AsyncDisposable & { fetch(uri: string, options: FetchOptions):
 const maxHeaderSize = 16_384;
 
 /**
- * Presigned GETs. Each one has a connection of its own, follows no redirect and sends nothing besides the address: no
- * cookie, no credential, no name of this service.
+ * Fetches presigned GETs. Each has a connection of its own, follows no redirect and sends nothing except the address:
+ * no cookie, no credential, no name of this service.
  */
 export function createHttpsFetch({ mayConnect, timeoutMs = 60_000, resolve = ofSystem, ca }: HttpsOptions): HttpsFetch {
   const connect = checkedConnect({ resolve, mayConnect, timeoutMs, ...(ca === undefined ? {} : { ca }) });
-  // Without pipelining no connection is kept: the next fetch resolves and checks again.
+  // Without pipelining, connections are not reused: the next fetch resolves and checks again.
   const agent = new Agent({ connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
   return {
     async fetch(uri, { maxBytes, signal }) {
@@ -71,7 +71,7 @@ function refused(why: string): DocumentFault {
 type Answer = HttpsAnswer & { readonly body: Readable };
 
 async function read(answer: Answer, maxBytes: number): Promise<Uint8Array> {
-  // A body that is not read to its end has an error when it is destroyed, which would be uncaught.
+  // Destroying a body that was not read to its end emits an error, which would be uncaught.
   answer.body.on('error', () => undefined);
   try {
     checkHttpsAnswer(answer, maxBytes);

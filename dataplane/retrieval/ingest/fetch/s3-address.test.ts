@@ -11,7 +11,7 @@ describe('s3 addresses', () => {
     ['s3://docs/a%2e%2e/b?x#y', { bucket: 'docs', key: 'a%2e%2e/b?x#y' }],
     ['s3://docs/a/..b', { bucket: 'docs', key: 'a/..b' }],
     [`s3://docs/${'a'.repeat(1_024)}`, { bucket: 'docs', key: 'a'.repeat(1_024) }],
-  ])('the address %s is read as it is', (uri, expected) => {
+  ])('the address %s is read without unescaping', (uri, expected) => {
     expect(parseS3Address(uri)).toEqual(expected);
   });
 
@@ -54,7 +54,7 @@ describe('s3 addresses', () => {
 });
 
 describe('approved sources', () => {
-  test('folders and networks are read, and neither is needed', () => {
+  test('folders and networks are read, and both are optional', () => {
     expect(contentSources.parse({})).toEqual({ s3: {}, allowedNetworks: [] });
     const { s3, allowedNetworks } = contentSources.parse({
       s3: { acme: ['s3://docs/acme/', 's3://acme/'] },
@@ -75,7 +75,7 @@ describe('approved sources', () => {
     [{ s3: { acme: ['https://docs/acme/'] } }, ['s3', 'acme', 0]],
     [{ allowedNetworks: ['10.0.0.1/8'] }, ['allowedNetworks', 0]],
     [{ https: true }, []],
-  ])('the sources %j are refused with their path', (value, path) => {
+  ])('the sources %j are refused and the path is named', (value, path) => {
     const { error } = contentSources.safeParse(value);
     expect(error?.issues[0]?.path).toEqual(path);
   });

@@ -7,8 +7,8 @@ const form = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.*)$/su;
 const maxKeyBytes = 1_024;
 
 /**
- * Reads an s3 address. A key with a segment `.` or `..`, an empty segment or a control character is none, because a server
- * may understand another object by it.
+ * Reads an s3 address. A key with a segment `.` or `..`, an empty segment or a control character is refused, because a
+ * server may resolve it to another object.
  */
 export function parseS3Address(uri: string): S3Address | undefined {
   const [, bucket, key] = form.exec(uri) ?? [];

@@ -28,7 +28,7 @@ function decide(outcome: CheckOutcome, texts: readonly string[] = ['secret text'
   return { asked, decision: guard.check(scope, texts, never) };
 }
 
-test('a document is judged by the request section of the served policy, and its masked texts come back', async () => {
+test('a document is judged by the request section of the served policy, and its masked texts are returned', async () => {
   const { asked, decision } = decide({ kind: 'mask', contents: ['*'] });
   expect(await decision).toEqual({ kind: 'passed', texts: ['*'], policyRevision: 'p:3' });
   expect(asked[0]?.slice(0, 3)).toMatchObject([
@@ -66,7 +66,7 @@ test.each(['match_limit', 'output_too_large', 'invalid_replacement'] as const)(
   },
 );
 
-test('a text that cannot be divided is a fault that names its place', async () => {
+test('a text that cannot be divided is a fault that names its position', async () => {
   const { decision } = decide({ kind: 'pass' }, ['a', 'x'.repeat(9_000)]);
   await expect(decision).rejects.toThrow('text 1 has no white space');
 });

@@ -7,11 +7,11 @@ import { judgeTexts } from './judge-texts.ts';
 
 type DocumentGuardOptions = {
   readonly checks: Pick<CheckClient, 'check'>;
-  /** The target of the served policy, as it is now; one document is judged by one target. */
+  /** The current target of the served policy; one document is judged by one target. */
   readonly target: () => ServedTarget;
 };
 
-/** Failures of a check whose cause is the text together with the policy: no later attempt passes. */
+/** Failures of a check that the text and the policy cause together: a retry would fail, too. */
 const faults: Readonly<Partial<Record<string, string>>> = {
   match_limit: 'the policy masks more places than a check may have: split the document',
   output_too_large: 'the masked text is larger than a check may be: split the document',
@@ -20,7 +20,7 @@ const faults: Readonly<Partial<Record<string, string>>> = {
 };
 
 /**
- * Guards documents by a served policy: its request section judges every text, and masked text is what is returned
+ * Guards documents by a served policy: its request section judges every text, and masked texts are returned masked
  * (`client:mask:original-not-stored`, `client:mask:original-not-indexed`).
  */
 export function createDocumentGuard({ checks, target }: DocumentGuardOptions): DocumentGuard {

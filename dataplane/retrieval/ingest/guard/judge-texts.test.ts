@@ -5,7 +5,7 @@ import { type AskGuard, judgeTexts } from './judge-texts.ts';
 
 const bounds = { maxMessages: 3, maxBodyBytes: 8_192 };
 
-/** A guard that masks numbers of four digits, denies a word, and records what it was asked. */
+/** A guard that masks numbers of four digits, denies a word, and records its calls. */
 function guard({ maxMatches = 100 } = {}): { readonly ask: AskGuard; readonly asked: (readonly string[])[] } {
   const asked: (readonly string[])[] = [];
   const ask: AskGuard = async (texts): Promise<CheckOutcome> => {
@@ -23,7 +23,7 @@ function guard({ maxMatches = 100 } = {}): { readonly ask: AskGuard; readonly as
   return { ask, asked };
 }
 
-test('texts that fit into a check are judged whole, as many together as a check may have, and empty ones are not sent', async () => {
+test('texts that fit into a check are judged whole, as many together as a check allows, and empty ones are not sent', async () => {
   const { ask, asked } = guard();
   const texts = ['a', '', 'b 1234', 'c', 'd'];
   expect(await judgeTexts(ask, texts, bounds)).toEqual({ kind: 'passed', texts: ['a', '', 'b *', 'c', 'd'] });
@@ -32,7 +32,7 @@ test('texts that fit into a check are judged whole, as many together as a check 
   expect(asked).toHaveLength(2);
 });
 
-test('a text at the limit of a check is judged whole, and one byte more in pieces that overlap', async () => {
+test('a text at the limit of a check is judged whole, and one with one more byte in overlapping pieces', async () => {
   const room = bounds.maxBodyBytes - checkBytes({ role: 'user', content: '' });
   const { ask, asked } = guard();
   const text = 'word '.repeat(room).slice(0, room);

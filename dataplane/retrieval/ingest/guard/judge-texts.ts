@@ -4,11 +4,11 @@ import { cutsOf, pieceFrom, type TextPiece } from './divide-text.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };
 
-/** Judges messages as one check, each text by itself. */
+/** Judges messages in one check, each text by itself. */
 export type AskGuard = (texts: readonly string[]) => Promise<CheckOutcome>;
 
 type JudgedTexts =
-  /** The texts as the policy lets them pass, masked where it says so. */
+  /** The texts that the policy allows, masked if it masks them. */
   | { readonly kind: 'passed'; readonly texts: readonly string[] }
   | { readonly kind: 'denied' }
   | { readonly kind: 'failed'; readonly code: Extract<CheckOutcome, { kind: 'failed' }>['code'] }
@@ -17,9 +17,9 @@ type JudgedTexts =
 
 type Judged<T> = { readonly kind: 'passed'; readonly value: T } | Exclude<JudgedTexts, { kind: 'passed' }>;
 
-/** The smallest size of pieces, in bytes of their check, to which a text with many masks is divided. */
+/** The smallest size of a piece, in bytes of its check, into which a text with many masks is divided. */
 const leastPieceBytes = 4_096;
-/** Places that are tried for a cut between masks. */
+/** Most places that are tried for a cut between masks. */
 const maxCuts = 16;
 /** Failures of a check that has too many masks: smaller checks have fewer. */
 const tooMany: ReadonlySet<string> = new Set(['match_limit', 'output_too_large']);
@@ -53,7 +53,10 @@ export async function judgeTexts(ask: AskGuard, texts: readonly string[], bounds
 const role = 'user';
 type Unit = { readonly role: string; readonly content: string; readonly index: number };
 
-/** Texts that fit into one check; one by one, and then in pieces, when they have more masks than a check may have. */
+/**
+ * Judges texts that fit into one check. If they have more masks than a check may have, they are judged one by one, and
+ * then in pieces.
+ */
 async function judgeBatch(ask: AskGuard, batch: readonly Unit[], bounds: Bounds): Promise<Judged<readonly string[]>> {
   const contents = batch.map(({ content }) => content);
   const judged = settle(await ask(contents), contents);
@@ -93,8 +96,8 @@ async function judgeLong(ask: AskGuard, text: string, index: number, maxBytes: n
 type Step = { readonly text: string; readonly next: number };
 
 /**
- * Judges one piece and finds where the next one begins: at a place that no mask of this piece spans. Whether one does
- * shows in the parts: the piece is masked as both of its parts are.
+ * Judges one piece and finds where the next one begins: at a place that no mask of this piece spans. No mask spans it
+ * if the masked parts together equal the masked piece.
  */
 async function judgePiece(ask: AskGuard, text: string, piece: TextPiece): Promise<Judged<Step> | { kind: 'no_cut' }> {
   const content = text.slice(piece.start, piece.end);

@@ -1,7 +1,7 @@
 import type { Sql } from '#sql/connect';
 import type { JobOp } from '../submit/decide-submit.ts';
 
-/** A job that this worker may carry on while no other claim follows. */
+/** A job that this worker may process until another claim follows. */
 export type ClaimedJob = {
   readonly jobId: string;
   /** Number of the claim. Every write names it and is refused after a later claim. */
@@ -21,8 +21,9 @@ export type ClaimedJob = {
 export const mostDeliveries = 5;
 
 /**
- * Claims the job that is due first: a new one, one whose lease has ended, or one whose pause is over. The delivery is
- * counted at the claim, so that a worker that dies is counted too. Leases are measured by the clock of the database.
+ * Claims the job that is due first: a new one, one whose lease has expired, or one whose pause has ended. The delivery
+ * is counted at the claim, so that a worker that dies is counted, too. Leases are measured by the clock of the
+ * database.
  */
 export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | undefined> {
   const [row] = await sql<ClaimedJob[]>`
@@ -37,7 +38,7 @@ export async function claimJob(sql: Sql, leaseMs: number): Promise<ClaimedJob | 
   return row;
 }
 
-/** Extends the lease of a claim; false if the claim is over. */
+/** Extends the lease of a claim; false if the claim has ended. */
 export async function renewLease(
   sql: Sql,
   { jobId, attempt }: Pick<ClaimedJob, 'jobId' | 'attempt'>,

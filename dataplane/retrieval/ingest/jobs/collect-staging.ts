@@ -5,16 +5,16 @@ import { stagingFolder } from '../submit/staged-document.ts';
 const uuidType = 2950;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Age from which a staged object without a job is collected, hours: a submit has long ended by then. */
+/** Age at which a staged object without a job is deleted, hours: its submit has ended long before. */
 const orphanHours = 24;
 
-/** Objects whose jobs are looked up at once. */
+/** Number of objects whose jobs are looked up in one statement. */
 const batch = 500;
 
 /**
- * Deletes staged objects that no job needs: those of submits that did not commit, and those whose job ended and was settled
- * while the store was away. Returns how many.
- * @param now of the clock that the store dates its objects with
+ * Deletes staged objects that no job needs: those of submits that did not commit, and those whose job ended and was
+ * settled while the store was unavailable. Returns their number.
+ * @param now from the clock with which the store dates its objects
  */
 export async function collectStaging(
   ports: { readonly database: Database; readonly objects: ObjectStore },

@@ -24,8 +24,8 @@ type ReplayOutcome =
   | 'original_deleted';
 
 /**
- * Gives a FAILED job another five deliveries under the same job_id and sequence number. If a later job took effect in the
- * meantime the replay ends DONE and changes nothing.
+ * Gives a FAILED job five more deliveries under the same job_id and sequence number. If a later job has taken effect,
+ * the replay ends DONE and changes nothing.
  */
 export async function replayJob(
   sql: Sql,

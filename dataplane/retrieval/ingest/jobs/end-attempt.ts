@@ -6,7 +6,7 @@ type Claim = Pick<ClaimedJob, 'jobId' | 'attempt'>;
 /** How long a job waits for dependencies before it becomes a dead letter, hours. */
 export const longestUnavailabilityHours = 24;
 
-/** Shortest and longest pause before a job that waits for a dependency is tried again. */
+/** Shortest and longest pause before a job that waits for a dependency is retried. */
 const pauses = { firstSeconds: 1, mostSeconds: 300 } as const;
 
 /** A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`). */
@@ -18,8 +18,9 @@ export async function failJob(sql: Sql, claim: Claim, failure: { readonly code: 
 }
 
 /**
- * A dependency is away: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at. The pause is
- * as long as the time since the first fault, within bounds, so that it doubles. After 24 hours the job is a dead letter.
+ * A dependency is unavailable: the lease ends, the delivery does not count, and the job stays RUNNING until retry_at.
+ * The pause equals the time since the first fault, within bounds, so that it doubles. After 24 hours the job is a dead
+ * letter.
  */
 export async function releaseJob(sql: Sql, claim: Claim, dependency: string): Promise<void> {
   await sql`
@@ -43,7 +44,7 @@ export async function releaseJob(sql: Sql, claim: Claim, dependency: string): Pr
     where j.job_id = f.job_id`;
 }
 
-/** The worker failed in a way that says nothing of the document: the delivery counts, and the next one comes later. */
+/** The worker failed for a reason unrelated to the document: the delivery counts, and the next one follows later. */
 export async function abandonJob(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update retrieval.jobs set updated_at = clock_timestamp(),
@@ -51,7 +52,7 @@ export async function abandonJob(sql: Sql, claim: Claim): Promise<void> {
     where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
 }
 
-/** The worker shuts down: another one may take the job at once, and the delivery does not count. */
+/** The worker shuts down: another worker may take the job at once, and the delivery does not count. */
 export async function returnJob(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update retrieval.jobs set deliveries = deliveries - 1, due_at = clock_timestamp(), updated_at = clock_timestamp()

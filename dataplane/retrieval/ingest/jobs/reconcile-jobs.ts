@@ -13,26 +13,26 @@ type ReconcilePorts = {
   readonly logger: Logger;
   /** Publishes the hint of new work again. */
   readonly hint: () => void;
-  /** Each removes what something deleted left, such as a collection. */
+  /** Each one removes the remains of deleted objects, such as collections. */
   readonly removals: readonly (() => Promise<unknown>)[];
   readonly onRemovalFailed: (error: unknown) => void;
   readonly now: () => Date;
   readonly everyMs: number;
 };
 
-/** How often staging is searched for orphans, milliseconds. */
+/** How often the staging folder is searched for orphans, milliseconds. */
 const collectMs = 3_600_000;
 
 /**
- * Repairs what a lost hint, a killed worker or an ended submit left behind, at an interval: publishes a hint for due jobs
- * (`retrieval:job-state:lost-notification`), moves jobs without deliveries to the dead letters, removes what
- * ended jobs and deleted collections left.
+ * Repairs the effects of lost hints, killed workers and ended submits at an interval: publishes a hint for due jobs
+ * (`retrieval:job-state:lost-notification`), makes jobs without remaining deliveries dead letters, and removes the
+ * remains of ended jobs and deleted collections.
  */
 export function startReconciling(ports: ReconcilePorts): AsyncDisposable {
   const stop = new AbortController();
   let collectedAt = Number.NEGATIVE_INFINITY;
 
-  /** A store that is away keeps what is to be removed from it, and nothing else. */
+  /** An unavailable store delays its own removals only. */
   function failed(error: unknown): void {
     ports.onRemovalFailed(error);
     ports.logger.warn('ingest_removal_failed', { failure: describeFailure(error) });

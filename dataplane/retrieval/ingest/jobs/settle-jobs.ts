@@ -10,12 +10,12 @@ type SettlePorts = {
 /** How long the staged original of a FAILED job is kept for a replay, days. A denied one is not kept. */
 const failedOriginalDays = 7;
 
-/** Jobs of one round. */
+/** Jobs that one round settles. */
 const batch = 100;
 
 /**
- * Removes what an ended job left behind: the chunks that the document no longer shows and the staged originals of this job
- * and of those that it overtook. A repetition changes nothing.
+ * Removes the remains of an ended job: the chunks that the document no longer shows, and the staged originals of this
+ * job and of those that it superseded. A repetition changes nothing.
  */
 export async function settleJob(ports: SettlePorts, jobId: string): Promise<void> {
   const { sql } = ports.database;
@@ -26,7 +26,7 @@ export async function settleJob(ports: SettlePorts, jobId: string): Promise<void
   await settle(ports, rows);
 }
 
-/** Settles ended jobs whose worker died before it did, and those whose original has been kept long enough. */
+/** Settles ended jobs whose worker died before it did so, and those whose original has been kept long enough. */
 export async function settleJobs(ports: SettlePorts): Promise<number> {
   const rows = await ports.database.sql<EndedJob[]>`
     select job_id as "jobId", payload_key as "payloadKey", doc from retrieval.jobs

@@ -12,15 +12,15 @@ import { switchVersion } from './switch-version.ts';
 
 type BuildOutcome = 'switched' | 'claim_over';
 
-/** Documents that are looked up at once. */
+/** Number of documents that are looked up in one statement. */
 const batch = 100;
-/** Wait for documents that ingest writes at this moment, milliseconds. */
+/** Pause for documents that ingest is writing at the moment, milliseconds. */
 const waitMs = 200;
 
 /**
- * Writes every live document that a building version lacks, then switches to it. Documents that become live meanwhile are
- * written by their own jobs. Every write depends on the claim and on the document's sequence number, so that two workers,
- * or a worker that was stopped, mix nothing.
+ * Writes every live document that a building version lacks, then switches to it. Documents that become live meanwhile
+ * are written by their own jobs. Every write depends on the claim and on the document's sequence number, so that two
+ * workers, or a worker that was stopped, do not mix chunks.
  * @throws DocumentFault, DependencyUnavailableError and the errors of stores
  */
 export async function buildIndex(
@@ -45,7 +45,7 @@ export async function buildIndex(
   }
 }
 
-/** Lets replicas load the complete version, then switches to it. */
+/** Waits until replicas have loaded the complete version, then switches to it. */
 async function prepareAndSwitch(
   ports: IngestPorts,
   claim: ClaimedVersion,
@@ -98,7 +98,7 @@ async function buildDocument(
   const title = stored.title ?? undefined;
   const canonical = { ...(title === undefined ? {} : { title }), text: stored.text, ranges: stored.ranges };
   const checked = await checkAgain(ports, { ...claim, ...stored, doc, canonical }, signal);
-  // Its new text is a job of its own, which writes to every version.
+  // A job of its own writes the new text to every version.
   if (checked === 'resubmitted') return 'left_to_job';
   const profile = ports.profileOf(claim.profileId);
   if (profile === undefined) throw new DependencyUnavailableError('models');
@@ -136,8 +136,8 @@ async function recordBuilt(
 }
 
 /**
- * The document stays as it is, and the claim lasts, until the write has committed. What its own job has completed
- * meanwhile is not written again: a worker that was killed in between would leave it without chunks.
+ * The document stays unchanged and the claim stays valid until the write has committed. A document that its own job has
+ * completed meanwhile is not written again: a worker that was killed in between would leave it without chunks.
  */
 function lackingAndOwned({ collectionId, version, attempt }: ClaimedVersion, doc: string, seq: string): WriteCondition {
   return async (sql) => {

@@ -20,8 +20,8 @@ type StoredText = {
 };
 
 /**
- * Judges a stored text by the policy of today. Where the policy masks more than it did, the masked text is submitted as a
- * job of its own: chunks of one sequence number never change.
+ * Judges a stored text by the current policy. If the policy now masks more, the masked text is submitted as a job of
+ * its own, because chunks of one sequence number never change.
  * @throws DocumentFault if the policy denies the text, DependencyUnavailableError if it is not judged
  */
 export async function checkAgain(
@@ -65,7 +65,7 @@ async function resubmit(
   const isSubmitted = await database.sql.begin(async (sql) => {
     const { stateOf, jobs } = await lockDocuments(sql, tenant, [document]);
     const state = stateOf(document);
-    // A newer job is on its way and is judged itself, or an earlier claim of the reindex has submitted the text.
+    // A newer job exists and is judged itself, or an earlier claim of the reindex has submitted the text.
     if (String(state.lastSeq) !== seq || jobs.length > 0) return false;
     const next = { ...state, lastSeq: state.lastSeq + 1 };
     const staged = { key, uri: objects.uriOf(key), bytes: payload.byteLength };

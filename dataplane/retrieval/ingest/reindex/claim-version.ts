@@ -2,7 +2,7 @@ import type { Sql } from '#sql/connect';
 import { longestUnavailabilityHours } from '../jobs/end-attempt.ts';
 import type { ChunkLengths } from '../text/chunk-range.ts';
 
-/** A building version that this worker may carry on while no other claim follows. */
+/** A building version that this worker may process until another claim follows. */
 export type ClaimedVersion = ChunkLengths & {
   readonly tenant: string;
   readonly collectionId: string;
@@ -13,7 +13,7 @@ export type ClaimedVersion = ChunkLengths & {
 
 type Claim = Pick<ClaimedVersion, 'collectionId' | 'version' | 'attempt'>;
 
-/** Claims a building version that nobody works on; it is resumed where the earlier claim ended. */
+/** Claims a building version without a worker; the build resumes where the earlier claim ended. */
 export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVersion | undefined> {
   const [row] = await sql<ClaimedVersion[]>`
     update retrieval.index_versions v
@@ -31,7 +31,7 @@ export async function claimVersion(sql: Sql, leaseMs: number): Promise<ClaimedVe
   return row;
 }
 
-/** Extends the lease of a claim; false if the claim is over. */
+/** Extends the lease of a claim; false if the claim has ended. */
 export async function renewVersion(sql: Sql, claim: Claim, leaseMs: number): Promise<boolean> {
   const rows = await sql`
     update retrieval.index_versions set due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
@@ -39,7 +39,7 @@ export async function renewVersion(sql: Sql, claim: Claim, leaseMs: number): Pro
   return rows.length > 0;
 }
 
-/** Ends a version that cannot be completed: the active one goes on serving. */
+/** Ends a version that cannot be completed; the active version keeps serving. */
 export async function failVersion(
   sql: Sql,
   claim: Claim,
@@ -51,7 +51,7 @@ export async function failVersion(
     where ${ownVersion(sql, claim)}`;
 }
 
-/** Lets a version rest until a dependency answers again; after 24 hours it has failed. */
+/** Pauses a version until a dependency answers again; after 24 hours it fails. */
 export async function releaseVersion(sql: Sql, claim: Claim, dependency: string, pauseMs: number): Promise<void> {
   await sql`
     update retrieval.index_versions set unavailable_since = coalesce(unavailable_since, clock_timestamp()),

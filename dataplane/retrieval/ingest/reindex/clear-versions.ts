@@ -9,7 +9,7 @@ export type ClearPorts = {
   readonly database: Database;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Longer than a query can take: a query that began before the switch reads the version that it began with. */
+  /** Longer than any query: a query that began before the switch keeps reading the version with which it began. */
   readonly graceMs: number;
 };
 

@@ -4,11 +4,11 @@ import type { ClaimedVersion } from './claim-version.ts';
 
 /** Waits for replicas that load a version before the switch, milliseconds. */
 const preloadWaits = {
-  /** For the first one to begin. */
+  /** Time for the first replica to begin. */
   noticeMs: 500,
-  /** Between two looks. */
+  /** Pause between two checks. */
   everyMs: 200,
-  /** For all of them; the switch then happens anyway, and their first queries wait. */
+  /** Longest wait for all replicas; then the switch happens anyway, and their first queries wait. */
   mostMs: 60_000,
 } as const;
 
@@ -53,7 +53,7 @@ export async function lockBuilding(
       where i.doc = d.doc and i.version = ${version} and i.seq = d.live_seq)
     limit 1`;
   if (lacking === undefined) return 'complete';
-  // The number is raised, so that nothing that was loaded until now is taken for complete later.
+  // The number is raised, so that earlier loads are not taken for complete later.
   await sql`
     with incomplete as (
       update retrieval.index_versions set complete_since = null
@@ -65,7 +65,7 @@ export async function lockBuilding(
   return 'incomplete';
 }
 
-/** Resolves when no replica loads the version any more, or after the longest wait. */
+/** Resolves when no replica is loading the version any more, or after the longest wait. */
 export async function awaitPreloads(
   { sql }: Pick<Database, 'sql'>,
   { collectionId, version }: Pick<ClaimedVersion, 'collectionId' | 'version'>,

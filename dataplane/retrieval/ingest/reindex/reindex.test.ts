@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     const { sql } = opened.database;
     return (await sql`select * from retrieval.collections where collection_id = ${ingest.collectionId}`)[0] ?? {};
   };
-  /** Visible chunks of each document in a version, as a query takes them. */
+  /** Visible chunks of each document in a version, as queries read them. */
   const visible = async (version: number) => {
     const rows = await opened.database.sql<{ doc_id: string; chunks: number }[]>`
       select d.doc_id, count(c.no)::int as chunks from retrieval.documents d
@@ -66,7 +66,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
       'retrieval:reindex:old-version-stays',
       'retrieval:version:profile-change-needs-reindex',
     ],
-    'a reindex builds a version beside the active one and switches to it; the old one goes after its queries have ended',
+    'a reindex builds a version beside the active one and switches to it; the old one is removed after its queries',
     async () => {
       await ingest.submit(
         { docId: 'a', text: text('travel') },
@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     },
   );
 
-  test('documents that change during a reindex reach both versions, also where their job began before it', async () => {
+  test('documents that change during a reindex are written to both versions, even if their job began before it', async () => {
     await ingest.submit({ docId: 'a', text: 'old' }, { docId: 'b', text: 'kept' }, { docId: 'c', text: 'deleted' });
     await ingest.drain();
     await ingest.submit({ docId: 'a', text: text('new words') }, { docId: 'd', text: 'added' });
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     });
   });
 
-  test('a document that changes between the reading and the writing of a reindex is left to its job', async () => {
+  test('a document that changes between the read and the write of a reindex is left to its job', async () => {
     await ingest.submit({ docId: 'a', text: 'old' });
     await ingest.drain();
     await start();
@@ -179,7 +179,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await visible(2)).toEqual(await visible(1));
   });
 
-  test('a reindex whose worker died is resumed, and the writes of the earlier worker are refused', async () => {
+  test('a reindex is resumed after the death of its worker, and the writes of the earlier worker are refused', async () => {
     await ingest.submit(...['a', 'b', 'c'].map((docId) => ({ docId, text: docId })));
     await ingest.drain();
     await start();
@@ -197,7 +197,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await visible(2)).toEqual({ a: 1, b: 1, c: 1 });
   });
 
-  test('models that are away let a reindex rest; a document that cannot be embedded keeps the old version serving', async () => {
+  test('unavailable models pause a reindex, and a document that cannot be embedded keeps the old version serving', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     await ingest.drain();
     await start();
@@ -222,14 +222,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     expect(await build()).toBe('switched');
   });
 
-  test('a reindex judges stored texts again: what is masked now is masked in every version, what is denied fails it', async () => {
+  test('a reindex judges stored texts again: a newly masked text is masked in every version, a newly denied one fails it', async () => {
     await ingest.submit({ docId: 'a', text: 'call 555-0100 now' }, { docId: 'b', text: 'plain' });
     await ingest.drain();
     judge = (given) => given.replaceAll('555-0100', '[phone]');
     await start();
     let building: Promise<unknown> | undefined;
     fail = async () => {
-      // The first embedding is that of the document without a telephone number; the other one has become a job.
+      // The first embedding is that of the document without a telephone number; the other document has become a job.
       fail = () => undefined;
       building = ingest.drain();
     };

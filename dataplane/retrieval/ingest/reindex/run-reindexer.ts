@@ -12,21 +12,21 @@ import { type ClearPorts, clearVersions } from './clear-versions.ts';
 type ReindexerOptions = Omit<ClearPorts, 'database'> & {
   readonly logger: Logger;
   readonly leaseMs: number;
-  /** An old version could not be removed; it is tried again. */
+  /** Called when an old version could not be removed; the removal is retried. */
   readonly onRemovalFailed: (error: unknown) => void;
-  /** How often the table is looked at, milliseconds. */
+  /** How often the table is polled, milliseconds. */
   readonly pollMs: number;
 };
 
 /** How a claim of a building version ended. */
 type BuildEnd = 'switched' | 'claim_over' | 'failed' | 'released';
 
-/** Pause before a version is built further after a fault, milliseconds. */
+/** Pause before a build continues after a fault, milliseconds. */
 const pauseMs = 5_000;
 
 /** Builds versions and removes old ones until it is disposed, one version at a time. */
 export function runReindexer(ports: IngestPorts, options: ReindexerOptions): WorkLoop {
-  /** An index that is away keeps its old versions, and no new one waits for that. */
+  /** An unavailable index keeps its old versions and delays no new one. */
   function failed(error: unknown): void {
     options.onRemovalFailed(error);
     options.logger.warn('reindexer_removal_failed', { failure: describeFailure(error) });
@@ -43,7 +43,7 @@ export function runReindexer(ports: IngestPorts, options: ReindexerOptions): Wor
   }, options);
 }
 
-/** Claims a building version and carries it on; undefined if none is due. */
+/** Claims a building version and processes it; undefined if none is due. */
 export async function buildNext(
   ports: IngestPorts,
   options: Pick<ReindexerOptions, 'logger' | 'leaseMs'>,
@@ -75,7 +75,7 @@ async function recordEnd(
     await failVersion(sql, claim, error);
     return 'failed';
   }
-  // A worker that shuts down gives the version back; a defect of the program is tried again like a dependency that is away.
+  // A worker that shuts down releases the version. A defect of the program is retried like an unavailable dependency.
   await releaseVersion(sql, claim, dependencyOf(error) ?? 'the worker', signal.aborted ? 0 : pauseMs);
   return 'released';
 }

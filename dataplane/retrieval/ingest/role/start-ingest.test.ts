@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     },
   );
 
-  test('a removal that is not possible is counted, repeated, and stops neither the next one nor the hints', async () => {
+  test('a removal that fails is counted and retried, and stops neither the next one nor the hints', async () => {
     const { queue, state } = scriptedQueue();
     const away = new SearchUnavailableError('unreachable');
     const seen = { failures: new Set<unknown>(), removed: 0 };
@@ -148,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     expect(await jobs()).toEqual(before);
   });
 
-  test('masked text is what is stored and indexed, and a denied original is deleted at once', async () => {
+  test('masked text is stored and indexed, and a denied original is deleted at once', async () => {
     await ingest.submit(
       { docId: 'a', text: 'call 555-0100', metadata: { note: '555-0100' } },
       { docId: 'b', text: 'forbidden' },
@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
 
   verifies(
     ['retrieval:delete:content-never-blocks'],
-    'a document whose text is denied today can still be deleted',
+    'a document whose text is denied by the current policy can still be deleted',
     async () => {
       await ingest.submit({ docId: 'a', text: 'words' });
       await ingest.drain();
@@ -181,7 +181,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     },
   );
 
-  test('the document of a content_ref is checked against its hash, with and without prefix, and only its content counts', async () => {
+  test('the document of a content_ref is checked against its hash, with and without prefix, and only its content is used', async () => {
     const uri = 'https://store.example/fetched';
     const hash = fetchedHash(uri);
     await ingest.submit(

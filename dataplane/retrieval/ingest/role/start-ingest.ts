@@ -8,20 +8,20 @@ import type { AttemptEnd } from '../worker/attempt-job.ts';
 import type { IngestPorts } from '../worker/ingest-ports.ts';
 import { runWorker } from '../worker/run-worker.ts';
 
-/** Topic of hints that there are jobs or a reindex. */
+/** Topic of hints about new jobs and reindexes. */
 const jobsTopic = 'ingest_jobs';
 
 type IngestOptions = {
   readonly logger: Logger;
   readonly queue: HintQueue;
-  /** Jobs at a time. */
+  /** Number of concurrent jobs. */
   readonly concurrency: number;
   readonly onAttempt: (end: AttemptEnd) => void;
   /** Removes the entries of a version from the search index. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
-  /** Each removes what something deleted left, such as a collection. */
+  /** Each one removes the remains of deleted objects, such as collections. */
   readonly removals: readonly (() => Promise<unknown>)[];
-  /** A removal, of an old version too, was not possible; it is repeated. */
+  /** Called when a removal, also of an old version, has failed; it is repeated. */
   readonly onRemovalFailed: (error: unknown) => void;
   readonly times: IngestTimes;
 };
@@ -30,9 +30,9 @@ type IngestOptions = {
 export type IngestTimes = {
   /** Longest time that a job waits for the next delivery after its worker died. */
   readonly leaseMs: number;
-  /** How often workers look at the tables without a hint. */
+  /** How often workers poll the tables without a hint. */
   readonly pollMs: number;
-  /** How often lost hints, dead letters and leftovers are looked for. */
+  /** How often lost hints, dead letters and leftovers are searched for. */
   readonly reconcileMs: number;
   /** How long a retired version is kept; longer than a query can take. */
   readonly graceMs: number;
@@ -40,7 +40,7 @@ export type IngestTimes = {
 
 export const ingestTimes: IngestTimes = { leaseMs: 60_000, pollMs: 5_000, reconcileMs: 15_000, graceMs: 120_000 };
 
-/** Publishes a hint and never throws: a lost one is found by reconciliation. */
+/** Publishes a hint. Never throws: reconciliation finds the jobs of a lost hint. */
 export function jobHints(queue: HintQueue, logger: Logger): () => void {
   return () => {
     queue.publish(jobsTopic).catch((error) => logger.warn('ingest_hint_lost', { failure: describeFailure(error) }));

@@ -1,9 +1,9 @@
 import type { Sql } from '#sql/connect';
 import type { JobIdentity } from './decide-submit.ts';
 
-/** Bounds of one tenant. */
+/** Limits of one tenant. */
 export type TenantQuota = {
-  /** Documents that can be found, in all collections together. */
+  /** Live documents in all collections together. */
   readonly documents: number;
   /** Jobs that have not ended. */
   readonly openJobs: number;

@@ -11,7 +11,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   idempotencyKey: fc.constantFrom('k1', 'k2'),
 });
 
-/** The rule in its words: the newest equal job, unless a job with the other op was accepted after it. */
+/** The rule in its own words: the newest equal job, unless a job with the other op was accepted after it. */
 function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], wanted: Step): string | undefined {
   const ofDocument = accepted.filter(({ docId }) => docId === wanted.docId);
   const lastOther = ofDocument.findLastIndex(({ op }) => op !== wanted.op);
@@ -20,7 +20,7 @@ function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], want
     .find((job) => job.contentHash === wanted.contentHash && job.idempotencyKey === wanted.idempotencyKey)?.jobId;
 }
 
-test('batches give the sequence numbers and duplicates of single submits, and those of the rule', () => {
+test('batches give the same sequence numbers and duplicates as single submits and as the rule', () => {
   fc.assert(
     fc.property(fc.array(fc.array(step, { maxLength: 8 }), { maxLength: 8 }), (batches) => {
       const states = new Map<string, SubmitState>();

@@ -1,6 +1,6 @@
 export type JobOp = 'upsert' | 'delete';
 
-/** What decides about a job before it exists; the five parts of `retrieval:submit:deduplicated` and the op. */
+/** The identity of a job before it exists; the five parts of `retrieval:submit:deduplicated` and the op. */
 export type JobIdentity = {
   readonly collectionId: string;
   readonly docId: string;
@@ -37,8 +37,8 @@ export type SubmitDecision =
 
 /**
  * Gives each document of a batch its sequence number, in the order of the batch, or the earlier job that it repeats. A
- * document repeats a job if no job with the other op was accepted in between: the same upsert after a delete brings the
- * document back.
+ * document repeats a job if no job with the other op was accepted in between: the same upsert after a delete restores
+ * the document.
  * @param stateOf the locked row of a document
  * @param newIds the job ids of the batch, one for each document
  */
@@ -54,7 +54,7 @@ export function decideSubmit(
     const first = stateOf(document);
     const state = states.get(first.doc) ?? first;
     const epoch = state.lastOp === document.op ? state.opEpoch : state.opEpoch + 1;
-    // Earlier jobs of the table belong to the epoch with which the batch began.
+    // Earlier jobs in the table belong to the epoch at the start of the batch.
     const key = jobKey(first.doc, epoch === first.opEpoch ? undefined : epoch, document);
     const earlier = known.get(key);
     if (earlier !== undefined) return { kind: 'duplicate', jobId: earlier };

@@ -5,8 +5,8 @@ import type { JobIdentity } from './decide-submit.ts';
 const uuidType = 2950;
 
 /**
- * The places of documents that repeat a job of the current epoch of their document, so that nothing is staged for them. A
- * guess without locks: the transaction that registers the jobs decides.
+ * The positions of documents that repeat a job of the current epoch of their document, so that nothing is staged for
+ * them. This is an estimate without locks: the transaction that registers the jobs decides.
  */
 export async function findDuplicates(
   sql: Sql | TransactionSql,

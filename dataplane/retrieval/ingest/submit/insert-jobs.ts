@@ -12,8 +12,8 @@ export type JobRecord = Omit<Extract<SubmitDecision, { kind: 'accept' }>, 'kind'
 const uuidType = 2950;
 
 /**
- * Creates missing rows of documents and locks all of them in the order of their keys, so that two batches never wait for
- * each other; reads the jobs that documents of the batch may repeat.
+ * Creates missing rows of documents and locks all of them in the order of their keys, so that two batches never
+ * deadlock; reads the jobs that documents of the batch may repeat.
  */
 export async function lockDocuments(
   sql: TransactionSql,
@@ -63,7 +63,7 @@ function rowKey(collectionId: string, docId: string): string {
   return `${collectionId}/${docId}`;
 }
 
-/** Rows of one insert, well below the 65,534 parameters of a statement. */
+/** Rows per insert statement, well below the limit of 65,534 parameters. */
 const rowsOfInsert = 1_000;
 
 /** Writes the new states of the documents and their jobs, and moves new collections to `populating`. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '#kit/json/json-value';
 
-/** The bytes that a submit stages for an upsert: what the worker needs of a canonical document, as JSON. */
+/** The bytes that a submit stages for an upsert: the members of a canonical document that the worker needs, as JSON. */
 export type StagedDocument = {
   readonly content?: JsonValue | undefined;
   readonly content_ref?: { readonly uri: string } | undefined;
@@ -20,7 +20,7 @@ export function stagingKey(tenant: string, jobId: string): string {
 /** Folder of all staged objects. */
 export const stagingFolder = 'staging';
 
-/** Keys of objects have a narrow alphabet; other tenants are named by their hash. */
+/** Keys of objects have a restricted alphabet; tenants with other characters are named by their hash. */
 function tenantSegment(tenant: string): string {
   if (/^[A-Za-z0-9_-]{1,100}$/.test(tenant)) return `t-${tenant}`;
   return `h-${createHash('sha256').update(tenant).digest('hex')}`;

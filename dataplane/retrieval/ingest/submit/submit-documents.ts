@@ -5,11 +5,11 @@ import { findDuplicates } from './find-duplicates.ts';
 import { insertJobs, type JobRecord, lockDocuments, type StagedObject } from './insert-jobs.ts';
 import { stagingKey } from './staged-document.ts';
 
-/** A validated document whose caller may write into its collection. */
+/** A validated document whose caller may write to its collection. */
 export type SubmittedDocument = JobIdentity & {
   /** The collection as the submitter named it. */
   readonly collection: string;
-  /** Who may see the document. */
+  /** Labels of the callers that may see the document. */
   readonly labels: readonly string[];
   /** From `stagedBytes`; undefined for a delete. */
   readonly payload: Uint8Array | undefined;
@@ -32,7 +32,7 @@ type SubmitPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly newId: () => string;
-  /** Tells workers that there is work; it must not throw, as a lost hint is found by reconciliation. */
+  /** Notifies workers of new jobs. It must not throw: reconciliation finds the jobs of a lost hint. */
   readonly hint: () => void;
   /** Called after the payloads are staged and after the jobs are registered. */
   readonly onStep: (step: SubmitStep) => void | Promise<void>;
@@ -40,7 +40,7 @@ type SubmitPorts = {
 
 type SubmitStep = 'staged' | 'registered';
 
-/** Puts of one submit at a time. */
+/** Number of concurrent uploads of one submit. */
 const puts = 8;
 
 /**
@@ -57,7 +57,7 @@ export async function submitDocuments(ports: SubmitPorts, request: SubmitRequest
   await ports.onStep('staged');
   let records = await register(ports, request, ids, staged);
   if (records === 'unstaged') {
-    // A job with another op came in between, so that a document no longer repeats an earlier one.
+    // A job with another op was accepted in between, so that a document no longer repeats an earlier one.
     const rest = await stage(ports, request, ids, (at) => !staged.has(at));
     records = await register(ports, request, ids, new Map([...staged, ...rest]));
   }
@@ -112,7 +112,7 @@ async function register(
   });
   if (records === 'unstaged') return records;
   const unused = [...staged].filter(([at]) => records[at]?.status === 'DEDUPLICATED');
-  // What cannot be deleted now is collected later, as no job refers to it.
+  // An object that cannot be deleted now is collected later, because no job refers to it.
   await Promise.all(unused.map(([, { key }]) => objects.delete(key).catch(() => undefined)));
   return records;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ContentFetcher } from '../ports.ts';
 
-/** A store that has a canonical document at every address. */
+/** A store with a canonical document at every address. */
 export const documentFetcher: ContentFetcher = { fetch: async (_scope, uri) => documentAt(uri) };
 
 /** The SHA-256 of the document at an address. */

@@ -6,7 +6,7 @@ export type MemoryObjects = ObjectStore & {
   readonly date: (key: string, modifiedAt: Date) => void;
 };
 
-/** Objects in memory, for tests that say when the store is away: `guard` is called before every operation. */
+/** Objects in memory, for tests that make the store unavailable: `guard` is called before every operation. */
 export function memoryObjects(guard: () => void = () => undefined): MemoryObjects {
   const objects = new Map<string, { bytes: Uint8Array; modifiedAt: Date }>();
   return {

@@ -29,9 +29,9 @@ export type OpenedIngest = {
   readonly ports: IngestPorts;
   readonly collectionId: string;
   readonly submit: (...documents: readonly TestDocument[]) => Promise<readonly SubmitEntry[]>;
-  /** Claims the next job and carries it to the end of the attempt; undefined if none is due. */
+  /** Claims and processes the next job until the attempt ends; undefined if none is due. */
   readonly work: () => Promise<AttemptEnd | undefined>;
-  /** Works until no job is due. */
+  /** Processes jobs until none is due. */
   readonly drain: () => Promise<void>;
 };
 

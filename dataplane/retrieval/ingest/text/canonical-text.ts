@@ -9,14 +9,14 @@ export type TextRange = {
   readonly page?: number;
 };
 
-/** The stored form of a document: what citations point into and what a reindex reads. */
+/** The stored form of a document, to which citations refer and which a reindex reads. */
 export type CanonicalText = { readonly title?: string; readonly text: string; readonly ranges: readonly TextRange[] };
 
 const betweenBlocks = '\n\n';
 
 /**
- * Joins blocks to one text. A heading is the first line of its range. The title stands beside the text and is carried by
- * every chunk; a document that has nothing else has its title as text.
+ * Joins blocks to one text. A heading is the first line of its range. The title is not part of the text, and every
+ * chunk carries it; if a document contains nothing else, its title is the text.
  */
 export function canonicalText({ title, blocks }: DocumentBlocks): CanonicalText {
   const own: readonly TextBlock[] =

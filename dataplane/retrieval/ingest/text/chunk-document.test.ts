@@ -46,7 +46,7 @@ const lengths = fc.integer({ min: chunkingLimits.minSize, max: 400 }).chain((siz
 );
 
 describe('chunking a document', () => {
-  test('every character is in a chunk except white space between blocks, offsets are true and sizes are bounded', () => {
+  test('every character except white space between blocks is in a chunk, offsets are correct and sizes are bounded', () => {
     fc.assert(
       fc.property(content, lengths, (given, chunking) => {
         const document = canonicalText(textBlocks(given as never));
@@ -113,7 +113,7 @@ describe('chunking a document', () => {
     ]);
   });
 
-  test('headings and pages are carried by every chunk of their section, and the title stands beside the text', () => {
+  test('every chunk carries the heading and page of its section, and the title is separate from the text', () => {
     const sections = [{ heading: 'Hotels', text: 'b '.repeat(60) }, { text: 'End.' }];
     const document = canonicalText(textBlocks({ title: 'Travel', sections, pages: [2, 3] }));
     expect(document.title).toBe('Travel');
@@ -132,7 +132,7 @@ describe('chunking a document', () => {
 });
 
 describe('the stored text of a document', () => {
-  test('tables, other keys and a title alone become text', () => {
+  test('tables, other keys and a title alone are converted to text', () => {
     const text = (content: object) => canonicalText(textBlocks(content as never)).text;
     expect(text({ title: ' Only a title\0' })).toBe('Only a title\ufffd');
     expect(text({})).toBe('');
@@ -148,7 +148,7 @@ describe('the stored text of a document', () => {
     );
   });
 
-  test('pages of another number than the sections are ignored', () => {
+  test('page numbers are ignored if there are more or fewer of them than sections', () => {
     const pages = (given: unknown) =>
       textBlocks({ sections: [{ text: 'a' }, { text: 'b' }], pages: given as never }).blocks.map(({ page }) => page);
     expect(pages([1, 2])).toEqual([1, 2]);

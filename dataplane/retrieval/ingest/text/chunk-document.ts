@@ -37,7 +37,7 @@ function carried({ heading, page }: TextRange): Pick<TextChunk, 'heading' | 'pag
   return { ...(heading === undefined ? {} : { heading }), ...(page === undefined ? {} : { page }) };
 }
 
-/** The text of a chunk as models and the analysis of terms receive it: title and heading first, each once. */
+/** The text of a chunk for models and the analysis of terms: title and heading first, each once. */
 export function chunkInContext(title: string | undefined, chunk: Pick<TextChunk, 'heading' | 'text'>): string {
   const heading = chunk.heading === undefined || chunk.text.startsWith(chunk.heading) ? undefined : chunk.heading;
   return [title === chunk.text ? undefined : title, heading, chunk.text]

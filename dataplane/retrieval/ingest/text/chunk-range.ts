@@ -1,15 +1,15 @@
 /** Lengths in UTF-16 units. */
 export type ChunkLengths = { readonly size: number; readonly overlap: number };
 
-/** Bounds of `chunking` of a collection. An overlap of more than half of a chunk would repeat text without end. */
+/** Limits of `chunking` of a collection. An overlap of more than half of a chunk would repeat text endlessly. */
 export const chunkingLimits = { minSize: 50, maxSize: 8_000, maxOverlapShare: 0.5 } as const;
 
-/** What a chunk must not be cut inside of. */
+/** The units that a chunk should not cut. */
 type Grain = 'prose' | 'rows';
 
 type Span = { readonly start: number; readonly end: number };
 
-/** Ranks of places to cut, best first. */
+/** Ranks of positions to cut, best first. */
 const paragraph = 0;
 const line = 1;
 const sentence = 2;
@@ -17,9 +17,10 @@ const word = 3;
 const anywhere = 4;
 
 /**
- * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one lies in the second half
- * of the span, else of a line, of a sentence, of a word, and between any two characters otherwise. Rows of a table are cut
- * between rows wherever one ends inside of the span. Every span begins after the one before it and not behind its end.
+ * Cuts a range of a text into overlapping spans of at most `size`: at the end of a paragraph if one ends in the second
+ * half of the span, otherwise of a line, of a sentence, of a word, and otherwise between any two characters. Tables are
+ * cut between rows if a row ends inside the span. Every span begins after the start of the previous one and not behind
+ * its end.
  */
 export function chunkRange(text: string, range: Span, lengths: ChunkLengths, grain: Grain): readonly Span[] {
   const spans: Span[] = [];
@@ -49,11 +50,11 @@ function endOf(text: string, start: number, last: number, size: number, grain: G
   return isInsidePair(text, best.at) ? best.at - 1 : best.at;
 }
 
-/** The first good place of the overlap, so that the repeated text begins with a row, a sentence or a word. */
+/** The first good position in the overlap, so that the repeated text begins with a row, a sentence or a word. */
 function nextStart(text: string, { start, end }: Span, overlap: number, grain: Grain): number {
   const earliest = Math.max(start + 1, end - overlap);
   let best = { at: end, rank: anywhere };
-  // A cut inside of a long word repeats a part of it.
+  // A cut inside a long word repeats a part of it.
   const isWordCut = grain === 'prose' && rankOf(text, end) === anywhere;
   for (let at = end - 1; at >= earliest; at -= 1) {
     if (/\s/.test(text.charAt(at))) continue;
@@ -65,7 +66,7 @@ function nextStart(text: string, { start, end }: Span, overlap: number, grain: G
   return isInsidePair(text, earliest) ? earliest + 1 : earliest;
 }
 
-/** How good it is to cut before the character at an offset. */
+/** The rank of a cut before the character at an offset. */
 function rankOf(text: string, at: number): number {
   const [before, after] = [text.charAt(at - 1), text.charAt(at)];
   if (/\s/.test(after)) return /\s/.test(before) ? anywhere : word;

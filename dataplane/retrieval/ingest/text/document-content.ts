@@ -9,7 +9,7 @@ export type DocumentContent = {
   readonly title?: string | undefined;
   readonly sections?: readonly Section[] | undefined;
   readonly tables?: readonly JsonObject[] | undefined;
-  /** The page of each section, counted from 1; ignored in any other form. */
+  /** The page of each section, counted from 1; ignored if the form does not match. */
   readonly pages?: JsonValue | undefined;
   /** Other keys, rendered as lines of text. */
   readonly [key: string]: unknown;

@@ -22,7 +22,7 @@ test('every text of a document is judged: title, headings, texts, tables, other 
   ]);
 });
 
-test('judged texts take the places of those that were given, and unchanged ones change nothing', () => {
+test('judged texts replace the original ones, and unchanged texts change nothing', () => {
   expect(withTexts(document, textsOf(document))).toEqual(document);
   const masked = withTexts(
     document,
@@ -38,11 +38,11 @@ test('judged texts take the places of those that were given, and unchanged ones 
   expect(masked.metadata).toEqual({ '***': '*****://*.*******', '******': { '****': '****' } });
 });
 
-test('another number of texts than was judged is refused', () => {
+test('judged texts of another number than the given ones are refused', () => {
   expect(() => withTexts(document, ['a'])).toThrow(/another number/);
 });
 
-test('the blocks of a stored text are those that it was joined from', () => {
+test('the blocks of a stored text are those from which it was joined', () => {
   const content = fc.record({
     title: fc.string(),
     sections: fc.array(fc.record({ heading: fc.string(), text: fc.string() }, { requiredKeys: ['text'] })),

@@ -3,7 +3,7 @@ import type { JsonObject } from './document-content.ts';
 import { storableText } from './storable-text.ts';
 import type { DocumentBlocks } from './text-blocks.ts';
 
-/** Everything of a document that is stored, indexed or returned as text. */
+/** Every part of a document that is stored, indexed or returned as text. */
 export type JudgedDocument = DocumentBlocks & { readonly metadata: JsonObject };
 
 /** Every text of a document in a fixed order: the title, headings and texts of blocks, keys and strings of metadata. */

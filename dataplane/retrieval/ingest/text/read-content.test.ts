@@ -9,7 +9,7 @@ test.each([
   [{ title: 'a', sections: [{ text: '' }, { heading: 'h', text: 'b' }], tables: [{ any: [1, null] }], more: { a: 1 } }],
   [{ sections: many(retrievalLimits.sections, { text: 'a' }) }],
   [{ tables: many(retrievalLimits.tables, {}) }],
-])('content of the right form is read: %#', (content) => {
+])('valid content is accepted: %#', (content) => {
   expect(readContent(content as never)).toEqual({ kind: 'content', content });
 });
 
@@ -28,7 +28,7 @@ test.each([
   [{ tables: 'x' }, '/tables'],
   [{ tables: [null] }, '/tables/0'],
   [{ tables: many(retrievalLimits.tables + 1, {}) }, '/tables'],
-])('content of another form is refused with the path of its first fault: %#', (content, path) => {
+])('invalid content is refused with the path of its first fault: %#', (content, path) => {
   const reading = readContent(content as never);
   expect(reading).toMatchObject({ kind: 'fault', path });
   expect(JSON.stringify(reading)).not.toContain('secret');

@@ -45,7 +45,7 @@ function sectionFault(section: JsonObject, path: string): ContentFault | undefin
   const { heading } = section;
   if (heading !== undefined && typeof heading !== 'string') return fault(`${path}/heading`, 'must be a string');
   const extra = Object.keys(section).find((key) => key !== 'text' && key !== 'heading');
-  // The key is text of the submitter and is not repeated.
+  // The message does not repeat the key, because it is text of the submitter.
   return extra === undefined ? undefined : fault(path, 'must have no keys besides text and heading');
 }
 

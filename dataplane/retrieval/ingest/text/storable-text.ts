@@ -1,4 +1,4 @@
-/** Longest run of white space in a stored text; shorter than half of the smallest chunk, so that no chunk is blank. */
+/** Longest run of white space in a stored text: less than half of the smallest chunk, so that no chunk is blank. */
 const longestSpace = 16;
 
 /**

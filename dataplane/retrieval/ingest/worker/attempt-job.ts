@@ -11,12 +11,12 @@ import { processJob } from './process-job.ts';
 
 type AttemptOptions = { readonly logger: Logger; readonly leaseMs: number; readonly signal: AbortSignal };
 
-/** How an attempt ended, for metrics. */
+/** The outcome of an attempt, for metrics. */
 export type AttemptEnd = 'done' | 'claim_over' | 'failed' | 'released' | 'abandoned' | 'returned';
 
 /**
- * Processes a claimed job under its lease and records how that ended. If the record itself fails, because the database is
- * away, the lease runs out and another delivery follows.
+ * Processes a claimed job under its lease and records the outcome. If the outcome cannot be recorded because the
+ * database is unavailable, the lease expires and another delivery follows.
  */
 export async function attemptJob(ports: IngestPorts, job: ClaimedJob, options: AttemptOptions): Promise<AttemptEnd> {
   const { leaseMs, signal } = options;

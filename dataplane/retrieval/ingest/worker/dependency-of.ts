@@ -2,7 +2,7 @@ import { ObjectsUnavailableError } from '#objects/objects-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { type Dependency, DependencyUnavailableError } from '../faults.ts';
 
-/** The dependency that an error says is away; undefined for any other error. */
+/** The dependency that an error reports as unavailable; undefined for any other error. */
 export function dependencyOf(error: unknown): Dependency | undefined {
   if (error instanceof DependencyUnavailableError) return error.dependency;
   if (error instanceof SqlUnavailableError) return 'postgres';

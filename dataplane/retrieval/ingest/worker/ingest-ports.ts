@@ -4,7 +4,10 @@ import type { Database } from '#sql/connect';
 import type { Dependency } from '../faults.ts';
 import type { ContentFetcher, DocumentGuard } from '../ports.ts';
 
-/** Stages of an attempt and of a reindex, each reported when it is completed. Metrics count them, and crash tests stop a worker at them. */
+/**
+ * Stages of an attempt and of a reindex, each reported when it is completed. Metrics count them, and crash tests stop a
+ * worker at them.
+ */
 export const ingestSteps = [
   'claimed',
   'read',
@@ -27,22 +30,22 @@ export const ingestSteps = [
 
 export type IngestStep = (typeof ingestSteps)[number];
 
-/** What a worker needs of other parts. It disposes none of them. */
+/** The dependencies of a worker. It disposes none of them. */
 export type IngestPorts = {
   readonly database: Database;
   readonly objects: ObjectStore;
   readonly models: Models;
   readonly fetcher: ContentFetcher;
-  /** `unguarded` is written out where no policy is configured for documents. */
+  /** `unguarded` is explicit if no policy is configured for documents. */
   readonly guard: DocumentGuard | 'unguarded';
   /** An approved profile of the environment; undefined while it is not approved. */
   readonly profileOf: (id: string) => EmbeddingProfile | undefined;
   readonly analyse: (text: string) => readonly string[];
   readonly countTokens: (text: string) => number;
-  /** Called after each step; the attempt goes on when it resolves. */
+  /** Called after each step; the attempt continues when it resolves. */
   readonly onStep: (step: IngestStep) => void | Promise<void>;
-  /** Tells replicas that a building version can be loaded; never throws. */
+  /** Notifies replicas that a building version can be loaded; never throws. */
   readonly hintPrepared: () => void;
-  /** Called when an attempt ends because a dependency is away. */
+  /** Called when an attempt ends because a dependency is unavailable. */
   readonly onUnavailable: (dependency: Dependency) => void;
 };

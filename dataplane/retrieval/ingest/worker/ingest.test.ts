@@ -49,7 +49,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
       'retrieval:job-state:done-sets-available-at',
       'retrieval:collection-state:ready',
     ],
-    'a submitted document is staged, becomes chunks and is DONE; the collection counts it and the staged object is deleted',
+    'a submitted document is staged, chunked and DONE; the collection counts it, and the staged object is deleted',
     async () => {
       const [entry] = await ingest.submit({ docId: 'a', text: text('travel rules') });
       expect(entry).toMatchObject({ docId: 'a', status: 'PENDING' });
@@ -75,7 +75,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
 
   verifies(
     ['retrieval:submit:deduplicated', 'retrieval:submit:deduplicated-no-new-job', 'retrieval:submit:one-key-differs'],
-    'the same submit again has the first job and stages nothing; after a delete it brings the document back',
+    'a repeated submit returns the first job and stages nothing; after a delete it restores the document',
     async () => {
       const [first] = await ingest.submit({ docId: 'a', text: 'one' });
       const [again] = await ingest.submit({ docId: 'a', text: 'one' });
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     },
   );
 
-  test('submits of the same documents at the same time are accepted once each and wait for no other in a circle', async () => {
+  test('concurrent submits of the same documents are accepted once each and do not deadlock', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `d${at}`);
     const batch = (order: readonly string[]) => ingest.submit(...order.map((docId) => ({ docId, text: docId })));
     const answers = await Promise.all([batch(ids), batch(ids.toReversed()), batch(ids), batch(ids.toReversed())]);
@@ -110,7 +110,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     expect(objects.keys()).toHaveLength(ids.length);
   });
 
-  test('a job that a later one overtakes ends DONE with it, and never brings its older text back', async () => {
+  test('a job that a later one supersedes ends DONE with it, and never restores its older text', async () => {
     const [older] = await ingest.submit({ docId: 'a', text: 'older' });
     const [newer] = await ingest.submit({ docId: 'a', text: 'newer' });
     await sql`update retrieval.jobs set due_at = clock_timestamp() + interval '1 hour' where job_id = ${older?.jobId ?? ''}`;
@@ -122,7 +122,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     expect(await ingest.work()).toBeUndefined();
   });
 
-  test('a delete waits for no earlier job, and the earlier job that is replayed afterwards brings nothing back', async () => {
+  test('a delete does not wait for an earlier job, and a later replay of that job restores nothing', async () => {
     const [denied] = await ingest.submit({ docId: 'a', text: 'old' });
     fail = () => {
       throw new ModelsError('refused');
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
 
   verifies(
     ['retrieval:job-state:running-to-failed', 'retrieval:job-state:failed-fills-error'],
-    'a processing error ends the job FAILED with a reason and leaves the version before it',
+    'a processing error ends the job FAILED with a reason and leaves the previous version unchanged',
     async () => {
       await ingest.submit({ docId: 'a', text: 'good' });
       await ingest.drain();
@@ -163,7 +163,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     },
   );
 
-  test('a dependency that is away leaves the job RUNNING with retry_at and counts no delivery; after 24 hours it is a dead letter', async () => {
+  test('an unavailable dependency leaves the job RUNNING with retry_at and counts no delivery; after 24 hours it is a dead letter', async () => {
     const [entry] = await ingest.submit({ docId: 'a', text: 'one' });
     fail = () => {
       throw new ModelsError('unavailable');
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     expect(await replayJob(test1.database.sql, { tenant: 'acme', jobId: entry?.jobId ?? '' })).toBe('not_failed');
   });
 
-  test('a staging store that is away releases the job too', async () => {
+  test('an unavailable staging store releases the job, too', async () => {
     await ingest.submit({ docId: 'a', text: 'one' });
     failObjects = () => {
       throw new ObjectsUnavailableError('unreachable');
@@ -206,7 +206,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
 
   verifies(
     ['retrieval:limits:dead-letter'],
-    'a delivery without an answer is repeated, and the sixth goes to the dead letters, whose replay works',
+    'a delivery without an answer is repeated, the sixth makes the job a dead letter, and its replay succeeds',
     async () => {
       const [entry] = await ingest.submit({ docId: 'a', text: 'one' });
       fail = () => {
@@ -234,7 +234,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
     },
   );
 
-  test('the original of a FAILED job is kept for seven days and then deleted; it cannot be replayed afterwards', async () => {
+  test('the original of a FAILED job is kept for seven days and then deleted; the job cannot be replayed afterwards', async () => {
     const [entry] = await ingest.submit({ docId: 'a', text: 'one' });
     fail = () => {
       throw new ModelsError('refused');

@@ -1,5 +1,5 @@
 /**
- * An instant of the contract in UTC, with at most six digits after the second. PostgreSQL refuses offsets of 16 hours and
+ * An instant of the contract in UTC, with at most six fractional digits. PostgreSQL refuses offsets of 16 hours and
  * more, which RFC 3339 allows, and rounds further digits up.
  */
 export function instantInUtc(text: string): string {

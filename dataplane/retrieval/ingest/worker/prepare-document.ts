@@ -11,7 +11,7 @@ import type { IngestPorts } from './ingest-ports.ts';
 import { instantInUtc } from './instant-in-utc.ts';
 import { readDocument } from './read-document.ts';
 
-/** A document as it may be stored, before it is cut into chunks. */
+/** A document that may be stored, before it is cut into chunks. */
 type PreparedDocument = Omit<LiveDocument, 'versions'> & { readonly canonical: CanonicalText };
 
 /** Reads, judges and joins the text of a job's document. @throws DocumentFault, DependencyUnavailableError */
@@ -35,7 +35,7 @@ export async function prepareDocument(
     title: canonical.title,
     sourceUrl: textOf(document.metadata['url']),
     metadata: document.metadata,
-    // Dates were checked at the submit; a masked one would be no date, so they are read before.
+    // Dates were validated at the submit. They are read before masking, because a masked date is not a date.
     validFrom: instantOf(metadata['valid_from']),
     validUntil: instantOf(metadata['valid_until']),
     text: canonical.text,

@@ -9,14 +9,14 @@ import { settleJob } from '../jobs/settle-jobs.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 import { prepareDocument } from './prepare-document.ts';
 
-/** `claim_over`: another worker has the job, or a later job ended it. */
+/** `claim_over`: another worker has claimed the job, or a later job has ended it. */
 type Processed = 'done' | 'claim_over';
 
-/** Attempts to commit while reindexes add versions in between. */
+/** Most attempts to commit while reindexes add versions in between. */
 const mostCommits = 5;
 
 /**
- * Carries a claimed job to its end. A killed attempt leaves invisible chunks only, which the next attempt removes.
+ * Processes a claimed job to its end. A killed attempt leaves only invisible chunks, which the next attempt removes.
  * @throws DocumentFault, DependencyUnavailableError and the errors of stores
  */
 export async function processJob(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<Processed> {
@@ -64,7 +64,7 @@ async function indexAndCommit(ports: IngestPorts, job: ClaimedJob, signal: Abort
   return live;
 }
 
-/** A version that ended meanwhile is not recorded: its chunks go with it. */
+/** A version that ended meanwhile is not recorded: its chunks are removed with it. */
 function stillOpen<T extends { readonly version: number }>(
   written: readonly T[],
   open: readonly VersionPlan[],
@@ -78,7 +78,7 @@ function approvedProfile({ profileOf }: IngestPorts, id: string) {
   return profile;
 }
 
-/** Chunks are written while the claim lasts: the row of the job stays locked until the write has committed. */
+/** Allows writes while the claim is valid: the row of the job stays locked until the write has committed. */
 function ownedBy(job: ClaimedJob): WriteCondition {
   return async (sql) => {
     const rows = await sql`
@@ -88,7 +88,9 @@ function ownedBy(job: ClaimedJob): WriteCondition {
   };
 }
 
-/** Whether a later job has taken effect: then nothing has to be read and embedded. The commit decides it again. */
+/**
+ * Whether a later job has taken effect, so that reading and embedding is not necessary. The commit checks this again.
+ */
 async function isOvertaken({ sql }: Database, { doc, seq }: ClaimedJob): Promise<boolean> {
   const rows = await sql`select 1 from retrieval.documents where doc = ${doc} and live_seq >= ${seq}`;
   return rows.length > 0;

@@ -8,15 +8,15 @@ import type { DocumentContent, JsonObject } from '../text/document-content.ts';
 import { readContent } from '../text/read-content.ts';
 import type { IngestPorts } from './ingest-ports.ts';
 
-/** Largest content that is read, inline or fetched, bytes. */
+/** Largest content that is read, inline or fetched, in bytes. */
 const mostContentBytes = 64 * 1_024 * 1_024;
-/** Most values of one content: a value takes many times its bytes of memory. */
+/** Most values of one content: in memory, a value takes many times its bytes. */
 const mostValues = 1_000_000;
 
 type ReadDocument = { readonly content: DocumentContent; readonly metadata: JsonObject };
 
 /**
- * Reads the staged document of a job, and what its content_ref names.
+ * Reads the staged document of a job, and the content that its content_ref names.
  * @throws DocumentFault, DependencyUnavailableError, ObjectsUnavailableError
  */
 export async function readDocument(ports: IngestPorts, job: ClaimedJob, signal: AbortSignal): Promise<ReadDocument> {

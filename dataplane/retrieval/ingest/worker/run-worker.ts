@@ -7,17 +7,17 @@ import type { IngestPorts } from './ingest-ports.ts';
 
 type WorkerOptions = {
   readonly logger: Logger;
-  /** Jobs at a time. */
+  /** Number of concurrent jobs. */
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** How often the table is looked at without a hint, milliseconds. */
+  /** How often the table is polled without a hint, milliseconds. */
   readonly pollMs: number;
   readonly onAttempt: (end: AttemptEnd) => void;
 };
 
 /**
- * Claims and processes jobs until it is disposed: on a hint, after a job, and at an interval, so that a lost hint delays a job
- * and loses none. Disposing returns the jobs in hand without counting their deliveries.
+ * Claims and processes jobs until it is disposed: on a hint, after a job, and at an interval, so that a lost hint only
+ * delays a job. Disposing returns the jobs in progress without counting their deliveries.
  */
 export function runWorker(ports: IngestPorts, options: WorkerOptions): WorkLoop {
   const { logger, leaseMs } = options;
