@@ -1,8 +1,8 @@
 // Usage: node hack/download-engine.mjs (--check SLOT | SLOT FILE CHECKSUMS): downloads the ready-made RE2 engine of a
-// release to a file if its SHA-256 stands in CHECKSUMS, or checks that it is offered. Exits with 1 otherwise.
+// release to a file if CHECKSUMS lists its SHA-256, or checks that it is offered. Exits with 1 otherwise.
 //
-// Node 20 runs it before any package is installed. The package re2 has such a program, too, which compares no checksum
-// when the engine comes from a mirror, and knows no proxy.
+// Node 20 runs it before any package is installed. The package re2 has such a program, too, which verifies no
+// checksum of an engine from a mirror and does not support a proxy.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';

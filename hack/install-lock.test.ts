@@ -84,7 +84,7 @@ describe('processes that start at once', () => {
       const number = many.length - left + 1;
       await until('one is in', () => notesSoFar().length === number);
       const inside = Number(notesSoFar().at(-1)?.slice(3));
-      // The others look at it and wait.
+      // The other processes wait for this holder.
       expect(holder()).toMatch(new RegExp(`^${inside}\\.`));
       const child = many.find(({ pid }) => pid === inside);
       child?.kill('SIGKILL');
@@ -132,7 +132,7 @@ describe('a lock', () => {
 });
 
 function deadPid(): number {
-  // No process has so large a number: it is above the largest that Linux and macOS give.
+  // No process has this id: it is above the largest process id of Linux and macOS.
   return 2 ** 22 + 1;
 }
 

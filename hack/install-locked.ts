@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { sha256Hex } from '#contracts/canonical';
 
 /**
- * Installs what the lock file of a folder names, outside of this checkout and once: in the user's cache, again when the
- * lock file changes. Returns the folder that holds node_modules. @throws if npm fails
+ * Installs the packages of the lock file of a folder once, outside of this checkout: in the user's cache, again when
+ * the lock file changes. Returns the folder that holds node_modules. @throws if npm fails
  */
 export function installLocked(own: string, name: string): string {
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portcullis', name);

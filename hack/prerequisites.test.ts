@@ -37,7 +37,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function program(name: string, text: string): void {
-  // Never written through the link to the program of this machine.
+  // Removes the link first, so that the program of this machine is not overwritten.
   rmSync(join(folder, 'bin', name), { force: true });
   writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`);
   chmodSync(join(folder, 'bin', name), 0o755);
@@ -48,26 +48,26 @@ type Machine = {
   /** The content of /etc/os-release. */
   readonly system: string;
   readonly isEngineOffered?: boolean;
-  /** What hack/run is to run. */
+  /** The file that hack/run runs. */
   readonly file?: string;
-  /** Further environment. */
+  /** Additional environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
   /** The folder of the checkout. */
   readonly checkout?: string;
-  /** Words of a command that runs the installation. */
+  /** A command that runs the installation, as arguments. */
   readonly by?: readonly string[];
   /** What npm writes before it fails. */
   readonly npmSays?: string;
 };
 
-/** Runs hack/run in a new checkout on a machine with these programs; npm only notes that it was called. */
+/** Runs hack/run in a new checkout on a machine with these programs; npm only records that it was called. */
 function runOn({ programs, system, isEngineOffered = false, file = 'cli/main.ts', ...more }: Machine) {
   const { environment = {}, checkout = join(folder, 'checkout'), npmSays = '', by = [] } = more;
   for (const name of programs) program(name, 'exit 0');
   const npm = `case "$1 $3" in *registry) echo https://registry.example/; exit ;; config*) echo null; exit ;; esac; echo "$@" >>"${folder}/npm-calls"; echo "${npmSays}"; exit 1`;
   if (programs.includes('npm')) program('npm', npm);
   if (programs.includes('node')) {
-    // The second one asks GitHub for the engine.
+    // The second one requests the engine from GitHub.
     const offer = `case $2 in --check) exit ${isEngineOffered ? 0 : 1} ;; esac`;
     program('node', `${offer}\nexec "${process.execPath}" "$@"`);
   }
@@ -141,7 +141,7 @@ test.each([
   expect(isInstalling).toBe(false);
 });
 
-test('on macOS one command brings git and the compiler', () => {
+test('on macOS one command installs git and the compiler', () => {
   program('uname', 'case $1 in -s) echo Darwin ;; *) echo arm64 ;; esac');
   const { stderr } = runOn({ programs: [], system: '', file: 'hack/check.ts' });
   expect(stderr).toContain('Install it with:  brew install node@24 && xcode-select --install\n');
@@ -219,7 +219,7 @@ test.each([
   ['a registry that refuses', 'npm error code E403', 'refused the request. Log in'],
   ['a changed package', 'npm error code EINTEGRITY', 'is not the one that package-lock.json pins'],
   ['another failure', 'npm error unexpected', 'check the connection to the npm registry'],
-])('a failed npm names cause and remedy for %s', (_what, npmSays, expected) => {
+])('the error of a failed npm contains the cause and the remedy: %s', (_what, npmSays, expected) => {
   const { status, stderr } = runOn({ programs: everything, system: 'ID=debian', npmSays });
   expect(status).toBe(1);
   expect(stderr.toLowerCase()).toContain(expected.toLowerCase());
@@ -234,7 +234,7 @@ test.each([
   expect(isInstalling, stderr).toBe(true);
 });
 
-test('the installation builds the engine if it is not offered and the compiler is there', () => {
+test('the installation builds the engine if no ready-made engine is offered and a compiler is installed', () => {
   expect(runOn({ programs: everything, system: 'ID=debian' }).isInstalling).toBe(true);
 });
 
@@ -248,7 +248,7 @@ test.each([
   );
 });
 
-/** Words that run a command while a folder cannot be written to, which root is only told by its file system. */
+/** The prefix of a command during which a folder cannot be written to; for root this needs a read-only file system. */
 function withReadOnly(path: string): readonly string[] {
   if (process.getuid?.() !== 0) {
     chmodSync(path, 0o555);

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isInside, moduleOf } from './modules.ts';
 import { type BoundaryFinding, type BoundaryRule, importTarget, type Tree } from './tree.ts';
 
-/** Each pair of folders of one module that one imports from the other, with the file that does so first. */
+/** Each pair of folders of one module of which one imports the other, with the first file that does so. */
 function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: string; path: string }> {
   const edges = new Map<string, { from: string; to: string; path: string }>();
   for (const source of tree.sources.values()) {
@@ -38,7 +38,7 @@ const loadedByName: readonly { readonly files: RegExp; readonly name: string }[]
   { files: /^[^/]+\.config\.ts$/, name: 'default' },
 ];
 
-/** Marks a name as imported from a file, and from those whose names it passes on. */
+/** Marks a name as imported from a file, and from the files that it re-exports. */
 function markImported(tree: Tree, path: string, name: string, imported: Map<string, Set<string>>): void {
   const names = imported.get(path) ?? new Set();
   if (names.has(name)) return;

@@ -14,7 +14,7 @@ function eachImport(
   );
 }
 
-/** Relative imports carry their extension and lead to a file; aliases carry none and lead to one too. */
+/** A relative import has a file extension, an alias has none; both must resolve to a file. */
 const resolution: BoundaryRule = {
   name: 'every relative or aliased import leads to a file',
   check: (tree) => {
@@ -55,7 +55,7 @@ const membership: BoundaryRule = {
       .map((path) => ({ path, message: 'belongs to no module: add its folder to hack/boundaries/modules.ts' })),
 };
 
-/** Libraries do not know proof code, and no source reaches into tests. */
+/** No source imports proof code or tests. */
 const proofs: BoundaryRule = {
   name: 'no source imports tests, fakes or test data',
   check: (tree) =>
@@ -86,7 +86,7 @@ const judgement: BoundaryRule = {
 
 const controllerOf = (path: string): string | undefined => /^operator\/controllers\/([^/]+)\//.exec(path)?.[1];
 
-/** What two controllers decide alike belongs to a folder beside `controllers/`, for example `acceptance/`. */
+/** A decision that two controllers share belongs in a folder beside `controllers/`, for example `acceptance/`. */
 const controllers: BoundaryRule = {
   name: 'no controller imports another controller',
   check: (tree) =>

@@ -29,7 +29,7 @@ export const domainFolders: readonly string[] = [
 ];
 /** A file of this name decides from a snapshot, in any module. */
 const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
-/** Makers of desired objects are pure in any controller. */
+/** Files that make desired objects are pure in every controller. */
 const makers = /^operator\/.*\/resources\//;
 
 const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);

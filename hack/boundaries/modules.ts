@@ -72,7 +72,7 @@ export const modules: readonly Module[] = [
   { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity, flow] },
 ];
 
-/** Folders whose files import whatever they prove or generate from. */
+/** Folders whose files may import any module, because they test it or generate from it. */
 export const freeFolders: readonly string[] = ['e2e', 'hack', 'examples'];
 
 /** The test support that tests outside of e2e may import. */

@@ -2,14 +2,14 @@ import { parseAst } from 'vitest/node';
 
 type Import = {
   readonly specifier: string;
-  /** An import or export of types alone, gone at run time. */
+  /** An import or export of types only, which does not exist at run time. */
   readonly typeOnly: boolean;
   /** A file that is not imported but named by `new URL(..., import.meta.url)`: run as a process or a worker. */
   readonly asUrl: boolean;
   readonly line: number;
   /** Exported names that the importing file takes; `*` stands for all of them. */
   readonly names: readonly string[];
-  /** `export * from`: the importing file offers all of them in turn. */
+  /** `export * from`: the importing file re-exports all of them. */
   readonly passedOn: boolean;
 };
 
@@ -171,7 +171,7 @@ function withoutTexts(text: string, ranges: readonly (readonly [start: number, e
   return [...pieces, text.slice(from)].join('');
 }
 
-/** Tells code from comments in a source without texts, where each of these marks begins a comment. */
+/** Separates code from comments in a source whose texts are blanked, so that each of these marks begins a comment. */
 function splitComments(text: string): { readonly code: string; readonly comments: string } {
   const code: string[] = [];
   const comments: string[] = [];

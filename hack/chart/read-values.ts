@@ -12,7 +12,7 @@ export type ChartValue = {
 /** Keys whose content the chart does not declare: their default is one value as a whole. */
 const whole = new Set(['resources', 'labels']);
 
-/** The values of values.yaml in their order; a comment stands above its key. */
+/** The values of values.yaml in their order; the comment of a key is above it. */
 export function readValues(text: string): readonly ChartValue[] {
   const document = parseDocument(text);
   if (!isMap(document.contents)) throw new TypeError('the top level of values.yaml is not a map');

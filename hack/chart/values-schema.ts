@@ -10,7 +10,7 @@ import { workloadTemplateSchema } from '../../operator/environment/workload-temp
 const apiObject = z.record(z.string(), z.unknown());
 const apiObjects = z.array(apiObject);
 
-/** Names of objects and hosts: what the API server takes. */
+/** Names of objects and hosts, as the API server accepts them. */
 const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const secretName = z.union([z.literal(''), z.string().max(253).regex(dnsName)]);

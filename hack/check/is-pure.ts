@@ -39,7 +39,7 @@ export function isPure(tree: Tree, path: string): boolean {
     for (const { specifier, typeOnly, asUrl } of source.imports) {
       if (typeOnly) continue;
       const target = importTarget(file, specifier);
-      // A source that is named by its address is started as a process or as a worker.
+      // A source that is named by a URL is started as a process or as a worker.
       if (asUrl && specifier.endsWith('.ts')) return false;
       if (asUrl) continue;
       if (target.kind === 'node' && !nodeModules.has(target.name)) return false;

@@ -8,7 +8,7 @@ export const quickSuites = ['boundaries', 'pure', 'unit', 'conformance', 'platfo
 export const fullSuites = ['slow', 'constellation'] as const;
 export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[number];
 
-/** Of the tests beside their subject: those that start databases or whole platforms, wait for leases or search long. */
+/** Tests beside their subject that start databases or whole platforms, wait for leases, or run long searches. */
 export const slowFiles: readonly string[] = [
   'cli/change-verbs.test.ts',
   'cli/frozen-processes.test.ts',

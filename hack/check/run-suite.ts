@@ -52,7 +52,7 @@ function collect(modules: readonly TestModule[], unhandled: number): StepOutcome
           proved.push(...provedBy(test));
           break;
         case 'skipped':
-          // A failed hook leaves its tests without a run and is itself the failure.
+          // The tests of a failed hook do not run; the hook itself counts as the failure.
           if (broken > 0 && result.note === undefined) break;
           skipped.push({ test: titleOf(test), reason: result.note ?? reasonInTitle(test.fullName) });
           break;

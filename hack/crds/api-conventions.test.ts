@@ -8,7 +8,7 @@ import { renderDefinition, resourceStructure } from './render-definition.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 import { type Field, fieldsOf } from './walk-schema.ts';
 
-// The rows of docs/api-conventions.md that a machine can judge; each test names its row.
+// The rows of docs/api-conventions.md that a program can check; each test names its row.
 
 type Key = keyof typeof kinds;
 const keys = Object.keys(kinds) as Key[];

@@ -34,8 +34,8 @@ type Members = Readonly<Record<string, StructuralSchema>>;
 
 /**
  * One object for all alternatives of a union. The discriminator lists every value, the members of the alternatives are
- * optional where not all have them, and rules say what belongs to which value.
- * @throws TypeError when the alternatives differ in a way that this cannot say
+ * optional where not all have them, and rules state which members belong to which value.
+ * @throws TypeError when the alternatives differ in a way that such an object cannot express
  */
 export function mergeArms(arms: readonly Arm[], place: string): StructuralSchema {
   const discriminator = findDiscriminator(arms, place);
@@ -127,7 +127,7 @@ function narrowing(narrow: StructuralSchema, wide: StructuralSchema, place: stri
   return { member: only[0], values };
 }
 
-/** Which members are there for which values of the discriminator; members of one fate share a rule. */
+/** Rules for members that exist for some values of the discriminator only; members of the same values share a rule. */
 function presenceRules(
   tagged: readonly TaggedArm[],
   names: readonly string[],

@@ -7,10 +7,10 @@ import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 type KindKey = keyof typeof kinds;
 
 export const partOf = { 'app.kubernetes.io/part-of': 'portcullis' };
-/** Helm keeps what carries this when a release is removed: with the definition would go every resource. */
+/** Helm keeps such an object when a release is uninstalled: deleting a definition would delete every resource of it. */
 const keep = { 'helm.sh/resource-policy': 'keep' };
 
-/** The schema of a whole resource of one kind, without what every resource has. */
+/** The schema of a whole resource of one kind, without the members that every resource has. */
 export function resourceStructure(key: KindKey): StructuralSchema {
   const { description, spec, status } = presentations[key];
   const { spec: specSchema, status: statusSchema } = resourceSchemas[key].shape;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ValidationRule } from '#resources/validation-rules';
 import { type JsonSchema, mergeArms } from './merge-arms.ts';
 
-/** A node of a structural schema (apiextensions.k8s.io/v1): every node has one type, and nothing is a reference. */
+/** A node of a structural schema (apiextensions.k8s.io/v1): every node has one type and is not a reference. */
 export type StructuralSchema = {
   description?: string;
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
@@ -26,8 +26,8 @@ export type StructuralSchema = {
 
 /**
  * The structural schema of a zod schema. Unions over a discriminator become one object whose members are optional, with
- * rules that say which belongs to which value.
- * @throws TypeError for what a structural schema cannot say, so that no limit is lost in silence
+ * rules that state which member belongs to which value.
+ * @throws TypeError for a schema that a structural schema cannot express, so that no limit is lost silently
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   return convert(z.toJSONSchema(schema, { io: 'input', reused: 'inline' }) as JsonSchema, '');

@@ -37,7 +37,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Installs the engine in a new checkout. @returns the engine that is in place, the output and the paths asked for */
+/** Installs the engine in a new checkout. @returns the engine that is in place, the output and the requested paths */
 async function installEngine({ packaged, cached, checksums = recorded, release }: Installation) {
   using scratch = temporaryFolder();
   const at = (path: string): string => join(scratch.path, path);

@@ -35,7 +35,7 @@ function shown(value: unknown): string {
   return code(typeof value === 'string' && value !== '' ? value : JSON.stringify(value));
 }
 
-/** The schema that Helm holds values against, and the page that lists them. */
+/** The schema with which Helm validates values, and the page that lists them. */
 export function generate(): ReadonlyMap<string, string> {
   const values = readValues(readFileSync(join(root, 'charts/portcullis/values.yaml'), 'utf8'));
   const rows = values

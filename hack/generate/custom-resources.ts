@@ -4,7 +4,7 @@ import { renderAdmission, renderRoles } from '../crds/render-admission.ts';
 import { renderDefinition } from '../crds/render-definition.ts';
 
 const notice = '# Written by npm run generate from the schemas in libraries/resources/.\n';
-/** The chart takes the same files in as they are. */
+/** The chart contains the same files unchanged. */
 const chart = 'charts/portcullis/files';
 
 function yamlOf(documents: readonly unknown[]): string {

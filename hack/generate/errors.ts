@@ -10,7 +10,7 @@ import { type FailureReason, failureReasons } from '#resources/model-binding';
 import { clientErrors } from '../../dataplane/gateway/relay/client-error.ts';
 import { code, page, table } from '../reference/markdown.ts';
 
-/** Every error code that a caller, a client or the author of a policy can meet. */
+/** Every error code that a caller, a client or the author of a policy can receive. */
 export function generate(): ReadonlyMap<string, string> {
   const runtime = Object.entries(checkErrors).map(([name, { status, meaning }]) => [
     String(status),

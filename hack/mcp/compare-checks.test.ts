@@ -7,7 +7,7 @@ const ping = { scenario: 'ping', id: 'ping', status: 'SUCCESS', message: '' };
 const logs = { scenario: 'logs', id: 'level', status: 'FAILURE', message: 'Failed: Method not found' };
 const kindsOf = (...checks: readonly (typeof ping)[]) => compareChecks(checks, expected).map(({ kind }) => kind);
 
-test('checks that end as expected are passed and expected', () => {
+test('a check that ends as expected counts as passed, or as expected if it must fail', () => {
   expect(kindsOf(ping, logs)).toEqual(['passed', 'expected']);
   expect(kindsOf(ping, { ...logs, status: 'WARNING' })).toEqual(['passed', 'expected']);
   expect(kindsOf({ ...ping, status: 'INFO', id: 'sent' }, ping, logs)).toEqual(['passed', 'expected']);
@@ -22,10 +22,10 @@ test.each([
   ['a check that is reported twice', [ping, ping, logs]],
   ['a check that nothing is expected of', [ping, logs, { ...ping, id: 'other' }]],
   ['a suite that reports nothing', []],
-])('%s has failed', (_, checks) => {
+])('%s counts as failed', (_, checks) => {
   expect(kindsOf(...checks)).toContain('failed');
 });
 
-test('no check is expected to pass and to fail', () => {
+test('no check is in both the list of expected passes and that of expected failures', () => {
   expect(expectedPasses.filter((name) => name in expectedFailures)).toEqual([]);
 });

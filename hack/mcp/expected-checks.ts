@@ -1,4 +1,4 @@
-/** A check of the conformance suite that this server does not fulfil: why, and words of the message that says so. */
+/** A check of the conformance suite that this server fails: the reason, and a part of the message of the check. */
 export type ExpectedFailure = { readonly reason: string; readonly message: string };
 
 const noLogging = 'the server sends no log messages and does not declare the capability logging';

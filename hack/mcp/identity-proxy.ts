@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 type IdentityProxy = AsyncDisposable & { readonly origin: string };
 
-/** Forwards requests unchanged but for the headers of a caller, which clients that test any server cannot send. */
+/** Forwards requests and adds the headers of a caller, which a generic test client cannot send. */
 export async function openIdentityProxy(
   target: string,
   headers: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import type { Tree } from '../boundaries/tree.ts';
 
-/** A place where a test says that it proves a row. */
+/** A place where a test cites the id of a row that it proves. */
 type Citation = { readonly id: string; readonly path: string; readonly line: number };
 
 const requirementId = /^[a-z][a-z0-9]*(-[a-z0-9]+)*(:[a-z0-9]+(-[a-z0-9]+)*){2}$/;

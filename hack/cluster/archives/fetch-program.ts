@@ -20,7 +20,7 @@ export function folderOfProgram({ name, version }: ArchiveProgram): string {
 /**
  * Returns the folder of a program. The first call fetches its archives with Maven, compares their checksums and unpacks
  * them; later calls find it in the cache.
- * @throws ClusterError when Maven is missing, an archive cannot be had or has another checksum
+ * @throws ClusterError when Maven is missing, an archive cannot be downloaded or has another checksum
  */
 export async function fetchProgram(program: ArchiveProgram, progress: ProgressReporter): Promise<string> {
   const folder = folderOfProgram(program);

@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of a Java of at least this version: that of JAVA_HOME, or the newest installed one; undefined without. */
+/**
+ * The folder of a Java of at least this version: JAVA_HOME, or the newest installed one; undefined if there is none.
+ */
 export function findJava(least: number): string | undefined {
   const given = process.env['JAVA_HOME'];
   const installed = globSync(['/usr/lib/jvm/*', '/opt/java/*', '/Library/Java/JavaVirtualMachines/*/Contents/Home']);

@@ -117,7 +117,7 @@ describe('a control plane with simulated nodes', () => {
   );
 });
 
-describe('a control plane that cannot start says why and leaves nothing', () => {
+describe('a control plane that cannot start reports the reason and leaves no process and no file', () => {
   test('a control plane does not start on a port that is in use', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');

@@ -8,7 +8,7 @@ const setpriv = '/usr/bin/setpriv';
 const canTry = process.platform === 'linux' && userInfo().uid === 0 && existsSync(setpriv);
 const file = fileURLToPath(new URL('./space.ts', import.meta.url));
 
-test('a root user without the right to create namespaces gets an error that says so', ({ skip }) => {
+test('a root user without the right to create namespaces gets the error of unshare', ({ skip }) => {
   if (!canTry) skip('rights are taken from root by setpriv on Linux');
   const script = `const { spaceProblem } = await import(${JSON.stringify(file)});
     console.log(spaceProblem('/usr/bin/unshare'));`;

@@ -50,8 +50,8 @@ function inNewNamespaces(script: string, ...args: readonly string[]): readonly s
 }
 
 /**
- * Creates namespaces with a pair of interfaces and removes them again. @returns the system's reason why this machine
- * refuses; undefined when it does not
+ * Creates namespaces with a pair of interfaces and removes them again. @returns the error of the system when it
+ * refuses; undefined otherwise
  */
 export function spaceProblem(unshare: string): string | undefined {
   const script = `${preparation}\nip link add one type veth peer name other`;
