@@ -36,7 +36,7 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
   }) => void;
   /** Called with the error that an operation threw when the answer is `internal`. */
   readonly onInternalError: (operation: Name, error: unknown) => void;
-  /** JSON documents by path, served to everybody, such as OpenAPI documents. */
+  /** JSON documents by path, served without authentication, such as OpenAPI documents. */
   readonly documents?: Readonly<Record<string, Buffer>>;
 };
 

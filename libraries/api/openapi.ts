@@ -18,11 +18,11 @@ type DocumentParts = {
   readonly version: string;
   readonly summary: string;
   readonly description: string;
-  /** What serves the paths. */
+  /** Description of the server that serves the paths. */
   readonly server: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, unknown>>;
-  /** What the bearer token must be; absent for a document without protected paths. */
+  /** Description of the bearer token; absent for a document without protected paths. */
   readonly token?: string;
   /** Headers of answers besides traceparent. */
   readonly headers?: Readonly<Record<string, unknown>>;
@@ -118,8 +118,8 @@ function reference(kind: 'headers' | 'schemas', name: string) {
 }
 
 /**
- * JSON Schema 2020-12 of named bodies, sorted by name, with references among them. A schema that is both written and
- * read is described as it is read.
+ * JSON Schema 2020-12 of named bodies, sorted by name, with references among them. A schema of both requests and
+ * responses is described as in responses.
  */
 export function componentSchemas(bodies: {
   readonly written: Readonly<Record<string, z.ZodType>>;

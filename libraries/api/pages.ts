@@ -14,7 +14,7 @@ export function readLimit(
  * Cursors of one list. A cursor names the last entry of a page, so that it is valid on every replica; it is neither
  * encrypted nor authenticated and must contain only data that the caller knows.
  * @param list names the list and the version of its cursors: a cursor of another list is invalid
- * @param key what the entries are ordered by: UUIDs of version 7 if absent
+ * @param key the sort key of the entries: UUIDs of version 7 if absent
  */
 export function createCursors(list: string, key: z.ZodType<string> = z.uuidv7()) {
   const schema = z.tuple([z.literal(list), key]);

@@ -16,7 +16,7 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
   readonly onError?: (error: unknown) => void;
   readonly logger: Logger;
   readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
-  /** JSON documents by path, served to everybody. */
+  /** JSON documents by path, served without authentication. */
   readonly documents?: Readonly<Record<string, unknown>>;
 };
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The client closed the connection before its answer: what was being done for it is abandoned. */
+/** The client closed the connection before it was answered: the work for its request is aborted. */
 export class ClientGoneError extends Error {
   constructor() {
     super('the client closed the connection');

@@ -26,7 +26,7 @@ export type FailedCheck = Explained & {
   readonly excess?: Excess;
 };
 
-/** What a check would have, and the most that it may have: messages, or bytes of its body. */
+/** The size that a check would have, and its limit: number of messages, or bytes of the body. */
 export type Excess = { readonly count: number; readonly limit: number };
 
 /** `rule` is the id of the rule that decided, where the client asks for it and the runtime names one. */
@@ -47,7 +47,7 @@ export function failedCheck(code: CheckFailure): FailedCheck {
   return { kind: 'failed', code, message: isClientFailure(code) ? clientFailures[code] : checkErrors[code].meaning };
 }
 
-/** What a caller is told about a failed check. */
+/** The part of a failed check that a caller receives. */
 export function failureOf({ code, excess }: FailedCheck): Pick<FailedCheck, 'code' | 'excess'> {
   return excess === undefined ? { code } : { code, excess };
 }

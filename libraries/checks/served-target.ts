@@ -7,16 +7,16 @@ import type { CheckTarget } from './check-target.ts';
 
 type FollowTargetOptions = {
   readonly path: string;
-  /** Called with a target that came into use. */
+  /** Called with each target that takes effect. */
   readonly onTaken: (target: ServedTarget, isFirst: boolean) => void;
   readonly onRefused: (problems: readonly string[]) => void;
   readonly everyMs?: number;
 };
 
 /**
- * The target of a served policy for documents of any length, as its file says now. A target by whose policy long texts
- * cannot be judged in pieces is refused: at the start with an error, later by keeping the target before it, whose
- * processes serve for as long as a stream may last.
+ * The current target of a served policy, for documents of any length. A target whose policy cannot judge long texts in
+ * pieces is refused: at the start with an error, later by keeping the previous target, whose processes keep serving for
+ * as long as a stream may last.
  * @throws ConfigError when the file cannot be used at the start
  */
 export function followServedTarget({ path, ...options }: FollowTargetOptions): Promise<Followed<ServedTarget>> {

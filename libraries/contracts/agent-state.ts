@@ -19,7 +19,7 @@ export const agentProblemCodes = [
 
 const problem = z.strictObject({
   code: z.enum(agentProblemCodes),
-  /** Of `advertised_capability_unavailable`. */
+  /** Name of the capability; set with `advertised_capability_unavailable` only. */
   capability: z.string().optional(),
   message: z.string(),
 });
@@ -37,7 +37,7 @@ export const agentStateSchema = z.strictObject({
   capabilities: z.record(z.string(), z.boolean()),
   /** SHA-256 of the canonical JSON of the card; absent for a version without the mode a2a_agent. */
   cardDigest: z.string().optional(),
-  /** Runs under way. */
+  /** Number of runs in progress. */
   runs: z.int().min(0),
 });
 export type AgentState = z.infer<typeof agentStateSchema>;

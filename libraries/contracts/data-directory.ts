@@ -35,7 +35,7 @@ export function dataDirectory(root: string) {
     providers: join(root, 'providers.yaml'),
     /** The approved profiles of models for retrieval. */
     models: join(root, 'models.yaml'),
-    /** Says that the example collection was loaded, so that no later start loads it again. */
+    /** Marks that the example collection was loaded, so that no later start loads it again. */
     handbook: join(root, 'handbook-loaded'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
@@ -43,10 +43,10 @@ export function dataDirectory(root: string) {
     servedPolicies: join(root, 'served-policies.yaml'),
     /** The folder of their targets, one file for each, which those services read. */
     served: join(root, 'served'),
-    /** The folder of what the operator remembers of them. */
+    /** The folder of the operator's records about them. */
     servedPins: join(root, 'served-pins'),
     bundles: join(root, 'bundles'),
-    /** The folder of figures of patterns, which make the next validation of a bundle short. */
+    /** The folder of measured figures of patterns, which shorten the next validation of a bundle. */
     judging: join(root, 'judging'),
     /** The folder of notes about running processes; a note is useless after its process has exited. */
     run: join(root, 'run'),

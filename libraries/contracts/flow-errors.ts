@@ -4,8 +4,8 @@ const platform = 'platform';
 const meaning = <const By extends string>(by: By, text: string) => ({ by, meaning: text }) as const;
 
 /**
- * Every error with which a node or a run of a flow ends. `by` says who can change it. No message repeats a text of a
- * request, of a model or of a tool.
+ * Every error with which a node or a run of a flow ends. `by` names the role that can correct it. No message
+ * repeats a text of a request, of a model or of a tool.
  */
 export const flowErrors = {
   input_invalid: meaning(caller, 'The input does not match the input schema of the flow.'),

@@ -5,20 +5,20 @@
 export const flowLimits = {
   /** A flow, a manifest or a file of tests, bytes. */
   sourceBytes: 262_144,
-  /** Containers inside of each other in a source. */
+  /** Nesting depth of containers in a source. */
   sourceDepth: 48,
   nodes: 200,
-  /** Regions inside of each other: the flow itself, branches of a parallel node, the body of a loop, subflows. */
+  /** Nesting depth of regions: the flow itself, branches of a parallel node, the body of a loop, subflows. */
   nesting: 8,
   entrypoints: 16,
   edges: 800,
   /** Turns of one loop. */
   iterations: { min: 1, max: 10_000 },
-  /** Branches or turns of one node, and calls of one run, that are under way at the same time. */
+  /** Concurrent branches or turns of one node, and concurrent calls of one run. */
   width: { min: 1, max: 16 },
   branches: { min: 2, max: 64 },
   cases: 64,
-  /** Steps behind the root of an expression. */
+  /** Steps after the root of an expression. */
   pathSteps: 16,
   /** Highest index in an expression. */
   index: 99_999,
@@ -30,7 +30,7 @@ export const flowLimits = {
   /** Instructions of a compiled pattern, and bytes of a text that it reads: their product bounds the time of a match. */
   patternSize: 500,
   patternTextBytes: 32_768,
-  /** Containers inside of each other in a JSON Schema, and its subschemas after every reference is expanded. */
+  /** Nesting depth of containers in a JSON Schema, and its subschemas after every reference is expanded. */
   schemaDepth: 24,
   schemaNodes: 2_000,
   messages: 64,
@@ -48,7 +48,7 @@ export const flowLimits = {
   maxBackoffMs: 60_000,
   /** The output of one node, and the result of a run, as JSON without escapes. */
   outputBytes: 1_048_576,
-  /** Containers inside of each other in an output. */
+  /** Nesting depth of containers in an output. */
   outputDepth: 64,
   name: 128,
   description: 4_096,
@@ -61,7 +61,7 @@ export const flowLimits = {
     timeoutMs: 120_000,
     fileBytes: { min: 1, max: 67_108_864, default: 16_777_216 },
   },
-  /** What one run may use; a request may ask for less. */
+  /** Limits of one run; a request may set lower ones. */
   run: {
     nodes: { min: 1, max: 100_000 },
     modelTokens: { min: 1, max: 2_000_000 },

@@ -28,7 +28,7 @@ export const judgeJobSchema = z.strictObject({
    */
   secretsDirectory: z.string().optional(),
   /**
-   * Folder for figures of patterns that are known from before; created if it is missing. It is used only if no other
+   * Folder for figures of patterns from earlier validations; created if it is missing. It is used only if no other
    * account can write to it.
    */
   cacheDirectory: z.string().optional(),

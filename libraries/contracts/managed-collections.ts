@@ -29,10 +29,15 @@ export const ensureCollectionSchema = z
 /** Answer of PUT on the internal address. */
 export const managedCollectionSchema = z.strictObject({ collection: collectionSchema }).describe('A collection.');
 
-/** Answer of DELETE on the internal address: the collection is deleted now, or was before, or never was. */
+/**
+ * Answer of DELETE on the internal address: the collection was deleted by this request or earlier, or never existed.
+ */
 export const deletedCollectionSchema = z.strictObject({ deleted: z.literal(true) }).describe('A deleted collection.');
 
-/** Answer of DELETE of the manager: no resource manages the collection any more, or this one never did. */
+/**
+ * Answer of DELETE of the manager: the collection is no longer managed by a resource, or this resource never managed
+ * it.
+ */
 export const releasedCollectionSchema = z
   .strictObject({ released: z.literal(true) })
   .describe('A released collection.');

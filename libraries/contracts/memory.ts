@@ -48,11 +48,13 @@ function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The escape of U+0000 in JSON; behind an escaped backslash the same letters are a text. */
+/** The escape of U+0000 in JSON; after an escaped backslash the same letters are ordinary text. */
 const escapedNull = /(?<!\\)(?:\\\\)*\\u0000/;
 const hasStorableNames = (value: unknown): boolean => !escapedNull.test(JSON.stringify(value));
 
-/** Programs that copy an object lose a member of this name, zod among them; what is stored must be what was sent. */
+/**
+ * Zod and other programs lose a member of this name when they copy an object; the stored value must equal the sent one.
+ */
 function refuseLostName(value: unknown): unknown {
   const open = [value];
   while (open.length > 0) {
@@ -258,7 +260,7 @@ export const exportedMemorySchema = z
   })
   .describe('Everything that the service holds of a user, read at one moment.');
 
-/** Body of POST /v1/erasures: the user is named once more, because an erasure cannot be undone. */
+/** Body of POST /v1/erasures: the user is named again as a confirmation, because an erasure cannot be undone. */
 export const eraseUserSchema = z.strictObject({ user_id: scopeId }).describe('The caller, who is erased.');
 
 export const erasureSchema = z

@@ -148,7 +148,7 @@ function predicateOf(issue: z.core.$ZodRawIssue, known: KnownFields): string {
   }
 }
 
-/** What a type must be, with the remedy where the form of a text shows it. The text is not repeated. */
+/** The predicate for a value of the wrong type, with the remedy if the text shows it. The text is not repeated. */
 function typeSentence(expected: string, input: unknown): string {
   const sentence = `must be ${typeNames[expected] ?? 'another type'}`;
   if (expected === 'string')

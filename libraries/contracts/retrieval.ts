@@ -35,7 +35,7 @@ const mode = retrievalModeSchema;
 const topK = z.int().min(limits.topK.min).max(limits.topK.max);
 const firstInstant = Date.parse('0001-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
-/** Years of four digits, written and in UTC: the year 0 is a date of ISO 8601, and none of PostgreSQL. */
+/** The year has four digits, as written and in UTC; the year 0 exists in ISO 8601 but not in PostgreSQL. */
 const instant = z.iso
   .datetime({ offset: true })
   .refine(

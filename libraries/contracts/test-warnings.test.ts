@@ -12,11 +12,11 @@ function definitionOf(request: readonly string[], response: readonly string[]): 
   return { request: section(request), response: section(response), providers: [] };
 }
 
-test('a policy without tests is warned of once', () => {
+test('a policy without tests causes one warning', () => {
   expect(testWarnings(definitionOf(['a'], ['b']), [])).toEqual(['it has no tests: nothing shows that its rules fire']);
 });
 
-test('rules that no test fires are named by section, at most five of each', () => {
+test('rules that no test fires are listed by section, at most five of each', () => {
   const definition = definitionOf(['a', 'b', 'c', 'd', 'e', 'f', 'g'], ['x', 'y']);
   expect(
     testWarnings(definition, [
@@ -29,14 +29,14 @@ test('rules that no test fires are named by section, at most five of each', () =
   ]);
 });
 
-test('rules of both sections that look for the same are shown by a test of either', () => {
+test('a test of one section also covers a rule of the other section with the same content', () => {
   const { request, response, ...rest } = definitionOf(['a'], ['a']);
   const masking = response.baseline.map((one) => ({ ...one, action: { type: 'mask', replacement: '#' } as const }));
   const definition = { ...rest, request, response: { ...response, baseline: masking } as Definition['response'] };
   expect(testWarnings(definition, [{ stage: 'response', rules: ['a'] }])).toEqual([]);
 });
 
-test('observe rules, which decide nothing, are not warned of', () => {
+test('observe rules cause no warning, because they decide nothing', () => {
   const { request, ...rest } = definitionOf(['a'], ['a']);
   const definition = { ...rest, request: { ...request, additional: [{ ...rule('b'), mode: 'observe' as const }] } };
   expect(testWarnings(definition, [{ stage: 'request', rules: ['a'] }])).toEqual([]);

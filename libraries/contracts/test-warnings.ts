@@ -12,8 +12,8 @@ const stages = ['request', 'response'] as const satisfies readonly Stage[];
 
 /**
  * Warns of enforced local rules that decide no test: nothing shows that they fire. Rules that call a provider are not
- * run in tests of a policy alone, and observe rules never decide. Rules of both sections that look for the same are shown
- * by a test of either.
+ * run in tests of a policy alone, and observe rules never decide. A test of one section also
+ * covers a rule of the other section with the same content.
  */
 export function testWarnings(definition: Definition, tests: readonly RunTest[]): readonly string[] {
   if (tests.length === 0) return ['it has no tests: nothing shows that its rules fire'];

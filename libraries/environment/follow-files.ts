@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { ConfigError } from '#kit/env/config-error';
 import { wait } from '#kit/time/wait';
 
-/** What some files of the environment say now. */
+/** The current content of some files of the environment. */
 export type Followed<T> = AsyncDisposable & {
   current(): T;
   /** Called after each accepted change of the files. */
@@ -13,7 +13,7 @@ type FollowOptions<T> = {
   readonly paths: readonly string[];
   /** Reads all files. @throws ConfigError with one sentence per problem */
   readonly read: () => Promise<T>;
-  /** Called when content came into use, the first one included. */
+  /** Called when content takes effect, the first one included. */
   readonly onTaken: (value: T, isFirst: boolean) => void;
   /** Called with the problems of a change that is refused. */
   readonly onRefused: (problems: readonly string[]) => void;
@@ -21,9 +21,9 @@ type FollowOptions<T> = {
 };
 
 /**
- * Reads files, and reads them again when they changed. A file is polled, because a mounted ConfigMap is a link that is
- * exchanged, and read when it was the same in two polls, so that a half-written file is not taken for a shorter list. A
- * changed file with a problem, or one that has disappeared, changes nothing until it is corrected.
+ * Reads files, and reads them again when they have changed. Files are polled, because a mounted ConfigMap is a symbolic
+ * link that is replaced. A file is read when two polls found the same state, so that a half-written file is not taken
+ * for a shorter list. A changed file with a problem, or a missing one, changes nothing until it is corrected.
  * @throws ConfigError when the files cannot be used at the start
  */
 export async function followFiles<T>(options: FollowOptions<T>): Promise<Followed<T>> {
@@ -77,7 +77,7 @@ export async function followFiles<T>(options: FollowOptions<T>): Promise<Followe
   };
 }
 
-/** By path of each file that exists what changes when the file is written or replaced. */
+/** For each existing file, by its path, a value that changes when the file is written or replaced. */
 type Stamps = ReadonlyMap<string, string>;
 
 async function stampsOf(paths: readonly string[]): Promise<Stamps> {

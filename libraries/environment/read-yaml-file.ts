@@ -38,7 +38,7 @@ export async function readYamlFile<S extends z.ZodType, A extends z.infer<S> | u
   };
 }
 
-/** Names that a list holds more than once, without repetition. */
+/** Names that a list holds more than once, each returned once. */
 export function repeatedNames(entries: readonly { readonly name: string }[]): readonly string[] {
   const names = entries.map((entry) => entry.name);
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];

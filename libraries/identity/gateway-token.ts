@@ -64,7 +64,7 @@ export type GatewayKey = { readonly kid: string; readonly privateKey: CryptoKey 
 export type DelegatedCall = {
   readonly agentId: string;
   readonly versionId: string;
-  /** The user, with the issuer that proved them. */
+  /** The user, with the issuer that authenticated the user. */
   readonly subject: Subject;
   /** The agents between the user and this agent, the direct caller first. */
   readonly actors: readonly Subject[];
@@ -76,7 +76,7 @@ type GatewayTokenKind = {
   readonly longestSeconds: number;
 };
 
-/** What the claims that both kinds share say. */
+/** The values of the claims that both kinds share. */
 type GatewayClaims = DelegatedCall & {
   readonly tokenId: string;
   /** Seconds since 1970. */

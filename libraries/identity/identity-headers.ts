@@ -1,7 +1,7 @@
 import { headerValues } from '#kit/http/raw-headers';
 import { isName } from './validate-claims.ts';
 
-/** What a header says: nothing, its values, or something that is no list of names. */
+/** The content of a header: absent, its values, or text that is not a list of names. */
 type Names = { readonly ok: true; readonly names: readonly string[] } | { readonly ok: false };
 
 /** The one name in a header that appears at most once; undefined where it is absent, `invalid` where it is no name. */

@@ -7,7 +7,7 @@ type UnverifiedToken = { readonly kind: 'token'; readonly header: Members; reado
 
 const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
 
-/** What the header of a token may say. */
+/** The values that the header of a token may have. */
 type ExpectedHeader = {
   /** Values of `typ`, in lower case; undefined stands for an absent one. */
   readonly types: ReadonlySet<string | undefined>;

@@ -35,7 +35,7 @@ async function codeOf(grant: string, expected: GrantedRun = run): Promise<string
   return found.kind === 'refusal' ? found.code : found.kind;
 }
 
-test('a grant is bound to its run, and says what the run may use', async () => {
+test('a grant is bound to its run, and contains the limits of the run', async () => {
   const grant = await mint();
   expect(decodeProtectedHeader(grant).typ).toBe('portcullis-run-grant+jwt');
   const verifier = createRunGrantVerifier({ issuer, jwks: server.url, clock });
@@ -73,7 +73,7 @@ test('a grant lives as long as a run may take, and at most 900 seconds', async (
   await expect(mint({ timeoutMs: 900_001 })).rejects.toMatchObject({ code: 'lifetime_too_long' });
 });
 
-test('a workload token is no grant, and a grant of another key or shape is refused', async () => {
+test('a workload token, and a grant of another key or shape, is refused as a grant', async () => {
   expect(await codeOf(await mintWorkloadToken({ ...run, key, issuer, operation: 'message:send', clock }))).toBe(
     'type_refused',
   );

@@ -25,7 +25,7 @@ const grantAudience = 'urn:portcullis:token-exchange';
 
 const { nodes, modelTokens, outputBytes } = flowLimits.run;
 const amount = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
-/** What the run and everything that it calls may use together; its time is the life of the grant. */
+/** The limits of the run together with everything that it calls; its time is the life of the grant. */
 const budgetSchema = z.strictObject({
   nodes: amount(nodes),
   modelTokens: amount(modelTokens),
@@ -86,7 +86,7 @@ type RunGrantVerifier = {
   verify(token: string, run: GrantedRun): Promise<RunGrant | GatewayTokenRefusal>;
 };
 
-/** Verifies run grants: the exchange of the gateway, and a version that checks what it got with a call. */
+/** Verifies run grants: the exchange of the gateway, and a version that checks the grant of a call. */
 export function createRunGrantVerifier(options: GrantVerifierOptions): RunGrantVerifier {
   const { issuer, clock = systemClock, onUnavailable } = options;
   const keys = openKeyCache(options.jwks, clock);

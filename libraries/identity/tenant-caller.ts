@@ -1,7 +1,7 @@
 import type { ApiError } from '#api/operation';
 import type { Subject } from './identity.ts';
 
-/** Who calls a service of the data plane, for one tenant and one request. */
+/** The caller of a service of the data plane, for one tenant and one request. */
 export type TenantCaller = {
   readonly tenant: string;
   /** The user whose rights decide what is returned. */
@@ -16,7 +16,7 @@ export type TenantCaller = {
   readonly issuers: readonly string[];
 };
 
-/** `authz_unavailable`: the keys of an issuer cannot be fetched, so that nothing is decided. */
+/** `authz_unavailable`: the keys of an issuer cannot be fetched, so that no decision is possible. */
 type CallerErrorCode = 'unauthorized' | 'forbidden' | 'authz_unavailable';
 
 /** Authorizes each request separately, and never throws because of a token, a header or a network. */

@@ -49,7 +49,7 @@ const codeOf = async (token: string, asked = operation) => {
 };
 const now = () => Math.floor(clock.date().getTime() / 1_000);
 
-test('a token says who calls which version for which operation', async () => {
+test('a workload token names the caller, the version and the operation', async () => {
   const actors = [agent('agent-3'), agent('agent-2')];
   const token = await mint({ actors });
   expect(decodeProtectedHeader(token)).toEqual({ alg: 'EdDSA', typ: 'portcullis-workload+jwt', kid: 'ed' });
@@ -127,13 +127,13 @@ describe('binding', () => {
     expect(await codeOf(await forge({ scope: 'invoke view' }))).toBe('scope_wrong');
   });
 
-  test('a refused token is not used', async () => {
+  test('a refused token does not count as used', async () => {
     const token = await mint();
     expect(await codeOf(token, 'message:stream')).toBe('operation_wrong');
     expect(await codeOf(token)).toBe('workload');
   });
 
-  test('names with separators are other audiences', async () => {
+  test('names that contain separators give different audiences', async () => {
     const odd = createWorkloadVerifier({
       agentId: ['a', 'version', 'b'].join(':'),
       versionId: 'c',
@@ -172,14 +172,14 @@ describe('header, keys and issuer', () => {
     expect(await codeOf(`${changed}.${payload}.${signature}`)).toBe('critical_refused');
   });
 
-  test('a workload token is no access token', async () => {
+  test('a workload token is refused as an access token', async () => {
     const token = await mint();
     const audience = String(decodeJwt(token).aud);
     const access = createVerifier({ issuers: [{ issuer, audience, jwks: server.url }], clock });
     expect(await access.verify(token)).toMatchObject({ code: 'type_refused' });
   });
 
-  test('without keys nothing is accepted, and a token is not used', async () => {
+  test('without keys no token is accepted, and a refused token does not count as used', async () => {
     server.answerWith((outgoing) => outgoing.writeHead(500).end());
     verifier = createWorkloadVerifier({ ...target, issuer, jwks: server.url, clock });
     const token = await mint();
@@ -226,13 +226,13 @@ describe('the chain of actors', () => {
 });
 
 describe('a token is accepted once', () => {
-  test('also when it is presented twice at the same time', async () => {
+  test('a token that is presented several times at once is accepted once', async () => {
     const token = await mint();
     const found = await Promise.all([codeOf(token), codeOf(token), codeOf(token)]);
     expect(found.sort()).toEqual(['token_used', 'token_used', 'workload']);
   });
 
-  test('its id is kept as long as it is valid, and the time of day may be set back', async () => {
+  test('the id of a used token is kept as long as the token is valid, and the time of day may be set back', async () => {
     const token = await mint();
     expect(await codeOf(token)).toBe('workload');
     clock.advance(64_999);
@@ -243,7 +243,7 @@ describe('a token is accepted once', () => {
     expect(await codeOf(token)).toBe('expired');
   });
 
-  test('a full store refuses further tokens until an id is dropped', async () => {
+  test('a full store of used ids refuses further tokens until an id is dropped', async () => {
     verifier = createWorkloadVerifier({ ...target, issuer, jwks: server.url, clock, usedIds: 2 });
     const first = await mint();
     expect([await codeOf(first), await codeOf(await mint())]).toEqual(['workload', 'workload']);

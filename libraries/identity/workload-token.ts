@@ -94,7 +94,8 @@ export function createWorkloadVerifier(options: WorkloadVerifierOptions): Worklo
       const forOperation = own(claims, 'operation');
       if (!isName(forOperation) || forOperation !== operation) return refuseToken('operation_wrong');
       if (read.issuedAt < startedAt) return refuseToken('issued_before_start');
-      // Nothing waits between the last check and this entry, so that of two equal tokens at a time one is accepted.
+      // There is no await between the last check and this entry, so that one of two equal concurrent tokens is
+      // accepted.
       const end = read.expiresAt + gatewayTokenLimits.skewSeconds;
       switch (used.add(read.tokenId, end, clock.date().getTime() / 1_000)) {
         case 'repeated':

@@ -83,11 +83,11 @@ test.each([
   ['an id that is a fraction', { jsonrpc: '2.0', id: 1.5, method: 'ping' }],
   ['parameters in a list', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }],
   ['neither a method nor an id', { jsonrpc: '2.0' }],
-])('%s is no message', (_what, json) => {
+])('%s is refused as a message', (_what, json) => {
   expect(clientMessageSchema.safeParse(json).success).toBe(false);
 });
 
-test('requests of web pages and of unknown versions are refused, and a client may name no version', () => {
+test('requests of web pages and of unknown versions are refused, and a request without a version is accepted', () => {
   expect(headerFault({})).toBeUndefined();
   for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) {
     expect(headerFault({ 'mcp-protocol-version': version })).toBeUndefined();

@@ -33,7 +33,7 @@ export type McpServer<Context> = {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  /** What a model should know before it chooses a tool. */
+  /** Text for a model that chooses among the tools. */
   readonly instructions: string;
   readonly tools: readonly McpTool<Context>[];
   /** Revisions of the protocol that the server answers, the preferred one first; all that are known when absent. */
@@ -45,7 +45,7 @@ const listParams = z.looseObject({ cursor: z.string().optional() });
 const callParams = z.looseObject({ name: z.string(), arguments: z.looseObject({}).default({}) });
 
 /**
- * Answers one message of a client. It knows no sessions: a server that has them keeps them around this.
+ * Answers one message of a client. It has no sessions: a server with sessions manages them outside of this function.
  * @returns undefined for a notification and for an answer, which have no answer
  */
 export async function answerMessage<Context>(

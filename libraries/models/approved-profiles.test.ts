@@ -65,7 +65,7 @@ test.each([
   expect(found).not.toContain('secret');
 });
 
-test('profiles follow their file, and a broken or missing one changes nothing', async () => {
+test('profiles are read again when their file changes, and an invalid or missing file changes nothing', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'models.yaml');
   const refused: string[] = [];

@@ -64,12 +64,12 @@ export async function readProfiles(path: string): Promise<ApprovedProfiles> {
 type FollowProfilesOptions = {
   readonly path: string;
   readonly logger: Logger;
-  /** Called with the problems of each change; while there are any, the profiles before it are in use. */
+  /** Called with the problems of each change; while there are any, the previous profiles are used. */
   readonly onRead: (problems: readonly string[]) => void;
   readonly everyMs?: number;
 };
 
-/** The profiles as the file says now; a file with a problem changes nothing. @throws ConfigError at the start */
+/** The current profiles of the file; a file with a problem changes nothing. @throws ConfigError at the start */
 export function followProfiles(options: FollowProfilesOptions): Promise<Followed<ApprovedProfiles>> {
   const { path, logger, onRead, ...times } = options;
   return followFiles({

@@ -35,8 +35,8 @@ type Attempt =
   | { readonly kind: 'again'; readonly retryAfterMs: number | undefined };
 
 /**
- * Calls of the gateway with retries: a lost connection, 429 and 5xx are tried again with a growing pause, at least as
- * long as `Retry-After` says, until the time or the attempts are used up. A pause beyond the time ends the call at once.
+ * Calls of the gateway with retries: a lost connection, 429 and 5xx are retried with backoff, not before `Retry-After`,
+ * until the timeout or the last attempt. A pause beyond the timeout ends the call at once.
  */
 export function openGatewayCall(options: GatewayCallOptions): GatewayCall {
   const agent = new Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16_384 });
@@ -112,7 +112,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const errorBody = z.object({ error: z.object({ code: z.string() }) });
 /** Failed checks of the gateway whose cause is the size of the input, so that no later attempt passes. */
 const tooLarge = new Set(['body_too_large', 'message_limit']);
-/** Statuses with which the gateway or the model says that it does not take this input. */
+/** Statuses with which the gateway or the model refuses the input. */
 const refusals = new Set([400, 413, 422]);
 
 function judge(status: number, headers: Headers, value: unknown): Attempt {
@@ -124,7 +124,7 @@ function judge(status: number, headers: Headers, value: unknown): Attempt {
   if (refusals.has(status) || (status === 503 && tooLarge.has(code))) return final('refused');
   const asksAgain = status === 408 || status === 429 || status >= 500;
   if (asksAgain && headers['x-should-retry'] !== 'false') return { kind: 'again', retryAfterMs };
-  // A wrong key, a missing alias or a disabled model is repaired by people, not by another attempt of this call.
+  // A wrong key, a missing alias or a disabled model needs a change of the configuration: a retry would fail again.
   return { kind: 'final', error: new ModelsError('unavailable', `the gateway answered ${status}`, retryAfterMs) };
 }
 

@@ -84,7 +84,7 @@ test.each([
   ['a vector of another text', { data: [{ index: 1, embedding: [1, 0] }] }],
   ['another shape', chat],
   ['text that is not JSON', 'hello'],
-])('an embeddings answer with %s is invalid and not repeated', async (_, answer) => {
+])('an embeddings answer with %s is invalid, and the call is not retried', async (_, answer) => {
   gateway.play(answers(answer));
   expect(await codeOf(models.embed(profile, 'query', ['text']))).toBe('invalid');
   expect(gateway.seen).toHaveLength(1);
@@ -149,7 +149,7 @@ test.each([
   expect(gateway.seen).toHaveLength(1);
 });
 
-test.each([408, 429, 500, 502, 503, 504])('status %i is tried again with a growing pause', async (status) => {
+test.each([408, 429, 500, 502, 503, 504])('a call that gets status %i is retried with backoff', async (status) => {
   gateway.play((response, request) => {
     const script = gateway.seen.length < 4 ? answers(error('overloaded'), status) : answers(chat);
     return script(response, request);
@@ -162,14 +162,14 @@ test.each([408, 429, 500, 502, 503, 504])('status %i is tried again with a growi
   }
 });
 
-test('a lost connection is tried again, at most five times in all', async () => {
+test('a call whose connection is lost is retried, with at most five attempts in all', async () => {
   gateway.play(reset);
   expect(await codeOf(models.complete('talker', prompt))).toBe('unavailable');
   expect(gateway.seen).toHaveLength(5);
   expect(pauses).toHaveLength(4);
 });
 
-test('a pause is at least as long as Retry-After says, and one beyond the time ends the call at once', async () => {
+test('a call is not retried before Retry-After, and ends at once if Retry-After is beyond its timeout', async () => {
   gateway.play((response, request) => {
     const script = gateway.seen.length < 2 ? answers(error('x'), 429, { 'retry-after': '7' }) : answers(chat);
     return script(response, request);
@@ -182,7 +182,7 @@ test('a pause is at least as long as Retry-After says, and one beyond the time e
   expect(pauses).toEqual([7_000]);
 });
 
-test('a gateway that does not answer ends the call at its time, and an abort ends it with its own reason', async () => {
+test('a call without an answer ends at its timeout, and an aborted call ends with the reason of the abort', async () => {
   gateway.play(silence);
   expect(await codeOf(models.complete('talker', prompt, { timeoutMs: 50 }))).toBe('unavailable');
   const given = new AbortController();

@@ -5,11 +5,11 @@ export type EmbeddingProfile = {
   readonly model: string;
   /** Length of every vector. */
   readonly dimension: number;
-  /** Whether a call asks for that dimension; models of a fixed dimension refuse the question. */
+  /** Whether a call asks for that dimension; models of a fixed dimension refuse the parameter. */
   readonly sendDimension: boolean;
   /** Most texts of one call. */
   readonly batch: number;
-  /** Most tokens of one text. The caller keeps it; a model refuses or shortens a longer text. */
+  /** Most tokens of one text. The caller must respect it; a model refuses or truncates a longer text. */
   readonly maxTokens: number;
   readonly queryPrefix: string;
   readonly passagePrefix: string;
@@ -24,7 +24,7 @@ export type RewriteProfile = { readonly id: string; readonly model: string; read
 /** `index` is the place of the document in the request, from 0; a greater score is better. */
 export type RerankedDocument = { readonly index: number; readonly score: number };
 
-/** What a call takes from the request that it serves. */
+/** The values that a call takes from the request that it serves. */
 export type ModelCall = {
   /** An abort ends the call; it then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
@@ -35,9 +35,10 @@ export type ModelCall = {
 };
 
 /**
- * Models behind the model gateway. Every method throws ModelsError: `unavailable` (away, overloaded, too slow, not served:
- * try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway or the model does not
- * take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or dimension).
+ * Models behind the model gateway. Every method throws ModelsError: `unavailable` (unreachable, overloaded, too slow,
+ * not served: try again later), `denied` (the guardrail of the gateway refused the text), `refused` (the gateway or the
+ * model does not take this input, such as a text that is too long) or `invalid` (an answer of the wrong shape or
+ * dimension).
  */
 export type Models = AsyncDisposable & {
   /** One vector of unit length for each text, in the order of the texts. Batches as the profile allows. */

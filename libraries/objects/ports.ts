@@ -2,7 +2,7 @@ export type ObjectEntry = { readonly key: string; readonly bytes: number; readon
 
 /**
  * A store of bytes under keys (check-key.ts gives their form; another key throws a TypeError). No key is the folder of
- * another one. Every method throws ObjectsUnavailableError if the store is away, full or refuses access.
+ * another one. Every method throws ObjectsUnavailableError if the store is unreachable, full or refuses access.
  */
 export type ObjectStore = AsyncDisposable & {
   /** Stores the bytes as a whole and durably, or not at all, and replaces those of an earlier object. */

@@ -12,7 +12,7 @@ export function readCredentialFile(path: string): CredentialReading {
   return readCredential(() => openTokenFile(path));
 }
 
-/** Reads a credential. A file that does not exist is told from one that cannot be used. */
+/** Reads a credential. A file that does not exist is distinguished from one that cannot be used. */
 export function readCredential(open: () => Pick<TokenFile, 'first'>): CredentialReading {
   try {
     return { ok: true, token: open().first() };

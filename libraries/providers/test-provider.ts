@@ -9,7 +9,7 @@ import { readBounded } from '#kit/http/read-bounded';
 import { checkConnection } from './check-connection.ts';
 import { type CredentialReading, readCredentialFile } from './credential-cause.ts';
 
-/** What is wrong with a provider, one word for programs. */
+/** The fault of a provider, as one word for programs. */
 type ProviderFault = ProviderCause | 'status' | 'wrong_model';
 
 /** `cause` is absent when the provider answered as it should. */
@@ -171,7 +171,7 @@ function statusFailure(status: number, provider: ApprovedProvider): Failure {
   }
 }
 
-/** Why the answer of a detector or classifier is not one: the runtime would refuse every text because of it. */
+/** Why the answer of a detector or classifier is invalid; the runtime would refuse every text because of it. */
 function decisionProblem(kind: 'detector' | 'classifier', value: unknown): Failure | undefined {
   const schema = kind === 'detector' ? detectorAnswerSchema : completionSchema;
   if (schema.safeParse(value).success) return undefined;

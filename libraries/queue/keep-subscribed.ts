@@ -10,7 +10,7 @@ type SubscriptionOptions = {
   readonly everyMs: number;
 };
 
-/** Subscribes as soon as the queue answers, which is a hint by itself; until then tables are looked at without hints. */
+/** Subscribes as soon as the queue answers, which is a hint by itself; until then tables are read without hints. */
 export function keepSubscribed(
   queue: HintQueue,
   topic: string,

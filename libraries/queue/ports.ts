@@ -1,5 +1,5 @@
 /**
- * Hints that there is work in a table. A hint owns no count and no content: it can be lost, repeated, late and merged
+ * Hints that there is work in a table. A hint has no count and no content: it can be lost, repeated, late and merged
  * with another one, and the table is read again at an interval (reconciliation). A topic is 1 to 40 lower-case letters,
  * digits and underscores, beginning with a letter; another one throws a TypeError.
  */

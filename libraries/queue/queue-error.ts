@@ -1,4 +1,4 @@
-/** The queue of hints is away, too slow, or refuses this client. The table of jobs is not affected. */
+/** The queue of hints is unreachable, too slow, or refuses this client. The table of jobs is not affected. */
 export class QueueUnavailableError extends Error {
   readonly code = 'queue_unavailable';
 

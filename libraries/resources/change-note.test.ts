@@ -17,7 +17,7 @@ test.each([
   '{"token":"t-1","author":5}',
   '{"token":"t-1","unknown":"x"}',
   JSON.stringify({ token: 't-1', message: 'two\nlines' }),
-])('an annotation that is not a note says nothing: %s', (value) => {
+])('an annotation that is not a note is ignored: %s', (value) => {
   expect(readChangeNote(noted(value), 't-1')).toBeUndefined();
 });
 

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { group } from './kinds.ts';
 
-/** Annotation of a policy or binding: who wrote its current token, and why. JSON of a ChangeNote with the token. */
+/**
+ * Annotation of a policy or binding: the author of its current token, and the reason. JSON of a ChangeNote with the
+ * token.
+ */
 export const changeNoteAnnotation = `${group}/change-note`;
 
 /** Request header of the management API with the message of a command, in percent encoding. */
@@ -17,7 +20,10 @@ export const changeMessageSchema = line(512);
 
 /** The author and the reason of a change, as its writer stated them. */
 export type ChangeNote = {
-  /** A subject of the management API, a user of the command line, or a field manager; each says which one it is. */
+  /**
+   * A subject of the management API, a user of the command line, or a field manager; the text names which of them it
+   * is.
+   */
   readonly author?: string | undefined;
   readonly message?: string | undefined;
 };

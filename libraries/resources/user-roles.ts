@@ -34,7 +34,7 @@ const restoring: readonly RoleRule[] = [
   { resources: [kinds.gatewayRoute.plural], verbs: [restoreVerb] },
 ];
 
-/** What status, why and logs of the kubectl plugin read of the processes. */
+/** The objects of the processes that the commands status, why and logs of the kubectl plugin read. */
 const processes: readonly RoleRule[] = [
   { apiGroup: '', resources: ['pods', 'events', 'persistentvolumeclaims'], verbs: read },
   { apiGroup: '', resources: ['pods/log'], verbs: ['get'] },

@@ -6,7 +6,7 @@ export type AttributeValue = string | number | boolean;
 export type IndexEntry = {
   /** Unique in its partition and never used again for other terms, another vector or another group. */
   readonly id: string;
-  /** What is replaced and removed together: a document, a memory. */
+  /** Entries of one group are replaced and removed together: a document, a memory. */
   readonly group: string;
   /** A query finds the entry only if it has one of these labels. */
   readonly labels: readonly string[];
@@ -78,7 +78,7 @@ export type CommittedChanges =
       /** Whether changes were left for the next call, to bound this one. */
       readonly more: boolean;
     }
-  /** What changed is no longer known (tombstones are gone): the partition is loaded again. */
+  /** The changes are no longer known, because tombstones were removed: the partition is loaded again. */
   | { readonly kind: 'forgotten' };
 
 /**

@@ -29,7 +29,7 @@ type PartitionReader<Cursor> = {
 type ChangeNumbers = {
   /** The newest committed number. */
   readonly newest: bigint;
-  /** Rows of groups that ended with this number or before it are gone; 0 if none is. */
+  /** Rows of groups that ended with this number or before it were removed; 0 if none was. */
   readonly forgottenThrough: bigint;
 };
 
@@ -48,7 +48,7 @@ export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options:
     while (reading !== undefined) {
       const { entries, next }: Awaited<typeof reading> = await reading;
       reading = next === undefined ? undefined : reader.page(partition, next, options.pageSize);
-      // No reader is left that awaits it.
+      // A reader that has stopped does not await it.
       reading?.catch(() => undefined);
       if (entries.length > 0) yield entries;
     }

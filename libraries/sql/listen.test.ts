@@ -58,7 +58,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('notifications'), () =
     expect(before.seen).toEqual([]);
   });
 
-  test('a lost connection is opened again, and every channel learns of the gap after it is listened to', async () => {
+  test('a lost connection is opened again, and every channel reports the gap once it is listened to again', async () => {
     await using opened = await openTestDatabase();
     await using listening = opened.connect({ applicationName: 'listening' });
     await using listener = listening.listener();
@@ -79,7 +79,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('notifications'), () =
     expect(two.seen).toEqual(['gap', 'gap', 'gap']);
   });
 
-  test('a connection that is open and does not answer is replaced, and its channel learns of the gap', async () => {
+  test('a connection that is open and does not answer is replaced, and its channel reports the gap', async () => {
     await using opened = await openTestDatabase();
     await using listening = opened.connect({ applicationName: 'listening', statementTimeoutMs: 100 });
     await using listener = listening.listener({ checkEveryMs: 50 });

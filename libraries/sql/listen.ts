@@ -4,7 +4,7 @@ import type { ClientEvents, SqlClient } from './client.ts';
 import { SqlUnavailableError } from './sql-error.ts';
 import { type Send, statementsOver } from './statements.ts';
 
-/** What a listener does with the notifications of one channel. Both functions must not throw. */
+/** The handlers of the notifications of one channel. They must not throw. */
 type NotificationHandlers = {
   readonly onNotify: (payload: string) => void;
   /** The connection was lost and listens again: notifications in between are lost, so tables must be read again. */
@@ -13,7 +13,7 @@ type NotificationHandlers = {
 
 /**
  * Receives notifications (PostgreSQL documentation, NOTIFY). A lost connection is opened again until the listener is
- * disposed; what was notified in between is not delivered, and every channel is told so.
+ * disposed; notifications in between are not delivered, and `onGap` of every channel is called.
  */
 export type SqlListener = AsyncDisposable & {
   /**

@@ -67,7 +67,7 @@ test.each([
   [{ answers: { ask: [{ text: '', toolCalls }, { text: '' }] } }, 'ask.look was called and has no answer'],
   [{ answers: { ask: [{ text: 'hi' }, { text: 'hi' }] } }, 'ask has answers that no call took: 1 of 2'],
   [{ answers: { ask: { items: [] } } }, 'ask has an answer of another shape'],
-])('the test %j fails and says why', async (change, words) => {
+])('the test %j fails with the reason', async (change, words) => {
   expect((await problemsOf(change)).join('\n')).toContain(words);
 });
 
@@ -84,7 +84,7 @@ test.each([
   expect(read(change)).toMatchObject({ ok: false, problems: [{ code, path }] });
 });
 
-test('two tests of one name are refused', () => {
+test('two tests with the same name are refused', () => {
   const one = { name: 'one', input: {}, expect: { runs: ['ask'] } };
   const text = JSON.stringify({ apiVersion: 'platform.low-code.flow-tests/v1', tests: [one, one] });
   expect(loadTests(text, flow)).toMatchObject({ problems: [{ code: 'duplicate', path: 'tests[1].name' }] });

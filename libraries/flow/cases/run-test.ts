@@ -71,7 +71,7 @@ class AnswerScript {
     if (Object.hasOwn(answer, 'error') && Object.keys(answer).length === 1) {
       throw new PortError(answer['error'] as PortError['code']);
     }
-    // Nobody counts tokens by hand.
+    // An author does not have to count the tokens of an answer.
     const whole = port === 'model' ? { usage: { promptTokens: 0, completionTokens: 0 }, ...answer } : answer;
     const shape = answerSchemas[port].safeParse(whole);
     if (!shape.success) this.#problems.add(`${caller} has an answer of another shape than its call needs`);

@@ -7,9 +7,9 @@ export const within = ({ min, max }: { readonly min: number; readonly max: numbe
 
 const idForm = /^[a-z][a-z0-9_-]{0,63}$/;
 export const nodeIdSchema = z.string().regex(idForm).describe('Id of a node.');
-/** Names that a flow gives to things of its own. */
+/** Names that a flow defines. */
 export const wordSchema = z.string().regex(idForm);
-/** Names of things that the environment declares: model aliases, collections, connections, servers. */
+/** Names that the environment declares: model aliases, collections, connections, servers. */
 export const aliasSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$/);
 /** 64 characters without dots, because many models accept no more for the names of their functions. */
 export const toolNameSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
@@ -27,7 +27,7 @@ export const templateSchema = z.string().describe('A text; {{input.question}} is
 /** A JSON Schema of 2020-12; the loader checks its keywords. */
 export const jsonSchemaSchema = z.record(z.string(), valueSchema).describe('A JSON Schema of 2020-12.');
 
-/** Errors that another attempt can end differently. */
+/** Errors after which another attempt can succeed. */
 const retryCodes = ['timeout', 'unavailable', 'rate_limited', 'answer_invalid'] as const;
 
 const retry = z

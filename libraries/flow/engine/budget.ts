@@ -1,7 +1,7 @@
 import { flowLimits } from '#contracts/flow-limits';
 import { FlowError } from './flow-error.ts';
 
-/** What one run may use, its subflows included. */
+/** The limits of one run, including its subflows. */
 export type RunBudget = { readonly [Name in keyof typeof flowLimits.run]: number };
 
 export const fullBudget: RunBudget = {

@@ -19,15 +19,15 @@ type PortAsk<Name extends PortName, Result> = {
   readonly request: PortRequests[Name];
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
-  /** Makes the result of an answer; an error of it counts as an error of the attempt. */
+  /** Converts an answer to the result; an error that it throws counts as an error of the attempt. */
   readonly read: (answer: ReadAnswer<Name>) => Result;
-  /** Whether what happened cannot be taken back, so that no attempt may follow. */
+  /** Whether the attempt had an effect that cannot be undone, so that it must not be retried. */
   readonly isFinal?: () => boolean;
 };
 
 /**
- * One call of a port with its time limit and its retries. Only attempts count against the time limit, waiting for a slot
- * and pauses do not.
+ * One call of a port with its time limit and its retries. Only attempts count against the time limit; waiting for a
+ * slot and backoff do not.
  * @throws FlowError
  */
 export async function callPort<Name extends PortName, Result>(ask: PortAsk<Name, Result>): Promise<Result> {
@@ -79,7 +79,7 @@ async function attemptOnce<Name extends PortName, Result>(
 function readAnswer<Name extends PortName>(port: Name, answer: unknown, run: RunContext): ReadAnswer<Name> {
   let bytes: number;
   try {
-    // The size comes first: a schema would walk through an answer of any depth.
+    // The size is checked first, because a schema check would traverse an answer of any depth.
     bytes = measureOutput(answer as JsonValue);
   } catch {
     throw new FlowError('answer_invalid');
@@ -90,7 +90,7 @@ function readAnswer<Name extends PortName>(port: Name, answer: unknown, run: Run
   return shape.data as ReadAnswer<Name>;
 }
 
-/** A call that ignores its signal must not hold the run: its late answer is dropped. */
+/** A call that ignores its signal must not block the run: its late answer is dropped. */
 async function unlessAborted<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);

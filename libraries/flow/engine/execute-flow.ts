@@ -30,7 +30,7 @@ export async function executeFlow(
   return last;
 }
 
-/** Runs nodes one after the other, and follows the way that each one chooses. */
+/** Runs nodes one after the other, and follows the edge that each one selects. */
 async function walk(start: string, frame: Frame, signal: AbortSignal): Promise<JsonValue> {
   const { flow } = frame.execution;
   let last: JsonValue = {};

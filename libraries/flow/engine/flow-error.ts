@@ -34,7 +34,7 @@ export const portErrorCodes = [
 ] as const satisfies readonly FlowErrorCode[];
 type PortErrorCode = (typeof portErrorCodes)[number];
 
-/** What a port throws. Anything else that it throws ends the run as `internal`. */
+/** The error that a port throws. Any other error of a port ends the run as `internal`. */
 export class PortError extends Error {
   readonly code: PortErrorCode;
 
@@ -45,14 +45,14 @@ export class PortError extends Error {
   }
 }
 
-/** Errors of the run as a whole, which no node handles and no other attempt changes. */
+/** Errors of the run as a whole: no node handles them, and they are not retried. */
 const ending: ReadonlySet<FlowErrorCode> = new Set(['cancelled', 'deadline_exceeded', 'budget_exceeded', 'internal']);
 
 export function endsRun({ code }: FlowError): boolean {
   return ending.has(code);
 }
 
-/** Any error as one of ours; the text of a foreign error is dropped. */
+/** Converts any error to a FlowError; the text of an unknown error is dropped. */
 export function asFlowError(error: unknown): FlowError {
   if (error instanceof FlowError) return error;
   if (error instanceof ExpressionFault) return new FlowError(error.code, { message: error.message });

@@ -7,7 +7,7 @@ import { moodyPorts, tryMutatedFlow } from '../testing/mutate-flow.ts';
 import { richFlow } from '../testing/rich-flow.ts';
 import { runFlow } from './run-flow.ts';
 
-test('the flow that is changed is accepted, and runs to its end', async () => {
+test('the flow that the mutations start from is accepted, and runs to its end', async () => {
   const load = loadFlow(stringify(richFlow, { aliasDuplicateObjects: false }));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
   const request = {
@@ -30,7 +30,7 @@ test('the flow that is changed is accepted, and runs to its end', async () => {
   expect(richFlow.nodes.map(({ id }) => id).filter((id) => !run.has(id))).toEqual(['stop', 'none']);
 });
 
-test('each changed flow that is accepted ends or gives a typed error, and each that is refused names a place', async () => {
+test('each mutated flow ends or fails with a typed error if it is accepted, and is refused with a place otherwise', async () => {
   const random = randomFrom(15);
   const flows = 400;
   let accepted = 0;
@@ -39,12 +39,12 @@ test('each changed flow that is accepted ends or gives a typed error, and each t
     expect(end.fault).toBeUndefined();
     if (end.accepted) accepted += 1;
   }
-  // A property of refusals only, or of successes only, would say nothing.
+  // The test proves little if nearly all flows are refused, or nearly all are accepted.
   expect(accepted / flows).toBeGreaterThan(0.3);
   expect(accepted / flows).toBeLessThan(0.7);
 });
 
-test('random flows do the same in the engine and in the reference interpreter', async () => {
+test('random flows behave the same in the engine and in the reference interpreter', async () => {
   const ends = new Set<string>();
   for (let seed = 1; seed <= 150; seed += 1) {
     const { difference, end } = await compareRandomFlow(seed, randomFrom(seed));

@@ -3,7 +3,7 @@ import type { JsonValue } from '#kit/json/json-value';
 import { valueSchema } from '../definition/node-parts.ts';
 
 /**
- * What every call of a port gets. A port ends its work when the signal is aborted, passes the trace on, takes the
+ * Arguments of every call of a port. A port ends its work when the signal is aborted, passes the trace on, takes the
  * identity of the caller out of `context` and nowhere else, and throws PortError.
  */
 export type PortCall = {
@@ -12,9 +12,9 @@ export type PortCall = {
   readonly traceId: string;
   /** The node, or `NODE.TOOL` for a tool that a model chose. */
   readonly caller: string;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** What the platform knows about the request, never a value of the request itself. */
+  /** Facts that the platform knows about the request, never a value of the request itself. */
   readonly context: Readonly<Record<string, JsonValue>>;
 };
 
@@ -79,19 +79,19 @@ export type PortRequests = {
     readonly rerank: boolean;
     readonly mode?: 'hybrid' | 'vector' | 'bm25';
     readonly filters?: JsonValue;
-    /** With it the answer has a text, too. */
+    /** If it is set, the answer also has a text. */
     readonly tokenBudget?: number;
   };
   readonly memorySearch: { readonly query: string; readonly topK: number };
   readonly memoryAdd: { readonly text: string; readonly infer: boolean };
   readonly sessionGet: Readonly<Record<never, never>>;
   readonly sessionPut: { readonly state: JsonValue };
-  /** `pass` and `mask` give the text that goes on; `deny` ends the node. */
+  /** The answers `pass` and `mask` have the text that the run continues with; `deny` ends the node. */
   readonly guardrail: { readonly policy: string; readonly stage: 'request' | 'response'; readonly text: string };
   readonly http: {
     readonly connection: string;
     readonly method: string;
-    /** Encoded: no value of it is a separator. */
+    /** Encoded: no value in it contains a separator. */
     readonly path: string;
     readonly query: Readonly<Record<string, string>>;
     readonly body?: JsonValue;

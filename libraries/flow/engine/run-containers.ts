@@ -75,7 +75,10 @@ export async function runLoop(run: NodeRun<LoadedNodeOf<'loop'>>, walk: Walk): P
   });
 }
 
-/** Assigns the state once, out of values that were all read before. @throws FlowError state_invalid, ExpressionFault */
+/**
+ * Assigns the state once, from values that were all read before the assignment.
+ * @throws FlowError state_invalid, ExpressionFault
+ */
 function assignState({ node }: NodeRun<LoadedNodeOf<'loop'>>, frame: Frame): void {
   if (node.state.size === 0) return;
   const { execution } = frame;

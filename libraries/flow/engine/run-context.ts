@@ -8,7 +8,7 @@ import type { BudgetMeter } from './budget.ts';
 import type { FlowPorts } from './ports.ts';
 import type { EventQueue } from './run-events.ts';
 
-/** Nodes after which the event loop gets its turn. */
+/** Number of nodes after which a run yields to the event loop. */
 const paceEvery = 64;
 
 export function createPace(): RunContext['pace'] {
@@ -19,21 +19,21 @@ export function createPace(): RunContext['pace'] {
   };
 }
 
-/** What one run shares, its subflows included. */
+/** State that a run shares with its subflows. */
 export type RunContext = {
   readonly ports: FlowPorts;
   readonly runId: string;
   readonly traceId: string;
   readonly context: Readonly<Record<string, JsonValue>>;
   readonly budget: BudgetMeter;
-  /** Slots for calls of ports that are under way at the same time. */
+  /** Slots for concurrent calls of ports. */
   readonly slots: Semaphore;
   readonly events: EventQueue;
   readonly clock: Clock;
   readonly random: () => number;
   /** Waits between two attempts; ends early when the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Lets timers, aborts and other runs have their turn from time to time; called before each node. */
+  /** Yields to timers, aborts and other runs from time to time; called before each node. */
   readonly pace: () => Promise<void> | undefined;
 };
 
@@ -46,7 +46,7 @@ export type FlowExecution = {
   state: { readonly [name: string]: JsonValue } | undefined;
 };
 
-/** Outputs of one walk through a region, and the walk around it. */
+/** Outputs of one walk through a region, and the enclosing walk. */
 export type Frame = {
   readonly execution: FlowExecution;
   readonly around: Frame | undefined;
@@ -56,13 +56,13 @@ export type Frame = {
   readonly prefix: string;
 };
 
-/** A walk inside of another one; without an item of its own it keeps that around it. */
+/** A nested walk; without an item of its own it has that of the enclosing walk. */
 export function innerFrame(around: Frame, step: string, item: JsonValue | undefined = around.item): Frame {
   const { execution } = around;
   return { execution, around, outputs: new Map(), item, prefix: `${around.prefix}${step}/` };
 }
 
-/** What expressions see from a frame. */
+/** The values that expressions can read in a frame. */
 export function scopeOf(frame: Frame): Scope {
   const { execution } = frame;
   return {

@@ -5,10 +5,13 @@ import type { NodeKind } from '../definition/node-schemas.ts';
 /** Where a node ran: ids of the nodes around it with the number of the turn, as in `each[3]/ask`. */
 type Place = { readonly node: string; readonly path: string };
 
-/** What a flow gives: text, data or both. */
+/** The result of a flow: text, data or both. */
 export type FlowResult = { readonly text?: string; readonly data?: JsonValue; readonly mediaType?: string };
 
-/** What happens in a run, in order. The last event is `result` or `failed`; only `text` and `result` have texts of the run. */
+/**
+ * The events of a run, in order. The last event is `result` or `failed`; only `text` and `result` have texts of the
+ * run.
+ */
 export type RunEvent =
   | (Place & { readonly type: 'nodeStarted'; readonly kind: NodeKind })
   | (Place & {
@@ -29,7 +32,7 @@ export type RunEvent =
       readonly path?: string;
     };
 
-/** Events between the run that adds them and the one reader that takes them. */
+/** The queue of events between the run that adds them and the one reader that takes them. */
 export class EventQueue {
   readonly #events: RunEvent[] = [];
   #ended = false;

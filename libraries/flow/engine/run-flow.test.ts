@@ -155,7 +155,7 @@ test.each(kinds)(
 
 const calling = kinds.filter(([, , , , request]) => request !== undefined);
 test.each(calling)(
-  'a node of kind %s ends typed when its port is away, denies, breaks or answers in another shape',
+  'a node of kind %s ends with a typed error when its port is away, denies, throws or answers in another shape',
   async (_, node) => {
     for (const code of [
       'unavailable',
@@ -244,7 +244,7 @@ test('a result that does not match the output schema is no result', async () => 
   expect(last).toEqual(failed('output_invalid'));
 });
 
-test('a condition goes the way of its first case that holds, or of its default', async () => {
+test('a condition follows its first case that holds, or its default', async () => {
   const text = (when: object) =>
     flowText({
       nodes: [
@@ -290,7 +290,7 @@ test('an expression without a value ends the run, and the error names the expres
   });
 });
 
-test('an error is followed by the node that onError names, and by no other', async () => {
+test('after an error the run continues with the node that onError names, and with no other', async () => {
   const text = flowText({
     nodes: [
       { ...prompt(), onError: { goto: 'instead' } },
@@ -326,7 +326,7 @@ test('a loop runs its body for each item and gives the outputs in order, with an
   }
 });
 
-test('a loop over more items than its turns fails, or ends where onLimit says so', async () => {
+test('a loop over more items than its turns fails, or ends at its limit if onLimit is end', async () => {
   const text = (config: object) =>
     chainText(
       [loop({ maxIterations: 2, ...config })],
@@ -344,7 +344,7 @@ const state = {
   schema: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
   initial: { a: '1', b: '2' },
 };
-test('the state is assigned once at the end of a turn, out of values before it', async () => {
+test('the state is assigned once at the end of a turn, from values read before the assignment', async () => {
   const swap = loop({ while: { ne: [ref('state.a'), '2'] }, state: { a: ref('state.b'), b: ref('state.a') } }, null);
   const text = chainText([{ ...swap }, { id: 'end', kind: 'transform', inputs: { state: ref('state') } }], {
     state,
@@ -379,7 +379,7 @@ test('a parallel node gives the outputs of its branches by their first nodes', a
   expect(last).toEqual(value({ a: { text: 'a' }, b: { text: 'b' } }));
 });
 
-test('no more branches run beside each other than concurrency allows', async () => {
+test('no more branches run at the same time than concurrency allows', async () => {
   let [now, most] = [0, 0];
   const mcp = async () => {
     now += 1;
@@ -393,7 +393,7 @@ test('no more branches run beside each other than concurrency allows', async () 
   expect(most).toBe(2);
 });
 
-test('no more than 16 calls of one run are under way, however its nodes are nested', async () => {
+test('no more than 16 calls of one run are in flight, however its nodes are nested', async () => {
   let [now, most] = [0, 0];
   const mcp = async () => {
     now += 1;
@@ -512,7 +512,7 @@ test('a model chooses among tools, agents and collections, and gets each answer 
   expect(calls.find(({ port }) => port === 'mcp')?.call.caller).toBe('ask.look');
 });
 
-test('a model that asks for tools in each of its turns ends typed after maxTurns calls', async () => {
+test('a prompt whose model asks for tools in each turn ends with a typed error after maxTurns calls', async () => {
   const model: FlowPorts['model'] = async () => ({ text: '', toolCalls: [call('1', 'look', { q: 'x' })], usage });
   const { last, calls } = await runText(
     chainText([prompt({ tools, maxTurns: 3 })]),
@@ -523,7 +523,7 @@ test('a model that asks for tools in each of its turns ends typed after maxTurns
   expect(calls.filter(({ port }) => port === 'model')).toHaveLength(3);
 });
 
-test('a response schema gives data, and another text is an invalid answer', async () => {
+test('a prompt with a response schema gives data, and a text that does not match it is an invalid answer', async () => {
   const responseSchema = { type: 'object', required: ['a'] };
   const ask = (text: string) =>
     runText(chainText([prompt({ responseSchema })]), { model: async () => ({ text, usage }) }, { input });
@@ -531,7 +531,7 @@ test('a response schema gives data, and another text is an invalid answer', asyn
   for (const text of ['{}', 'no', '{"a": 1, "a": 2}']) expect((await ask(text)).last).toEqual(failed('answer_invalid'));
 });
 
-test('text of a prompt that streams comes as events, and no attempt follows after the first of them', async () => {
+test('the text of a streaming prompt arrives as events, and the call is not retried after the first one', async () => {
   const retry = { maxAttempts: 3, backoffMs: 1 };
   const streaming: FlowPorts['model'] = async ({ onText }) => {
     onText?.('hel');
@@ -552,7 +552,7 @@ test('text of a prompt that streams comes as events, and no attempt follows afte
   expect(silent.last).toMatchObject({ result: { data: { value: { text: 'undefined' } } } });
 });
 
-test('a node is tried again after the errors that retry lists, with growing pauses, and not after others', async () => {
+test('a node is retried with backoff after the errors that retry lists, and not after others', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const times: number[] = [];
   const run = async (codes: readonly string[], retry: object) => {
@@ -614,7 +614,7 @@ test('a run that takes longer than its budget ends as deadline_exceeded, and no 
   expect((await ended).last).toEqual(failed('deadline_exceeded'));
 });
 
-test('an abort reaches every call that is under way, and ends the run as cancelled', async () => {
+test('an abort reaches every call in flight, and ends the run as cancelled', async () => {
   const controller = new AbortController();
   const signals: AbortSignal[] = [];
   const mcp: FlowPorts['mcp'] = (_, { signal }) => {
@@ -626,7 +626,7 @@ test('an abort reaches every call that is under way, and ends the run as cancell
   expect([last, signals.map((signal) => signal.aborted)]).toEqual([failed('cancelled'), [true, true, true]]);
 });
 
-test('a run of a signal that is already aborted calls nothing', async () => {
+test('a run whose signal is already aborted calls no port', async () => {
   const { last, calls } = await runText(chainText([tool('one')]), {}, { signal: AbortSignal.abort() });
   expect([last, calls]).toEqual([failed('cancelled'), []]);
 });
@@ -700,7 +700,7 @@ test('an output has at most 1048576 bytes as JSON, also where it refers to one p
   expect((await run(1_048_576 - '{"text":""}'.length + 1, 1)).last).toEqual(failed('output_invalid'));
 });
 
-test.each(['', '.', '..'])('a value %j cannot stand in the path of a tool', async (id) => {
+test.each(['', '.', '..'])('the value %j is refused in the path of a tool', async (id) => {
   const node = {
     id: 'one',
     kind: 'tool_http',
@@ -715,7 +715,7 @@ test.each(['', '.', '..'])('a value %j cannot stand in the path of a tool', asyn
   expect([last, calls]).toEqual([failed('type_mismatch'), []]);
 });
 
-test('events have no text of the run but in text and result', async () => {
+test('only the events text and result have text of the run', async () => {
   const secret = 'a text of the run';
   const { events } = await runText(
     chainText([prompt(), tool('two')]),

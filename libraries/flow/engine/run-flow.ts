@@ -17,7 +17,7 @@ import { EventQueue, type RunEvent } from './run-events.ts';
 export type ExecutionRequest = {
   readonly entrypoint: string;
   readonly input: JsonValue;
-  /** What the platform knows about the request: the root `context` of expressions, and the identity for ports. */
+  /** Facts that the platform knows about the request: the root `context` of expressions, and the identity for ports. */
   readonly context: Readonly<Record<string, JsonValue>>;
   readonly runId: string;
   readonly traceId: string;
@@ -28,7 +28,7 @@ type Sources = Partial<Pick<RunContext, 'clock' | 'random' | 'pause'>>;
 
 /**
  * Runs a flow. The last event is `result` or `failed`; an abort of the signal ends the run as `cancelled`. A reader that
- * stops reading ends the run, too. Nothing of a run is under way after its last event, but calls that ignore their signal.
+ * stops reading ends the run, too. After its last event, only calls that ignore their signal can still run.
  */
 export async function* runFlow(
   flow: LoadedFlow,

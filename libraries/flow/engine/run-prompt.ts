@@ -53,7 +53,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
   let streamedBytes = 0;
   const place = { node: source.id, path: `${run.frame.prefix}${source.id}` };
   const onText = (text: string): void => {
-    // A late piece of a call that ended has no place in the order of events any more.
+    // A late piece of a call that has ended is dropped: it would be out of order.
     streamedBytes += Buffer.byteLength(text);
     if (run.signal.aborted || text === '' || streamedBytes > flowLimits.outputBytes) return;
     context.events.add({ type: 'text', ...place, text });
@@ -89,7 +89,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
   });
 }
 
-/** @throws FlowError answer_invalid for a text that is no JSON of the schema */
+/** @throws FlowError answer_invalid for a text that is not JSON of the schema */
 function dataOf({ node }: PromptRun, text: string): JsonValue {
   try {
     const data = parseStrict(Buffer.from(text), { maxDepth: flowLimits.outputDepth });
@@ -100,7 +100,9 @@ function dataOf({ node }: PromptRun, text: string): JsonValue {
   throw new FlowError('answer_invalid');
 }
 
-/** What a model is told about a call of a tool. An error is told by its code, so that the model can choose again. */
+/**
+ * The message to the model about a call of a tool. An error is sent as its code, so that the model can choose again.
+ */
 async function useTool(run: PromptRun, call: ToolCall, signal: AbortSignal): Promise<ModelMessage> {
   const tool = run.node.source.config.tools?.find(({ name }) => name === call.name);
   const check = run.node.tools.get(call.name)?.check;

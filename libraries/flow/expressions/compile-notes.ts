@@ -8,7 +8,7 @@ export type PlacedReference = {
   readonly tolerant: boolean;
 };
 
-/** What compiling the expressions of a source found. */
+/** Findings from compiling the expressions of a source. */
 export type CompileNotes = { readonly references: PlacedReference[]; readonly problems: PlacedProblem[] };
 
 export function createNotes(): CompileNotes {

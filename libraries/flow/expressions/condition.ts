@@ -79,7 +79,7 @@ export function holds(condition: CompiledCondition, scope: Scope): boolean {
       const value = evaluateValue(condition.value, scope);
       if (typeof value !== 'string') throw new ExpressionFault('type_mismatch', 'matches needs a text');
       if (Buffer.byteLength(value) > flowLimits.patternTextBytes) {
-        // A text that is not read must decide neither way.
+        // A text over the limit must decide neither way.
         throw new ExpressionFault('type_mismatch', `matches reads at most ${flowLimits.patternTextBytes} bytes`);
       }
       return condition.pattern.test(value);

@@ -48,7 +48,7 @@ test.each([
   expect(resultOf(value)).toEqual(expected);
 });
 
-test('what an expression gives is not read for expressions again', () => {
+test('the value of an expression is not parsed for expressions again', () => {
   expect(resultOf(ref('input.tricky'))).toBe(`${ref('context.userId')} {{context}}`);
   const template = compileTemplate('{{input.tricky}}', [], createNotes());
   expect(renderTemplate(template, scope)).toBe(`${ref('context.userId')} {{context}}`);
@@ -151,7 +151,7 @@ test.each([
 });
 
 test.each([{ lt: [1, 'a'] }, { gt: [null, 1] }, { in: [1, 1] }, { matches: [1, 'a'] }])(
-  'the condition %j with values of another type ends typed, and decides neither way',
+  'the condition %j with values of another type ends with a typed error, and decides neither way',
   (source) => {
     expect(() => decide(source)).toThrow(expect.objectContaining({ code: 'type_mismatch' }));
   },

@@ -4,7 +4,9 @@ import { flowLimits } from '#contracts/flow-limits';
 /** A pattern that is matched in time linear in the text. */
 export type Pattern = { test(text: string): boolean };
 
-/** Compiles an RE2 pattern; a sentence if it is none, or too large. A text above the limit matches nothing. */
+/**
+ * Compiles an RE2 pattern; returns a sentence if it is invalid or too large. A text above the limit matches nothing.
+ */
 export function compileFlowPattern(source: string): Pattern | string {
   if (source.length > flowLimits.patternLength) return `has more than ${flowLimits.patternLength} characters`;
   let pattern: RE2JS;

@@ -6,7 +6,7 @@ import { ExpressionFault } from './expression-fault.ts';
 export type FlowReference = {
   readonly text: string;
   readonly root: 'input' | 'state' | 'item' | 'context' | 'node';
-  /** Of the root `node` only. */
+  /** Id of the node; set for the root `node` only. */
   readonly node?: string;
   readonly steps: readonly (string | number)[];
 };
@@ -24,7 +24,7 @@ const form =
   /^(input|state|item|context|nodes\.([a-z][a-z0-9_-]{0,63})\.output)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[\d{1,6}\])*)$/;
 const step = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]/g;
 
-/** Reads `root(.name|[n])*`; a sentence if the text is none. */
+/** Reads `root(.name|[n])*`; returns a sentence if the text has another form. */
 export function parseReference(text: string): FlowReference | string {
   const found = form.exec(text);
   if (found === null) {

@@ -3,7 +3,7 @@ import type { SourcePath } from '../source/problem.ts';
 import type { CompileNotes } from './compile-notes.ts';
 import { type FlowReference, findValue, parseReference, requireValue, type Scope } from './reference.ts';
 
-/** A JSON value with its expressions parsed; what they give is never read for expressions again. */
+/** A JSON value with its expressions parsed; their values are never parsed for expressions again. */
 export type CompiledValue =
   | { readonly kind: 'literal'; readonly value: JsonValue }
   | { readonly kind: 'reference'; readonly reference: FlowReference }
@@ -13,7 +13,7 @@ export type CompiledValue =
 
 /**
  * Compiles a value: a string `${…}` is an expression, `{from, default}` an expression that may have no value, and
- * `{literal}` a value that is taken as it stands.
+ * `{literal}` a value without expressions.
  */
 export function compileValue(value: JsonValue, at: SourcePath, notes: CompileNotes): CompiledValue {
   if (typeof value === 'string') return compileText(value, at, notes);
@@ -53,7 +53,7 @@ function compileText(text: string, at: SourcePath, notes: CompileNotes): Compile
   return { kind: 'literal', value: null };
 }
 
-/** Reads `${…}` as a whole; a sentence if the value is none. */
+/** Reads `${…}` as a whole; returns a sentence if the value has another form. */
 export function readExpression(value: JsonValue): FlowReference | string {
   const inner = typeof value === 'string' ? /^\$\{([^{}]*)\}$/.exec(value)?.[1] : undefined;
   if (inner !== undefined) return parseReference(inner);

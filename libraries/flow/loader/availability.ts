@@ -10,7 +10,7 @@ const nothing: Available = { always: new Set(), maybe: new Set() };
 export function findAvailable(graph: Graph, regions: readonly Region[]) {
   const before = new Map<string, Available>();
   const atEnd = new Map<string, Available>();
-  // A region stands behind the one that its owner is in.
+  // A region comes after the region that contains its owner.
   for (const { owner, starts, order } of regions) {
     const outside = owner === undefined ? nothing : (before.get(owner) ?? nothing);
     const incoming = new Map<string, Available[]>(starts.map((id) => [id, [outside]]));

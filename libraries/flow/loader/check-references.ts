@@ -4,7 +4,7 @@ import type { PlacedProblem } from '../source/problem.ts';
 import type { Available } from './availability.ts';
 import type { Region } from './regions.ts';
 
-/** What the expressions of one place may name. */
+/** The names that expressions of one place may use. */
 type Surroundings = {
   readonly available: Available;
   readonly region: Pick<Region, 'hasItem'>;
@@ -15,7 +15,7 @@ type Surroundings = {
 
 /**
  * Problems of expressions: they name only nodes that dominate their place. One with a default, and `exists`, may also name
- * a node that comes before on some ways only.
+ * a node that precedes the place on some ways only.
  */
 export function checkReferences(
   references: readonly PlacedReference[],

@@ -22,7 +22,7 @@ type Checked = {
 
 const none: Available = { always: new Set(), maybe: new Set() };
 
-/** Problems of what expressions name and of what they give, for a flow whose graph has no problems. */
+/** Type problems of the values that expressions read and give, for a flow whose graph has no problems. */
 export function checkTypes({
   source,
   graph,

@@ -9,7 +9,7 @@ import { compileSchema, type SchemaCheck } from '../schemas/compile-schema.ts';
 import type { SourcePath } from '../source/problem.ts';
 import type { LoadedNode, LoadedTool } from './loaded-flow.ts';
 
-/** A compiled node and what was found: `notes` holds where the node stands, `ending` at the end of a turn of its body. */
+/** A compiled node and its findings: `notes` for the place of the node, `ending` for the end of a turn of its body. */
 export type CompiledNode = {
   readonly node: Pick<
     LoadedNode,

@@ -98,7 +98,7 @@ test.each<readonly [string, number | undefined, number, (amount: number) => stri
   if (min !== undefined && min !== 2) expect(isAccepted(make(min - 1))).toBe(false);
 });
 
-test('one branch alone is no parallel node', () => {
+test('a parallel node with one branch is refused', () => {
   expect([isAccepted(parallel(2)), isAccepted(parallel(1))]).toEqual([true, false]);
 });
 

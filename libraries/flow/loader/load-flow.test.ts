@@ -551,7 +551,7 @@ test('a problem has the column of its key, and prints as a line that editors fol
   );
 });
 
-test('every code of a problem has a flow that gets it', () => {
+test('every code of a problem has a test case', () => {
   const tested = new Set(cases.map(([, , code]) => code));
   expect([...tested].sort()).toEqual(
     problemCodes.filter((code) => !['too_large', 'nesting', 'digest'].includes(code)).toSorted(),
@@ -585,11 +585,11 @@ test.each([
   ['anchors', '&a '.repeat(87_000)],
   ['tags', '!!a '.repeat(65_000)],
   ['members', Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n')],
-])('a source of as many %s as fit is refused at once', (_, text) => {
+])('a source with as many %s as its size allows is refused quickly', (_, text) => {
   expect(problemsOf(text)).not.toEqual([]);
 });
 
-test('a sign of YAML in a text is no anchor, alias, tag or bracket', () => {
+test('a YAML indicator inside of a text is not taken for an anchor, alias, tag or bracket', () => {
   const greet = { id: 'greet', kind: 'template', config: { text: 'x' } };
   const signs = '&a *b !c [ { - ? :';
   for (const text of [`"${signs}"`, `'${signs}'`]) {
@@ -651,7 +651,7 @@ test('an input node with fields gives those fields only', async () => {
   expect(last).toMatchObject({ result: { data: { value: { a: 'why?' } } } });
 });
 
-test('on the way of an error the node that failed has no output', () => {
+test('after an error the node that failed has no output', () => {
   const failing = (value: unknown) =>
     flowText({
       nodes: [

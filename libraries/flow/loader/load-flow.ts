@@ -37,7 +37,7 @@ function load(text: string, options: LoadOptions, levels: number): FlowLoad {
   const compiled = compileNodes(source);
   // An edge that was left out would make its nodes look unreachable.
   const found = [...notes.problems, ...(edges.length > 0 ? edges : shape), ...subflows.problems, ...compiled.problems];
-  // What an expression may name is decided by a graph without problems only.
+  // The names that an expression may use are known only for a graph without problems.
   const types =
     found.length > 0 ? [] : checkTypes({ source, graph, regions, regionOf, compiled, subflows: subflows.flows });
   const problems = [...found, ...types].map(locate);

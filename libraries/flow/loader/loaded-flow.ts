@@ -14,12 +14,12 @@ export type LoadedNode<Source extends FlowNode = FlowNode> = {
   readonly texts: readonly CompiledTemplate[];
   /** The cases of a condition node, or the `while` of a loop. */
   readonly conditions: readonly CompiledCondition[];
-  /** What a loop assigns at the end of a turn. */
+  /** The values that a loop assigns to the state at the end of a turn. */
   readonly state: ReadonlyMap<string, CompiledValue>;
   readonly checkOutput?: SchemaCheck;
-  /** Of a prompt and of an HTTP tool. */
+  /** The check of an answer; set for a prompt and for an HTTP tool only. */
   readonly checkResponse?: SchemaCheck;
-  /** The arguments of each tool of a prompt, with the schema that the model is told. */
+  /** The arguments of each tool of a prompt, with the schema that is sent to the model. */
   readonly tools: ReadonlyMap<string, LoadedTool>;
   readonly next?: string;
   readonly cases: ReadonlyMap<string, string>;

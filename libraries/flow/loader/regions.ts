@@ -10,7 +10,7 @@ export type Region = {
   readonly depth: number;
   /** Whether the root `item` has a value. */
   readonly hasItem: boolean;
-  /** Whether several walks may be inside at the same time, here or in a region around it. */
+  /** Whether several walks may run at the same time, in this region or in an enclosing one. */
   readonly isConcurrent: boolean;
   /** Every node after all nodes from which a way leads to it. */
   readonly order: readonly string[];

@@ -3,7 +3,7 @@ import type { LoadedFlow } from './loaded-flow.ts';
 
 type Required = PublishManifest['requires'][number];
 
-/** Everything outside that a flow and its subflows name, each once, in the order of the nodes. */
+/** Everything outside of a flow that it and its subflows name, each once, in the order of the nodes. */
 export function requiredThings(flow: LoadedFlow): readonly Required[] {
   const found = new Map<string, Required>();
   const add = (kind: Required['kind'], name: string) => void found.set(`${kind} ${name}`, { kind, name });

@@ -31,8 +31,8 @@ const localRef = /^#\/\$defs\/([A-Za-z0-9_.-]{1,128})$/;
 
 /**
  * Problems of an author's JSON Schema: keywords outside of the vocabulary, references to anything but `#/$defs/NAME`,
- * recursion, patterns that are none of RE2, and more subschemas than the limit after every reference is expanded, because
- * that number bounds the time of a check.
+ * recursion, patterns that RE2 does not accept, and more subschemas than the limit after every reference is expanded,
+ * because that number bounds the time of a check.
  */
 export function checkSchema(root: JsonValue, at: SourcePath): readonly PlacedProblem[] {
   const problems: PlacedProblem[] = [];

@@ -21,7 +21,7 @@ export function knownMembers(members: Readonly<Record<string, Known>>): Known {
   return { kind: 'object', members: new Map(Object.entries(members)) };
 }
 
-/** What is known behind the steps; `absent` if the value cannot exist. */
+/** What is known about the value after the steps; `absent` if the value cannot exist. */
 export function stepInto(known: Known, steps: readonly (string | number)[]): Known {
   return steps.reduce<Known>(stepOnce, known);
 }
@@ -63,7 +63,7 @@ function resolve(schema: JsonValue, root: JsonValue): JsonValue {
   if (!isObject(schema) || typeof schema['$ref'] !== 'string' || !isObject(root) || !isObject(root['$defs'])) {
     return schema;
   }
-  // A reference beside other keywords says more than its target, and less is known then.
+  // Keywords beside a reference restrict its target further, so that less is known.
   if (Object.keys(schema).some((keyword) => !['$ref', '$defs', '$schema', 'description', 'title'].includes(keyword)))
     return true;
   return resolve(root['$defs'][schema['$ref'].slice('#/$defs/'.length)] ?? true, root);

@@ -8,7 +8,7 @@ import type { PlacedProblem, ProblemCode, SourcePath, SourceProblem } from './pr
 
 /** A source that was read: its value as written and the place of everything in it. */
 type Source<T> = {
-  /** The value as it is written, without defaults: what the digest is taken of. */
+  /** The value as it is written, without defaults; the digest is computed from it. */
   readonly written: JsonValue;
   readonly value: T;
   locate(problem: PlacedProblem): SourceProblem;
@@ -47,7 +47,7 @@ export function readStrictYaml<S extends z.ZodType>(text: string, schema: S): Re
   return { ok: false, problems };
 }
 
-/** One problem at the end of the text before it. */
+/** One problem, located at the end of the text `before` it. */
 function refused(code: ProblemCode, message: string, before = '') {
   const lines = before.split('\n');
   const place = { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };
@@ -64,7 +64,10 @@ function parsed(text: string, lineCounter: LineCounter) {
   }
 }
 
-/** What YAML can say and JSON cannot. Names are compared here, because the parser compares every pair of them. */
+/**
+ * Problems of constructs that YAML can express and JSON cannot. Names are compared here, because the parser compares
+ * every pair of them.
+ */
 function strictProblems(root: Node | null): readonly PlacedProblem[] {
   const problems: PlacedProblem[] = [];
   const report = (at: SourcePath, message: string) => void problems.push({ code: 'syntax', at, message });

@@ -111,7 +111,7 @@ function resultDifference(last: RunEvent | undefined, { result, faults, flowCode
   return isAgreed ? undefined : `the engine fails with ${textOf(last)}, the reference ${textOf(result ?? faults)}`;
 }
 
-/** The ends of all nodes; without an order where walks were side by side, and not at all where one of them failed. */
+/** The ends of all nodes; unordered if walks ran concurrently, and not compared if one of those failed. */
 function endsDifference(events: readonly RunEvent[], { ends, isOrdered, isExact }: ReferenceRun): string | undefined {
   if (!isExact) return undefined;
   const given = events.flatMap((event) =>

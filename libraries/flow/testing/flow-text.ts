@@ -43,7 +43,7 @@ export function flowText({ input, output, state, entrypoints, nodes, edges, more
 export const template = { id: 'greet', kind: 'template', config: { text: 'Hello {{input.question}}' } };
 const end = { id: 'end', kind: 'output', inputs: { text: 'done' } };
 
-/** A flow whose nodes stand one after the other between input and output; the output is that of the last one. */
+/** A linear flow with these nodes between input and output; the output is that of the last one. */
 export function chainText(nodes: readonly (Json & { readonly id: string })[], parts: FlowParts = {}): string {
   const ids = ['start', ...nodes.map(({ id }) => id), 'result'];
   const last = nodes.at(-1)?.id ?? 'start';

@@ -83,7 +83,7 @@ const good: { readonly [Name in keyof FlowPorts]: unknown } = {
   file: { text: 'file', mediaType: 'text/plain' },
 };
 
-/** Ports that answer well, oddly, with an error or never. */
+/** Ports with valid answers, invalid answers, errors or no answer. */
 export function moodyPorts(nextKind: () => (typeof kinds)[number]): FlowPorts {
   const port = (name: keyof FlowPorts) => async () => {
     const kind = nextKind();
@@ -98,7 +98,7 @@ export function moodyPorts(nextKind: () => (typeof kinds)[number]): FlowPorts {
     .ports;
 }
 
-/** What became of a changed flow; `fault` is a sentence about what must not happen. */
+/** The outcome of a changed flow; `fault` is a sentence about a violated property. */
 type MutantEnd = { readonly accepted: boolean; readonly fault?: string };
 
 /** Loads a changed flow and, if it is accepted, runs it to its end within 30 ms. */

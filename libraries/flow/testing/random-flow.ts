@@ -2,7 +2,7 @@ import type { JsonValue } from '#kit/json/json-value';
 
 type Type = 'text' | 'list' | 'object' | 'number' | 'unknown';
 type Named = { readonly path: string; readonly type: Type };
-/** What expressions may name: after every way, or after some ways only. */
+/** The values that expressions may name: `sure` exist on every way, `maybe` on some ways only. */
 type Scope = { readonly sure: readonly Named[]; readonly maybe: readonly Named[]; readonly isShared: boolean };
 type Members = { [name: string]: JsonValue };
 type Edge = { readonly from: string; readonly to: string; readonly when?: string };
@@ -85,7 +85,7 @@ export function randomFlow(random: () => number): JsonValue {
         }
       : {};
 
-  /** A node that makes no region and has one way on: its members, and what it gives. */
+  /** A node without a region and with one outgoing edge: its members, and the values that it gives. */
   function plainNode(id: string, scope: Scope): { readonly node: Members; readonly gives: readonly Named[] } {
     const out = `nodes.${id}.output`;
     const named = (members: Readonly<Record<string, Type>>): readonly Named[] =>
@@ -177,7 +177,7 @@ export function randomFlow(random: () => number): JsonValue {
 
   const nextId = (): string => `n${count++}`;
 
-  /** One walk: its first node and what it gives at its end. A region inside of another one ends at a plain node. */
+  /** One walk: its first node and the values at its end. A nested region ends at a plain node. */
   function region(outer: Scope, depth: number, last?: (scope: Scope) => Members): { start: string; scope: Scope } {
     let scope = outer;
     let open: Open[] = [];
@@ -188,7 +188,7 @@ export function randomFlow(random: () => number): JsonValue {
       for (const node of errors) node['onError'] = { goto: id };
       [open, errors] = [[{ from: id }], []];
     };
-    /** A node that another one follows: after an error of it the run may go on there. */
+    /** Adds a node that another one follows, with which the run may continue after an error of this node. */
     const place = (node: Members, gives: readonly Named[], mayFail: boolean): void => {
       nodes.push(node);
       const isHandled = mayFail && happens(0.3);

@@ -7,7 +7,7 @@ import { loadFlow } from '../loader/load-flow.ts';
 /** A call that a port got. */
 type GivenCall = { readonly port: PortName; readonly request: unknown; readonly call: PortCall };
 
-/** Ports of which a test gives some; every other one is away. Every call is recorded. */
+/** Ports of which a test defines some; every other one is unavailable. Every call is recorded. */
 export function scriptedPorts(given: Partial<FlowPorts>): { readonly ports: FlowPorts; readonly calls: GivenCall[] } {
   const calls: GivenCall[] = [];
   const names: readonly PortName[] = [

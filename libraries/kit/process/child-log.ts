@@ -8,7 +8,7 @@ const tailBytes = 16_384;
 
 /** A log file that a child process appends to. */
 type ChildLog = Disposable & {
-  /** To be closed, by disposing the log, once the process has it. */
+  /** For the child process; dispose the log once the process has it, which closes the descriptor of this process. */
   readonly descriptor: number;
   /** The last lines since it was opened. */
   lines(): readonly string[];

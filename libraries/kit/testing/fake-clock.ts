@@ -5,7 +5,7 @@ export type FakeClock = Clock & {
   advance(ms: number): void;
 };
 
-/** A clock that advances only when told to. */
+/** A clock that advances only by `advance`. */
 export function createFakeClock(start = new Date('2026-01-01T00:00:00.000Z')): FakeClock {
   let elapsed = 0;
   return {

@@ -26,7 +26,7 @@ export type ApplyOptions = {
   readonly token?: 'fresh' | 'when_changed';
   /**
    * The object that the manifest was written from, as a whole: a newer generation is refused with `precondition_failed`,
-   * labels and annotations that the manifest has no more are removed, and its token counts as omitted.
+   * labels and annotations that the manifest no longer has are removed, and its token counts as omitted.
    */
   readonly base?: Stored<Resource>;
   /** Who applies the manifest, and why. It is stored with the token of a write that changes the spec. */
@@ -121,7 +121,7 @@ async function applyOnce(
   return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
 }
 
-/** Takes each member of a map away; a later spread of the wanted members keeps those. */
+/** A null for each member of a map, which removes it; a later spread of the desired members keeps those. */
 function removed(map: Readonly<Record<string, string>> = {}): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(map).map((key) => [key, null]));
 }
@@ -148,7 +148,7 @@ function withToken(kind: Kind, spec: unknown, current: unknown, fresh: string, o
   return { ...wanted, [member]: fresh };
 }
 
-/** What a manifest asks for as an object without status; a token that it omits stays as it is. */
+/** The desired object of a manifest, without status; a token that it omits is unchanged. */
 export function desiredObject({ kind, resource }: ManifestResource, current: Stored<Resource> | undefined): Resource {
   const { apiVersion, metadata } = resource;
   const member = tokenMembers.get(kind.kind);

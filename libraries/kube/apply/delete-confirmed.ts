@@ -8,12 +8,12 @@ import { applyDesired } from './apply.ts';
 type DeletingClient = Pick<KubeClient, 'get' | 'patch' | 'delete'>;
 
 /**
- * Deletes an object whose deletion a user has confirmed, although it protects a model: the object says so itself. A
- * confirmation whose deletion failed is removed again, so that it confirms no later deletion.
+ * Deletes an object that protects a model, after a user has confirmed the deletion: sets the annotation that confirms
+ * it. The confirmation of a deletion that failed is removed again, so that it confirms no later deletion.
  */
 export async function deleteConfirmed(client: DeletingClient, kind: Kind, object: Stored<KubeObject>): Promise<void> {
   const { name, uid, deletionTimestamp, annotations } = object.metadata;
-  // A confirmation that stands already is the user's own, as in a manifest.
+  // A confirmation that exists already was set by the user, for example in a manifest.
   if (deletionTimestamp !== undefined || annotations?.[confirmDeletionAnnotation] === 'true') {
     return client.delete(kind, name, { uid });
   }
@@ -26,7 +26,7 @@ export async function deleteConfirmed(client: DeletingClient, kind: Kind, object
   }
 }
 
-/** @throws KubeError with the code of `cause`, where the confirmation may still stand */
+/** @throws KubeError with the code of `cause`, if the confirmation may still exist */
 async function takeBack(
   client: DeletingClient,
   kind: Kind,

@@ -22,7 +22,7 @@ export async function patchAnnotated<R extends KubeObject = Resource>(
     try {
       return await client.patch<R>(kind, name, [...annotationOperations(live, annotations), ...change]);
     } catch (error) {
-      // Another writer of metadata came first: the tests of the change itself decide in the next attempt.
+      // Another client wrote the metadata first: the tests of the change itself decide in the next attempt.
       const isRaced = live?.metadata.annotations === undefined && isKubeError(error, 'precondition_failed');
       if (!isRaced || attempt === maxAttempts) throw error;
     }

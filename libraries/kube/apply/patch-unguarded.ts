@@ -10,7 +10,7 @@ import { patchAnnotated } from './patch-annotated.ts';
 const maxAttempts = 5;
 
 /**
- * Patches a binding so that it loses its guardrail, and confirms it in the same change, as servers ask for.
+ * Patches a binding so that it loses its guardrail, and confirms it in the same change, as servers require.
  * @throws KubeError not_found if there is no such binding; precondition_failed if a test of the change fails
  */
 export async function patchUnguarded(

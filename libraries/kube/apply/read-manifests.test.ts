@@ -94,13 +94,13 @@ test.each([
   ['an alias without an anchor', lines.replace(': one', ': *one'), 4, /anchor|alias/],
   ['a reserved character', lines.replace(': one', ': @one'), 4, /cannot begin with @/],
   ['a comma too many', lines.replace(': one', ': [a,,b]'), 4, /a comma has no entry before it/],
-])('a manifest with %s is told once, with its line and the remedy', (_, text, line, wanted) => {
+])('the problem of a manifest with %s is reported once, with its line and the remedy', (_, text, line, wanted) => {
   const { problems } = readManifests(text);
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatchObject({ document: 1, line, message: wanted });
 });
 
-test('a misspelt field and a misspelt kind are told with what was meant', () => {
+test('a misspelt field and a misspelt kind are reported with the name that was probably meant', () => {
   const text = binding.replace('"upstreamModel"', '"upstreamModle"');
   expect(messages(text)).toEqual(['spec.model.upstreamModle|is an unknown field: did you mean upstreamModel?']);
   expect(messages(lines.replace('ModelBinding', 'Modelbinding')).join()).toMatch(/: did you mean ModelBinding\?$/);

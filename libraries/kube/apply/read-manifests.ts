@@ -96,7 +96,7 @@ function readJson(text: string, bytes: Buffer): ReturnType<typeof readYaml> | un
   }
 }
 
-/** JSON is YAML, so the reader of YAML knows its places; it reads the text once, when there is a problem. */
+/** JSON is YAML, so the YAML parser finds its places; it parses the text once, when there is a problem. */
 function placesInJson(text: string): Source['placeOf'] {
   const lineCounter = new LineCounter();
   let documents: readonly Document.Parsed[] | undefined;

@@ -8,8 +8,8 @@ type WrittenProblem = { readonly path: readonly PropertyKey[]; readonly message:
 const maxFields = 12;
 
 /**
- * The problems of a value for its writer: an unknown field with the field that was meant, or with those that there are.
- * The field that was meant is not reported as absent as well.
+ * The problems of a value for its writer. An unknown field is reported with the field that was probably meant, or with
+ * the fields of the schema; the field that was probably meant is then not reported as absent.
  */
 export function shapeMessages(problems: readonly ShapeProblem[]): readonly WrittenProblem[] {
   const meant = new Set(problems.flatMap((problem) => meantField(problem) ?? []));

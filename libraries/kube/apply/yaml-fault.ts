@@ -25,7 +25,7 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
   RESOURCE_EXHAUSTION: 'the document is nested too deeply',
 };
 
-/** Faults after which the rest of a document is read wrongly: what follows them is noise. */
+/** Faults after which the parser misreads the rest of a document: later faults are consequences of them. */
 const misleading: ReadonlySet<ErrorCode> = new Set([
   'TAB_AS_INDENT',
   'BAD_INDENT',
@@ -65,7 +65,7 @@ function placed(document: Document.Parsed, fault: Fault): PlacedFault {
   return { offset, message: sentences[code] ?? otherwise };
 }
 
-/** Where the first alias stands that names no anchor. */
+/** Offset of the first alias that names no anchor. */
 export function unresolvedAlias(document: Document.Parsed): number | undefined {
   let found: number | undefined;
   visit(document, {
@@ -78,7 +78,7 @@ export function unresolvedAlias(document: Document.Parsed): number | undefined {
   return found;
 }
 
-/** Where the last quoted text or bracketed list begins that does not end before an offset. */
+/** Offset of the last quoted text or bracketed list that is still open at an offset. */
 function openedBefore(document: Document.Parsed, offset: number, what: 'quote' | 'bracket'): number | undefined {
   let found: number | undefined;
   visit(document, {

@@ -33,7 +33,7 @@ export function testFailover(open: () => Promise<ElectionServer>): void {
   });
 }
 
-/** What a leader process writes that was suspended until its lease had expired, on any server of leases. */
+/** The writes of a leader process that was suspended until its lease had expired, on any server of leases. */
 export function testSuspendedLeader(open: () => Promise<ElectionServer>): void {
   test.each([
     ['sends no write when it is resumed', false],

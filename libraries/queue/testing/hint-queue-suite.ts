@@ -45,7 +45,7 @@ export function hintQueueSuite(open: () => Promise<QueueUnderTest>): void {
       await queue.publish('jobs');
     });
 
-    test('a hint that follows another one is never swallowed by it', async () => {
+    test('each hint that is published after the previous one arrived is delivered', async () => {
       await using place = await open();
       await using queue = await place.connect();
       const jobs = counter();
@@ -75,7 +75,7 @@ export function hintQueueSuite(open: () => Promise<QueueUnderTest>): void {
       await until('the last one is seen', () => seen === 200);
     });
 
-    test('an ended subscription is called no more, and others of its topic still are', async () => {
+    test('an ended subscription gets no further hints, and others of its topic still do', async () => {
       await using place = await open();
       await using queue = await place.connect();
       const [ended, kept] = [counter(), counter()];

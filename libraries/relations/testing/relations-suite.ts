@@ -147,7 +147,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
   });
 
-  describe('what a subject reaches by relations', () => {
+  describe('groups and objects of a subject', () => {
     const groups = (count: number): readonly string[] =>
       Array.from({ length: count }, (_, at) => `group:claimed-${at}`);
 
@@ -375,7 +375,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
     });
   });
 
-  describe('questions', () => {
+  describe('arguments of checks', () => {
     test.each([
       ['group:g#member', 'view', 'agent:a', 'bad_subject'],
       ['collection:a', 'parent', 'collection:b', 'bad_subject'],

@@ -1,7 +1,7 @@
 import { fulfils } from '../condition.ts';
 import type { CandidateQuery, IndexChange, IndexEntry, Leg } from '../ports.ts';
 
-/** What an index must find, worked out by reading every entry. */
+/** The entries that an index must find, computed by reading every entry. */
 export class ExpectedSearch {
   readonly #partitions = new Map<string, Map<string, IndexEntry>>();
 

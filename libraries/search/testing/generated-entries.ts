@@ -5,7 +5,7 @@ import type { AttributeValue, IndexChange, IndexEntry, Leg } from '../ports.ts';
 /** Dimensions of generated vectors. */
 const dimensions = 4;
 const labels = ['group:a', 'group:b', 'user:a', 'public'];
-/** Labels and terms that look alike must not meet, nor those with signs that a query language gives a meaning. */
+/** Includes terms that look alike, and terms with characters that have a meaning in a query language. */
 const terms = ['книг', 'book', 'ice', '2024', 'or', 'a-b*'];
 
 export const unit = (...numbers: readonly number[]): Float32Array => {
@@ -60,7 +60,7 @@ const content = fc.record(
   { requiredKeys: ['labels', 'attributes', 'terms'] },
 );
 
-/** A group with its new entries, in whose ids the version stands, as content never changes under an id. */
+/** A group with its new entries. Their ids contain the version, because the content of an id never changes. */
 const groupWrite = fc.record({
   group: fc.constantFrom('d1', 'd2', 'd3', 'd4', 'd5'),
   contents: fc.array(content, { maxLength: 4 }),

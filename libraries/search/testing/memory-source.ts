@@ -5,9 +5,9 @@ type Kept = { entries: Map<string, IndexEntry>; numbers: Map<string, bigint>; ch
 
 /** Tables of entries in memory, which number their changes as a database would, read as those of a database are. */
 export class MemorySource implements PartitionSource {
-  /** What reading rejects with; undefined if the source answers. */
+  /** The error with which reads reject; undefined if the source answers. */
   failure: Error | undefined;
-  /** Groups that ended with this change or before it are gone. */
+  /** Groups that ended with this change or before it were removed. */
   forgottenThrough = 0n;
   /** Called before each page of a load. */
   beforePage: (() => Promise<void>) | undefined;

@@ -5,12 +5,12 @@ import { SearchUnavailableError } from '../search-error.ts';
 import { ExpectedSearch } from './expected-search.ts';
 import { bothLegs, callerLabels, condition, entryOf, replaceGroup, unit, writes } from './generated-entries.ts';
 
-/** An empty index for one test, and what stands for its database. */
+/** An empty index for one test, with a replacement for its database. */
 export type SearchWorld = AsyncDisposable & {
   readonly index: SearchIndex;
   /** Writes and commits changes as a service does; the number of the commit. */
   commit(partition: string, changes: readonly IndexChange[]): Promise<bigint>;
-  /** Makes the engine, or what it reads from, not answer. */
+  /** Makes the engine, or its source, unavailable. */
   interrupt(): Promise<void>;
 };
 

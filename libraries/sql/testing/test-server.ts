@@ -70,7 +70,7 @@ export async function startTestServer(
 
 async function copyPrepared(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-sql-'));
-  // With its owners: PostgreSQL refuses a folder of another user.
+  // -a keeps the owners: PostgreSQL refuses a folder of another user.
   await promisify(execFile)('cp', ['-a', `${await preparedFolder()}/.`, folder]);
   return folder;
 }

@@ -22,7 +22,7 @@ describe('files of a folder', () => {
     expect(readFileSync(join(root, 'a/b'), 'utf8')).toBe('x');
   });
 
-  test('what a killed writer left is neither listed nor read', async () => {
+  test('the temporary file of a killed writer is not listed', async () => {
     const root = folder();
     const store = createFolderObjects(root);
     await store.put('a/b', bytes);

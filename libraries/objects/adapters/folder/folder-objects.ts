@@ -9,8 +9,8 @@ import { faultOf, isNoFile } from './file-fault.ts';
 import { objectFiles } from './object-files.ts';
 
 /**
- * Objects as files of a folder, which must exist. A file is written beside its place, brought to the disk and renamed, so
- * that a reader, or the machine after a loss of power, sees all of it or nothing. No symbolic link is read.
+ * Objects as files of a folder, which must exist. A file is written under a temporary name, flushed to the disk and
+ * renamed, so that a reader, or the machine after a power loss, sees the whole file or none. No symbolic link is read.
  */
 export function createFolderObjects(root: string): ObjectStore {
   const pathOf = (key: string): string => {
@@ -32,7 +32,7 @@ export function createFolderObjects(root: string): ObjectStore {
           await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
           return await readAtMost(file, maxBytes);
         } catch (error) {
-          // A store whose folder is not there, perhaps not mounted, has no answer.
+          // A store whose folder is missing, perhaps not mounted, is unavailable.
           if (isNoFile(error) && (await stat(root)).isDirectory()) return undefined;
           throw error;
         }

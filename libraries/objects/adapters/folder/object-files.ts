@@ -6,8 +6,8 @@ import type { ObjectEntry } from '../../ports.ts';
 import { isNoFile } from './file-fault.ts';
 
 /**
- * Files below a folder in the order of their keys. Files whose name is no segment of a key, as temporary ones are, and
- * symbolic links are no objects.
+ * Files below a folder in the order of their keys. Symbolic links, and files whose names are not segments of a key,
+ * such as temporary files, are not objects.
  * @param prefix '' or a folder with a slash at its end
  */
 export async function* objectFiles(root: string, prefix: string): AsyncGenerator<ObjectEntry> {

@@ -18,7 +18,7 @@ export async function readObject(
 ): Promise<Uint8Array | undefined> {
   const ended = Promise.withResolvers<never>();
   const end = (): void => ended.reject(new ObjectsUnavailableError('unreachable'));
-  // Without a waiting call the rejection has no other handler.
+  // If the read has ended before, no other handler receives the rejection.
   ended.promise.catch(() => undefined);
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();
@@ -38,7 +38,7 @@ async function read(
   let answer: IncomingMessage | undefined;
   try {
     answer = (await (await client.current()).getObject(bucket, key)) as IncomingMessage;
-    // The package ends no request by a signal: a reader that stopped has its answer already.
+    // The package does not support signals. The caller has been rejected already; this ends the transfer.
     const stop = (): void => void answer?.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();

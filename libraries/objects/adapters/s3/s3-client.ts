@@ -10,7 +10,9 @@ export type S3Options = {
   readonly endpoint: URL;
   /** `us-east-1` by default, which servers other than AWS accept. */
   readonly region?: string;
-  /** Mounted files, read for each request, so that a rotated key needs no restart; white space around is no part. */
+  /**
+   * Mounted files, read for each request, so that a rotated key needs no restart; surrounding white space is ignored.
+   */
   readonly credentials: {
     readonly accessKeyFile: string;
     readonly secretKeyFile: string;
@@ -18,7 +20,7 @@ export type S3Options = {
   };
   /** `https://endpoint/bucket` by default; with false `https://bucket.endpoint`. */
   readonly pathStyle?: boolean;
-  /** Certificates in PEM that are trusted besides none other, read at the start. */
+  /** PEM file of the only trusted certificates, read at the start; those of the system when absent. */
   readonly caFile?: string;
   /** Timeout of a request with its answer, milliseconds; 30,000 by default. */
   readonly timeoutMs?: number;
@@ -26,7 +28,7 @@ export type S3Options = {
 
 /** Connections at a time. */
 const maxSockets = 32;
-/** Objects up to this size are stored by one request, which S3 does as a whole; it is the most that S3 allows. */
+/** Objects up to this size are stored by one request, which S3 executes atomically; S3 allows no larger one. */
 const partSize = 5 * 1_024 ** 3;
 
 export type S3Client = Disposable & {

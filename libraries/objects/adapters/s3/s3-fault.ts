@@ -14,7 +14,7 @@ const faults: ReadonlyMap<string, ObjectsFault> = new Map([
   ['XMinioStorageFull', 'full'],
 ]);
 
-/** What kept the store from answering. Errors of the package contain requests and keys, and are not passed on. */
+/** Why a call of the store failed. Errors of the package contain requests and keys, and are not passed on. */
 export function unavailable(error: unknown): ObjectsUnavailableError {
   if (error instanceof ObjectsUnavailableError) return error;
   return new ObjectsUnavailableError(faults.get(codeOf(error)) ?? 'unreachable');

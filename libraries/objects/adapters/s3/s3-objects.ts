@@ -5,7 +5,7 @@ import { readObject } from './read-object.ts';
 import { createS3Client, type S3Options } from './s3-client.ts';
 import { unavailable } from './s3-fault.ts';
 
-/** A bucket that exists, and a folder of it that begins all keys: '' or segments that each end with a slash. */
+/** An existing bucket, and the prefix of all keys: '' or segments that each end with a slash. */
 type S3Place = { readonly bucket: string; readonly prefix: string };
 
 /** Objects in a bucket of S3. Opening it sends nothing. */
@@ -47,7 +47,7 @@ export async function openS3Objects(options: S3Options, { bucket, prefix }: S3Pl
   };
 }
 
-/** An object that something else stored may have a name that is no key. */
+/** An object of another program may have a name that is not a valid key. */
 function entryOf(item: BucketItem, prefix: string): ObjectEntry | undefined {
   const key = item.name?.slice(prefix.length);
   if (key === undefined || item.lastModified === undefined || !isKey(key)) return undefined;

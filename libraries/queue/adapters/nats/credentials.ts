@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Authenticator } from '@nats-io/transport-node';
 
-/** What the client proves itself with, read from mounted files; white space around a token or password is no part of it. */
+/** Credentials of the client, read from mounted files; white space around a token or password is ignored. */
 export type NatsCredentials =
   /** A credentials file of NATS with a JWT and the seed of an nkey. */
   | { readonly kind: 'creds'; readonly file: string }
@@ -10,7 +10,7 @@ export type NatsCredentials =
 
 /**
  * Reads the file for every connection, so that a rotated credential needs no restart. While the file cannot be used, the
- * last one is sent: an authenticator that throws would end the driver's attempts to connect for good.
+ * last one is sent: an authenticator that throws would permanently end the driver's attempts to connect.
  * @throws the error of the file system or the driver if the file cannot be used now
  */
 export function authenticatorOf(

@@ -42,8 +42,8 @@ export class FollowedTopic {
   }
 
   /**
-   * Receives hints until the end, if the first attempt succeeds. Each new beginning reads the kept hint again, so that none
-   * is lost in between; the subscribers are called for the gap as well, as the stream itself may have been lost.
+   * Receives hints until the end, if the first attempt succeeds. Each new attempt reads the kept hint again, so that no
+   * hint is lost in a gap; subscribers are called for the gap as well, because the stream itself may have been lost.
    */
   async #follow(first: PromiseWithResolvers<void>): Promise<void> {
     const { signal } = this.#ended;

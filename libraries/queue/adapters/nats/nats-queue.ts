@@ -7,8 +7,8 @@ import { type NatsOptions, NatsStream } from './nats-stream.ts';
 export type { NatsOptions } from './nats-stream.ts';
 
 /**
- * Hints in a stream of NATS JetStream, which keeps the last hint of each topic. It connects with the first call, and from
- * then on again after each loss.
+ * Hints in a stream of NATS JetStream, which keeps the last hint of each topic. It connects with the first call, and
+ * reconnects after each loss.
  */
 export function createNatsQueue(options: NatsOptions): HintQueue {
   const stream = new NatsStream(options);
@@ -22,7 +22,7 @@ export function createNatsQueue(options: NatsOptions): HintQueue {
       checkTopic(topic);
       const followed = topics.get(topic) ?? new FollowedTopic(stream, topic);
       topics.set(topic, followed);
-      // A function of its own tells this subscription from others with the same `onHint`.
+      // A separate function distinguishes this subscription from others with the same `onHint`.
       const subscriber = (): void => onHint();
       const end = async (): Promise<void> => {
         if (followed.remove(subscriber) > 0) return;

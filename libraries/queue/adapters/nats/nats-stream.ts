@@ -19,12 +19,12 @@ export type NatsOptions = {
 
 /** Timeout of a connection attempt and of a request, milliseconds. */
 const timeoutMs = 5_000;
-/** A server that answers no ping for twice this time is away, milliseconds. */
+/** A server that answers no ping for twice this time counts as lost, milliseconds. */
 const pingMs = 10_000;
 const reconnectMs = 500;
-/** Hints are kept for this long: a worker that was away for longer reads its table anyway. */
+/** Hints are kept for this long: a worker that was disconnected for longer reads its table anyway. */
 const keptHours = 24;
-/** A pull ends after this time and is repeated; the server shows that it is there twice as often. */
+/** A pull ends after this time and is repeated; the server sends heartbeats twice as often. */
 const pullMs = 10_000;
 
 type Drivers = {
@@ -35,7 +35,7 @@ type Drivers = {
 type Link = Drivers & {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
-  /** Aborted, and replaced by another one, each time the connection was lost and is there again. */
+  /** Aborted, and replaced by another one, each time a lost connection is restored. */
   lost: AbortController;
 };
 
@@ -61,7 +61,7 @@ export class NatsStream implements AsyncDisposable {
       await publish();
     } catch (error) {
       if (error instanceof link.core.TimeoutError) throw error;
-      // Where no stream takes the subject, the driver says that JetStream is not enabled.
+      // If no stream accepts the subject, the driver reports that JetStream is not enabled.
       await this.#ensureStream(link);
       await publish();
     }
@@ -117,7 +117,7 @@ export class NatsStream implements AsyncDisposable {
       pingInterval: pingMs,
       maxReconnectAttempts: -1,
       reconnectTimeWait: reconnectMs,
-      // A rotated credential is refused until its file follows.
+      // A rotated credential is refused until its file is updated.
       ignoreAuthErrorAbort: true,
       ...(isEncrypted ? { tls: { ...tls } } : {}),
       ...(credentials === undefined ? {} : { authenticator: authenticatorOf(core, credentials) }),

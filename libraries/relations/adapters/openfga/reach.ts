@@ -20,7 +20,7 @@ export function tooComplex(): RelationsModelError {
   return new RelationsModelError('too_complex', 'the relation has too many groups and parents');
 }
 
-/** Groups that have the subject as a member. ListObjects of the server ends at a limit without saying so. */
+/** Groups that have the subject as a member. ListObjects of the server silently truncates its result at a limit. */
 export function groupsFrom(read: ReadTuples, subject: string, claimed: readonly string[]): Promise<readonly string[]> {
   return objectsFrom(read, { subject, relation: 'member', type: 'group', claimed });
 }

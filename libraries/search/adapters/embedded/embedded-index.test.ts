@@ -74,7 +74,7 @@ describe('the embedded search index', () => {
     expect(await found(world, 'p', first)).toEqual([expected, expected]);
   });
 
-  test('random commits between the pages of a load are all in the first answer, and nothing that they replaced', async () => {
+  test('the first answer has all random commits between the pages of a load, and no entry that they replaced', async () => {
     await fc.assert(
       fc.asyncProperty(writes, writes, bothLegs, async (before, meanwhile, given) => {
         await using world = openMemoryWorld({ pageSize: 2, groupsAtOnce: 2 });
@@ -147,7 +147,7 @@ describe('the embedded search index', () => {
     expect((await found(world, 'p', second))[0]).toHaveLength(3);
   });
 
-  test('a partition that has worn out by changes is loaded again, and answers meanwhile', async () => {
+  test('a partition with many ended rows is loaded again, and answers queries meanwhile', async () => {
     await using world = openMemoryWorld();
     let reflects = await world.commit('p', putMany(3));
     await found(world, 'p', reflects);
@@ -185,7 +185,7 @@ describe('the embedded search index', () => {
     expect(await fault(world.index.preload('unknown', neverAborted))).toBe('absent');
   });
 
-  test('a query waits for a load ahead of it, and loads itself where that is given up', async () => {
+  test('a query waits for a preload of its partition, and loads the partition itself if the preload is cancelled', async () => {
     await using world = openMemoryWorld();
     const reflects = await world.commit('p', putMany(10));
     const stop = new AbortController();
@@ -202,7 +202,7 @@ describe('the embedded search index', () => {
     expect(world.source.loads).toBe(3);
   });
 
-  test('a load ahead evicts nothing, fits up to the bound, and gives way to every query', async () => {
+  test('a preload evicts nothing, fits up to the bound, and yields its memory to queries', async () => {
     const sizeOf = async (count: number) => {
       await using world = openMemoryWorld();
       await found(world, 'p', await world.commit('p', putMany(count)));
@@ -219,7 +219,7 @@ describe('the embedded search index', () => {
       expect(await world.index.preload('b', neverAborted)).toBe(isLoaded);
       const loaded = () => ['a', 'b', 'c'].filter((name) => world.index.appliedThrough(name) !== undefined);
       expect(loaded()).toEqual(isLoaded ? ['a', 'b'] : ['a']);
-      // What was loaded ahead is evicted before what a query used.
+      // A preloaded partition is evicted before one that a query used.
       await found(world, 'c', 1n);
       expect(loaded()).toEqual(isLoaded ? ['a', 'c'] : ['c']);
     }
@@ -263,7 +263,7 @@ describe('the embedded search index', () => {
     for (const [, near] of await Promise.all(running)) expect(near?.every(({ score }) => score === 1)).toBe(true);
   });
 
-  test('another number of dimensions is a mistake of the program and changes no later answer', async () => {
+  test('a query with another number of dimensions is a programming error and changes no later answer', async () => {
     await using world = openMemoryWorld();
     const reflects = await world.commit('p', putMany(2));
     const wrong: CandidateQuery = { ...queryOf('p', reflects), legs: [{ kind: 'vector', vector: unit(1, 0) }] };

@@ -14,7 +14,7 @@ type LoadedOptions = {
 
 type Preload = { readonly stop: AbortController; bytes: number; readonly ended: Promise<void> };
 
-/** A load ahead of the first query was given up for lack of room, or because it is not wanted any more. */
+/** A preload was cancelled because there was no memory for it, or because a signal was aborted. */
 class PreloadGivenUp extends Error {}
 
 /** The partitions in memory. Beyond the bound, those that were not asked for longest are evicted. */
@@ -24,7 +24,7 @@ export class LoadedPartitions {
   readonly #loaded = new Map<string, LivePartition>();
   readonly #loading = new Map<string, Promise<LivePartition>>();
   readonly #loadingBytes = new Map<string, number>();
-  /** Loads ahead of the first query, which give way to every other one. */
+  /** Loads ahead of the first query, which are cancelled if another load needs their memory. */
   readonly #preloads = new Map<string, Preload>();
 
   constructor(options: LoadedOptions) {
@@ -77,8 +77,8 @@ export class LoadedPartitions {
   }
 
   /**
-   * Reads a partition ahead of its first query if it fits beside all others; it is the first one that is evicted. It is
-   * given up when `signal` aborts or another partition needs the room.
+   * Reads a partition ahead of its first query if it fits beside all others; it is the first one that is evicted. The
+   * load is cancelled when `signal` aborts or another partition needs the memory.
    * @returns whether the partition is in memory
    * @throws SearchUnavailableError if it does not exist; whatever the source throws
    */

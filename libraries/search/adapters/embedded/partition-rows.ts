@@ -117,7 +117,7 @@ export class PartitionRows {
     return this.#addressOf(row);
   }
 
-  /** Gives the memory of the vectors back; the rows are not used afterwards. */
+  /** Releases the memory of the vectors; the rows are not used afterwards. */
   release(): void {
     this.#vectors.release(this.#pages.splice(0));
   }

@@ -5,7 +5,10 @@ import { mostRows, type VectorMemory } from './vector-memory.ts';
 
 type RankedRow = { readonly row: number; readonly score: number };
 
-/** The visible rows whose vectors have the largest dot products with the query's, best first: exact, every one is read. */
+/**
+ * The visible rows whose vectors have the largest dot products with the query's, best first; exact, because every
+ * vector is read.
+ */
 export async function rankByVector(
   partition: PartitionRows,
   visible: VisibleRows,

@@ -12,7 +12,7 @@ export function conditionFilter(condition: AttributeCondition): Clause {
   return comparisonFilter(condition);
 }
 
-/** The clause that holds where one of them does; of none it holds nowhere. */
+/** The clause that holds if one of the clauses holds; without clauses it never holds. */
 export function anyOf(clauses: readonly Clause[]): Clause {
   return clauses.length === 0 ? { match_none: {} } : { bool: { should: clauses, minimum_should_match: 1 } };
 }

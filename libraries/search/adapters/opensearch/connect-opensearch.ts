@@ -91,7 +91,7 @@ function unreachable(reason: string): SearchUnavailableError {
   return new SearchUnavailableError('unreachable', new Error(`OpenSearch: ${reason}`));
 }
 
-/** The package keeps nothing but the sentence of a failed handshake, which says what is wrong with a certificate. */
+/** Of a failed handshake the package keeps only the message, which names the fault of the certificate. */
 function noAnswer(error: unknown): SearchUnavailableError {
   if (!(error instanceof Error)) return unreachable('error');
   return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);

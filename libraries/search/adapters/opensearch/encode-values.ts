@@ -3,20 +3,20 @@ import type { AttributeValue, IndexEntry } from '../../ports.ts';
 
 /**
  * Code units of a string attribute that conditions of OpenSearch compare: an index takes no term above 32,766 bytes.
- * A longer string is equal only to itself, and what follows counts neither for `contains` nor for order.
+ * A longer string is equal only to itself, and its further units count neither for `contains` nor for order.
  */
 const comparedUnits = 8_000;
-/** A longer label or group stands as its hash. */
+/** A longer label or group is replaced by its hash. */
 const longestKeyword = 1_000;
 
 /** A name that is only compared for equality. */
 export function keywordOf(name: string): string {
-  // No short name looks like a hash, as both have a sign before them.
+  // No short name looks like a hash, because both begin with a sign.
   return name.length <= longestKeyword ? `=${name}` : `#${hashOf(name)}`;
 }
 
 /**
- * The words that stand for the attributes of an entry: the hash of the path, a letter for the type, and the value in a
+ * The words that represent the attributes of an entry: the hash of the path, a letter for the type, and the value in a
  * form whose order as bytes is the order of the values.
  */
 export function attributeWords(attributes: IndexEntry['attributes']): readonly string[] {

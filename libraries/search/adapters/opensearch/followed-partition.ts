@@ -18,10 +18,11 @@ import {
 const groupsAtOnce = 100;
 
 /**
- * A partition as it is in an index that any number of processes write. Every document carries the number of the change
- * that it reflects, and the index keeps the one of the largest number: a writer that is late, repeats or was suspended changes
- * nothing. The mark is written last and only over the one that was read before: it tells through which change everything
- * is there, and is the only such record. What loses documents loses the mark, and the partition is loaded again.
+ * The state of a partition in an index that any number of processes write. Every document carries the number of the
+ * change that it reflects, and the index keeps the document with the largest number: a late or repeated write changes
+ * nothing. The mark is the only record of the change up to which the index is complete. It is written last, and only
+ * over the mark that was read before. An index that loses documents also loses the mark, and the partition is loaded
+ * again.
  */
 export class FollowedPartition {
   readonly target: WriteTarget;
@@ -46,12 +47,12 @@ export class FollowedPartition {
     return this.#appliedThrough;
   }
 
-  /** The index does not reflect what it did: its mark is read again. */
+  /** The index may have lost changes: its mark is read again. */
   distrust(): void {
     this.#appliedThrough = undefined;
   }
 
-  /** Brings everything into the index that was committed; calls at the same time share one reading. */
+  /** Writes all committed changes to the index; concurrent calls share one reading. */
   follow(): Promise<void> {
     this.#following ??= this.#catchUp().finally(() => {
       this.#following = undefined;

@@ -5,15 +5,16 @@ import { attributeWords, keywordOf } from './encode-values.ts';
 /** Where a partition is stored, kept by the caller in its database. */
 export type IndexPlace = {
   /**
-   * Partitions of one prefix and number of dimensions share an index, so that what may not meet in the statistics of
-   * terms has different prefixes. 1 to 100 lower-case letters, digits and dashes, a letter or digit first.
+   * Partitions of one prefix and number of dimensions share an index, so that partitions that must not share the
+   * statistics of terms need different prefixes. 1 to 100 lower-case letters, digits and dashes, a letter or digit
+   * first.
    */
   readonly prefix: string;
   /** Of the vectors, 1 to 16,000. */
   readonly dimensions: number;
   /**
    * Chosen at random when the place is first kept, and again after a backup of the database was restored, in the form
-   * of a prefix: an index of another life of the database is never taken for this one's.
+   * of a prefix: an index of an earlier state of the database is never used.
    */
   readonly generation: string;
 };
@@ -38,7 +39,7 @@ export function indexBehind(alias: string): string {
 }
 
 /**
- * The definition of an index. Nothing is refreshed by time: a refresh makes exactly what was written findable. The
+ * The definition of an index. Nothing is refreshed by time: an explicit refresh makes written documents findable. The
  * source is not kept, as an index is rebuilt from the database.
  */
 export function indexDefinition(place: IndexPlace): Readonly<Record<string, unknown>> {
@@ -73,7 +74,7 @@ export function indexDefinition(place: IndexPlace): Readonly<Record<string, unkn
 /** Terms are at most 128 code units long: the analyser of this module divides longer ones. */
 const blankTokenizer = { type: 'whitespace', max_token_length: 1_024 };
 
-/** The document that tells through which change a partition is in the index. */
+/** The document with the number of the change up to which a partition is in the index. */
 export function markOf(partition: string): string {
   return hash('mark', partition);
 }

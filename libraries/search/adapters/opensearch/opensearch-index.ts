@@ -16,7 +16,7 @@ const openSearchLimits = {
   followMs: 1_000,
   /** For a partition that is not in the index: new, or lost. Its loading continues for later queries. */
   loadMs: 10_000,
-  /** A place is asked again after this time: a standby may have become the database, without its newest changes. */
+  /** A place is read again after this time: a failover of the database may have lost its newest changes. */
   placeMs: 60_000,
   /** Partitions whose state is kept in memory; of others it is read from the index at each query. */
   known: 10_000,
@@ -30,14 +30,14 @@ const neverAborted = new AbortController().signal;
 type OpenSearchOptions = {
   readonly connection: Connection;
   readonly source: PartitionSource;
-  /** Where a partition is stored; undefined if there is no such partition. Rejects if the database is away. */
+  /** Where a partition is stored; undefined if there is no such partition. Rejects if the database is unavailable. */
   readonly placeOf: (partition: string) => Promise<IndexPlace | undefined>;
-  /** Longest waits of a query instead of 1 s and 10 s, and the time after which a place is asked again. */
+  /** Longest waits of a query instead of 1 s and 10 s, and the time after which a place is read again. */
   readonly waits?: { readonly followMs: number; readonly loadMs: number; readonly placeMs: number };
 };
 
 export type OpenSearchIndex = SearchIndex & {
-  /** Removes what a partition has at a place that it does not use any more. */
+  /** Removes the entries of a partition at a place that it no longer uses. */
   removeFrom(place: IndexPlace, partition: string): Promise<void>;
   /** Brings a partition into the index before its first query; rejects if that is not possible within a minute. */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
@@ -48,8 +48,8 @@ export type OpenSearchIndex = SearchIndex & {
 };
 
 /**
- * The index in OpenSearch, brought up to date out of the database by whichever process is asked first; the connection
- * stays its opener's. What is missing in OpenSearch is loaded again by the next query.
+ * The index in OpenSearch. The process that gets a query first updates it from the database; the next query loads
+ * missing partitions again. The caller owns the connection.
  */
 export function openOpenSearchIndex({
   connection,
@@ -135,7 +135,7 @@ export function openOpenSearchIndex({
       return true;
     },
     async write() {
-      // The source is what this engine follows.
+      // This engine follows the changes of its source.
     },
     async refresh(name) {
       await find(name)
@@ -149,7 +149,7 @@ export function openOpenSearchIndex({
   };
 }
 
-/** Another process has written the mark, and its refresh is still under way. An index that is missing is made again. */
+/** Another process has written the mark, and its refresh is still under way. A missing index is created again. */
 async function showWritten(target: WriteTarget): Promise<void> {
   try {
     await refreshIndex(target);

@@ -4,10 +4,10 @@ import { connectionLimits } from './connect-opensearch.ts';
 import { markOf } from './index-layout.ts';
 import type { WriteTarget } from './write-documents.ts';
 
-/** The record in the index through which change a partition is in it. */
+/** The record in the index of the change up to which a partition is in it. */
 export type PartitionMark = {
   readonly at: bigint;
-  /** Where the record stands in the history of its shard: what it is replaced by names this place. */
+  /** The position of the record in the history of its shard, which a write that replaces the record must name. */
   readonly position: { readonly if_seq_no: number; readonly if_primary_term: number };
 };
 
@@ -43,8 +43,8 @@ const written = z.object({
 });
 
 /**
- * Replaces the mark that was read before, and makes everything findable that was written to its shard. `overtaken` if
- * the mark is another one meanwhile, or is missing because the index was lost.
+ * Replaces the mark that was read before, and makes all documents findable that were written to its shard. `overtaken`
+ * if another process has replaced the mark, or if it is missing because the index was lost.
  */
 export async function writePartitionMark(
   { connection, alias, routing, partition }: WriteTarget,

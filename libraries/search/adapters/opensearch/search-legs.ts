@@ -7,7 +7,7 @@ import { keywordOf } from './encode-values.ts';
 import { markOf } from './index-layout.ts';
 import type { WriteTarget } from './write-documents.ts';
 
-/** The bounds of a query, of which OpenSearch refuses larger ones. */
+/** The bounds of a query; OpenSearch refuses larger queries. */
 export const queryLimits = {
   /** Candidates of a leg. */
   window: 5_000,
@@ -21,7 +21,7 @@ export const queryLimits = {
 const beyondWindow = 16;
 /** The largest number of neighbours that OpenSearch accepts. */
 const mostNeighbours = 10_000;
-/** The mark of the partition stands before every hit. */
+/** With this boost the mark of the partition comes before every hit. */
 const markBoost = 1e9;
 
 type Found = {
@@ -31,7 +31,7 @@ type Found = {
 };
 
 /**
- * One ranking for each leg. Every answer carries the mark of the partition out of the same state of the same shard, so
+ * One ranking for each leg. Every answer has the mark of the partition from the same state of the same shard, so
  * that an index that was lost, replaced or restored is never taken for an empty one.
  */
 export async function searchLegs(

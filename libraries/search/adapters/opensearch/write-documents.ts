@@ -6,7 +6,7 @@ import { type Connection, connectionLimits } from './connect-opensearch.ts';
 
 /** Bounds of one bulk request, of which the first that is reached ends it. */
 const bulkLimits = { documents: 500, bytes: 4 * 2 ** 20 } as const;
-/** Sendings of a document that the server refuses because it is busy, with growing pauses between them. */
+/** Attempts to write a document that a busy server refuses, with backoff between them. */
 const busyTries = 6;
 const neverAborted = new AbortController().signal;
 
