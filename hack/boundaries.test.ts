@@ -27,7 +27,7 @@ describe('this checkout', () => {
 });
 
 const lines = (count: number): string => 'export {};\n'.repeat(count);
-/** The string is written in two parts, so that this file does not contain what the boundary rules refuse. */
+/** The string is written in two parts, so that this file does not contain text that the boundary rules refuse. */
 const mention = (one: string, other: string): string => `export const place = '${one}${other}';`;
 
 type Case = { readonly rule: string; readonly bad: Record<string, string>; readonly good: Record<string, string> };

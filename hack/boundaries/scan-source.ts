@@ -183,7 +183,7 @@ function splitComments(text: string): { readonly code: string; readonly comments
   return { code: code.join(''), comments: comments.join('') };
 }
 
-/** Reads what the rules need from a TypeScript file. */
+/** Reads the facts that the rules need from a TypeScript file. */
 export function scanSource(text: string): Scan {
   const texts: (readonly [start: number, end: number])[] = [];
   const imports: Import[] = [];

@@ -60,7 +60,10 @@ export const platformFiles: readonly string[] = [
   'e2e/support',
 ];
 
-/** Files that run for 15 seconds or more, the longest first: a checkout without recorded durations knows only sizes. */
+/**
+ * Files that run for 15 seconds or more, the longest first: without recorded durations only the sizes of files are
+ * known.
+ */
 export const longFiles: readonly string[] = [
   'e2e/documents/documents.test.ts',
   'e2e/chart/liveness.test.ts',

@@ -201,8 +201,8 @@ describe.each(keys)('%s', (key) => {
 });
 
 /**
- * Members of a spec that may be absent in every alternative. A client that does not ask for strict validation loses a
- * misspelt member in silence, so nothing whose absence weakens protection may stand here.
+ * Members of a spec that may be absent in every alternative. Without strict validation the API server silently drops a
+ * misspelt member, so this list must not contain a member whose absence weakens protection.
  */
 const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   guardrailPolicy: ['spec.refusalText', 'spec.tests', 'spec.change'],

@@ -48,7 +48,7 @@ function bindingOf({ name, params }: AdmissionRule) {
   };
 }
 
-/** The ClusterRoles for people, by file name. */
+/** The ClusterRoles of users, by file name. */
 export function renderRoles(): ReadonlyMap<string, readonly unknown[]> {
   return new Map(userRoles.map((role) => [`${role.name}.yaml`, [roleOf(role)]]));
 }

@@ -111,7 +111,7 @@ const agentProblemMeanings: Readonly<Record<(typeof agentProblemCodes)[number], 
   shutting_down: 'The process answers what it has accepted and then ends.',
 };
 
-/** Column of the error reference: what the author of a policy does about a failed application. */
+/** Column of the error reference: the remedy of a failed application for the author of a policy. */
 const failureMeanings: Readonly<Record<FailureReason, string>> = {
   policy_archived: 'The policy is archived and cannot be newly applied: set its lifecycle to Draft, or choose another.',
   policy_revision_unknown:

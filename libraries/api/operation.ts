@@ -18,7 +18,7 @@ export type ApiError<Code extends string> = {
 export type ApiSuccess = {
   readonly kind: 'success';
   readonly status: number;
-  /** Sent as JSON; nothing is sent where it is undefined. */
+  /** Sent as JSON; an undefined body is not sent. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };

@@ -8,7 +8,7 @@ const text = (max: number) =>
     .max(max)
     .regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
 
-/** Who manages a collection: the UID of its resource. */
+/** The manager of a collection: the UID of its resource. */
 export const managerSchema = z.uuid();
 
 const { collection_id: _id, parent_id: _parent, ...members } = createCollectionSchema.shape;

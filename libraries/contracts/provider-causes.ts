@@ -21,7 +21,7 @@ export type ProviderCause = (typeof providerCauses)[number];
 type Description = {
   /** Reason of the condition ProviderReachable. */
   readonly reason: string;
-  /** What is wrong, with "the provider" as its subject. It names no host, no file and no text of the provider. */
+  /** The fault as a clause about "the provider". It names no host, no file and no text of the provider. */
   readonly problem: string;
   readonly remedy: string;
 };

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { type ClientMessage, protocolVersions, rpcErrors, type ServerAnswer } from './message.ts';
 
-/** The end of a call: what a model reads, and the same as a value. A refusal has no value, as clients validate values. */
+/**
+ * The result of a call: a text for the model, and the same as a value. A refusal has no value, as clients validate
+ * values.
+ */
 export type ToolOutcome =
   | { readonly kind: 'result'; readonly value: Readonly<Record<string, unknown>> }
   | {
@@ -23,7 +26,7 @@ export type McpTool<Context> = {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Whether a call changes nothing. */
   readonly isReadOnly: boolean;
-  /** Further hints for people and models; they give no right. */
+  /** Further hints for users and models; they grant no right. */
   readonly annotations?: Readonly<Record<string, boolean | undefined>>;
   /** Validates the arguments itself. */
   readonly run: (context: Context, args: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;

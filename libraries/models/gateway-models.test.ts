@@ -47,7 +47,7 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
     (failure: unknown) => (failure instanceof ModelsError ? failure.code : failure),
   );
 
-test('texts are embedded in batches of the profile with the prefix of their use, and vectors come back in order', async () => {
+test('texts are embedded in batches of the profile with the prefix of their use, and vectors are returned in order', async () => {
   gateway.play((response, { text }) => {
     const { input } = JSON.parse(text) as { input: string[] };
     const data = input.map((each, index) => ({ index, embedding: [each.length, 0] })).reverse();

@@ -13,7 +13,7 @@ export class ModelsError extends Error {
   /** Milliseconds after which the gateway asks to try again; only of `unavailable`. */
   readonly retryAfterMs: number | undefined;
 
-  /** `detail` says in words of this program what was wrong, such as the dimension that was found. */
+  /** `detail` names the fault in words of this program, such as the dimension that was found. */
   constructor(code: ModelsFault, detail?: string, retryAfterMs?: number) {
     super(detail === undefined ? sentences[code] : `${sentences[code]}: ${detail}`);
     this.name = 'ModelsError';

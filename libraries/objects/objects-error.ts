@@ -1,9 +1,9 @@
 export type ObjectsFault =
-  /** The store does not answer, is too slow or overloaded. */
+  /** The store does not respond, is too slow or overloaded. */
   | 'unreachable'
   /** There is no space left. */
   | 'full'
-  /** The store knows the client and refuses it, or the bucket does not exist. */
+  /** The store authenticates the client and denies it access, or the bucket does not exist. */
   | 'denied'
   /** The credentials are missing, unknown or expired. */
   | 'credentials';
@@ -15,7 +15,7 @@ const sentences = {
   credentials: 'the store of objects does not accept the credentials',
 } as const satisfies Record<ObjectsFault, string>;
 
-/** Nothing is known about the object: the call may have had an effect or none. The message contains no key. */
+/** The state of the object is unknown: the call may have had an effect or none. The message contains no key. */
 export class ObjectsUnavailableError extends Error {
   readonly code = 'objects_unavailable';
   readonly fault: ObjectsFault;

@@ -17,7 +17,7 @@ export type AdmissionRule = {
   readonly validations: readonly {
     readonly expression: string;
     readonly message: string;
-    /** A message with names; `message` stands where it cannot be evaluated. */
+    /** A message with names; `message` is used if it cannot be evaluated. */
     readonly messageExpression?: string;
     readonly reason: 'Invalid' | 'Forbidden';
   }[];

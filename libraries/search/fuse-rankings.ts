@@ -25,7 +25,7 @@ export function fuseRankings(rankings: readonly WeightedRanking[]): readonly Can
   return Array.from(scores, ([id, score]) => ({ id, score })).sort(compareCandidates);
 }
 
-/** Best first; equal scores by id, so that the order never depends on who ranked first. */
+/** Best first; equal scores by id, so that the order does not depend on the order of the rankings. */
 export function compareCandidates(one: Candidate, other: Candidate): number {
   if (one.score !== other.score) return other.score - one.score;
   if (one.id === other.id) return 0;

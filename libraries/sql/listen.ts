@@ -64,7 +64,7 @@ class Listener implements SqlListener {
     if (!channelForm.test(channel)) throw new TypeError(`${channel} cannot be the name of a channel`);
     await this.#inTurn(async () => {
       const { sql } = await this.#connect();
-      // Handlers come first, so that a notification right after the confirmation finds them.
+      // Handlers are registered first, so that they receive a notification right after the confirmation.
       this.#add(channel, handlers);
       try {
         await sql.unsafe(`listen "${channel}"`);

@@ -3,7 +3,7 @@ import type { ComponentPlan } from '../process/component.ts';
 import type { IdentityFiles } from './identity-files.ts';
 import { componentKubeconfig } from './kubeconfig.ts';
 
-/** What a component beside the API server needs to start, and the address of its health endpoint. */
+/** The parameters of a component beside the API server, and the address of its health endpoint. */
 export type ControllerOptions = {
   readonly program: string;
   readonly identities: IdentityFiles;

@@ -12,7 +12,7 @@ export type ImagePod = {
   /** The first line that a service wrote to standard output. */
   readonly ready: Readonly<Record<string, string>>;
   readonly log: () => string;
-  /** What the program wrote to standard output and standard error so far. */
+  /** The text that the program has written to standard output and standard error. */
   readonly output: () => string;
   /** Runs a program of the image inside of the pod, as its user. */
   execute(...command: readonly string[]): { readonly code: number | null; readonly output: string };

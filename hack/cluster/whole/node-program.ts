@@ -1,7 +1,7 @@
 import type { IdentityFiles } from '../control-plane/identity-files.ts';
 import type { Space } from './space.ts';
 
-/** What every program of the node needs to start. */
+/** The parameters of every program of the node. */
 export type NodeProgram = {
   readonly program: string;
   readonly folder: string;

@@ -14,7 +14,7 @@ export const fullBudget: RunBudget = {
 type Counted = Exclude<keyof RunBudget, 'timeoutMs'>;
 const words: Readonly<Record<Counted, string>> = { nodes: 'nodes', modelTokens: 'model tokens', outputBytes: 'bytes' };
 
-/** Counts what a run has left. A budget is never larger than the limits of a run. */
+/** Counts the rest of the budget of a run. A budget is never larger than the limits of a run. */
 export class BudgetMeter {
   readonly #left: Record<Counted, number>;
 

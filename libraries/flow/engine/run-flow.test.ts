@@ -155,7 +155,7 @@ test.each(kinds)(
 
 const calling = kinds.filter(([, , , , request]) => request !== undefined);
 test.each(calling)(
-  'a node of kind %s ends with a typed error when its port is away, denies, throws or answers in another shape',
+  'a node of kind %s ends with a typed error when its port is unavailable, denies, throws or answers in another shape',
   async (_, node) => {
     for (const code of [
       'unavailable',

@@ -105,7 +105,7 @@ function possibleTypes(known: Known): readonly TypeName[] | undefined {
 const fits = (given: TypeName, wanted: TypeName): boolean =>
   given === wanted || (given === 'integer' && wanted === 'number') || (given === 'number' && wanted === 'integer');
 
-/** Why a value can never be what a schema asks for; undefined if it may. */
+/** Why a value can never match a schema; undefined if it may match. */
 export function mismatch(given: Known, wanted: Known): string | undefined {
   const [have, want] = [possibleTypes(given), possibleTypes(wanted)];
   if (have !== undefined && want !== undefined && !have.some((one) => want.some((other) => fits(one, other)))) {
@@ -130,7 +130,7 @@ export function mismatch(given: Known, wanted: Known): string | undefined {
   return extra === undefined ? undefined : 'gives a member that is not allowed';
 }
 
-/** What is known about a compiled value. `lookUp` knows the values of expressions. */
+/** What is known about a compiled value. `lookUp` returns what is known about an expression. */
 export function knownOf(value: CompiledValue, lookUp: (value: CompiledValue & { kind: 'reference' }) => Known): Known {
   switch (value.kind) {
     case 'literal':

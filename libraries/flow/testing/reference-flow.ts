@@ -25,7 +25,10 @@ type Frame = {
   readonly prefix: string;
 };
 
-/** What a flow must do. `ends` are the ends of its nodes, which say nothing where branches side by side failed. */
+/**
+ * The expected run of a flow. `ends` are the ends of its nodes, which are not exact if one of several concurrent
+ * branches failed.
+ */
 export type ReferenceRun = {
   readonly result?: JsonValue;
   readonly faults?: ReferenceFault['faults'];
@@ -36,7 +39,7 @@ export type ReferenceRun = {
 };
 
 /**
- * Runs a flow out of its source, one node after the other and without the code of the engine: one walk, no concurrency,
+ * Runs a flow from its source, one node after the other and without the code of the engine: one walk, no concurrency,
  * no time limit, no budget. Prompts have no tools here, and there are no subflows.
  */
 export function runReference(flow: FlowSource, input: JsonValue, context: JsonValue, ask: AskReference): ReferenceRun {

@@ -8,8 +8,9 @@ type Deadlines = {
 };
 
 /**
- * Many deadlines with one timer, for calls that nearly always end long before: a deadline costs an entry in a set instead
- * of a timer. A deadline is never called early, nor before an earlier one, and no later than a timer would be.
+ * Many deadlines with one timer, for calls that nearly always end long before their deadline: a deadline costs an entry
+ * in a set instead of a timer. A deadline is never called early, nor before an earlier one, and no later than a timer
+ * would be.
  */
 export function createDeadlines(): Deadlines {
   const open = new Set<Due>();

@@ -56,7 +56,7 @@ export const setting = {
   /** An http or https URL without user name and password. */
   url: (options: Base<string>): Setting<URL> => make('http or https URL', options, options.default, readUrl),
 
-  /** A setting of the form `host:port`; an IPv6 address stands in brackets. Port 0 takes a free port. */
+  /** A setting of the form `host:port`; an IPv6 address is in brackets. Port 0 takes a free port. */
   hostPort: (options: Base<string>): Setting<HostPort> => make('host:port', options, options.default, readHostPort),
 
   /** Texts separated by commas, at least one, none twice; spaces around them do not count. */

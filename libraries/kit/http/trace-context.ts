@@ -21,7 +21,7 @@ export function readTraceParent(header: string | string[] | undefined): TracePar
   return { traceId, parentId, flags: Number.parseInt(flags, 16) % 2 === 1 ? '01' : '00' };
 }
 
-/** A traceparent of version 00, the one that this program knows. */
+/** A traceparent of version 00, the only one that this program supports. */
 export function writeTraceParent({ traceId, parentId, flags }: TraceParent): string {
   return `00-${traceId}-${parentId}-${flags}`;
 }

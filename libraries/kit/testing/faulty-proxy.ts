@@ -20,7 +20,7 @@ export type Answer = {
   readonly body: string;
 };
 
-/** What the faulty proxy does with one request. The faults of `Unforwarded` do not let the request reach the server. */
+/** The fault of one request. With the faults of `Unforwarded` the request does not reach the server. */
 export type Fault = Unforwarded | Forwarded;
 
 type Unforwarded =

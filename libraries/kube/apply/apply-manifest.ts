@@ -29,12 +29,12 @@ export type ApplyOptions = {
    * labels and annotations that the manifest no longer has are removed, and its token counts as omitted.
    */
   readonly base?: Stored<Resource>;
-  /** Who applies the manifest, and why. It is stored with the token of a write that changes the spec. */
+  /** The author and the reason of the change. It is stored with the token of a write that changes the spec. */
   readonly note?: ChangeNote;
 };
 
 export type ApplyResult = {
-  /** `restored`: the deletion of a policy is taken back, and the operator creates it again with this content. */
+  /** `restored`: the policy was under deletion, and the operator creates it again with this content. */
   readonly action: 'created' | 'configured' | 'unchanged' | 'restored';
   readonly object: Stored<Resource>;
 };

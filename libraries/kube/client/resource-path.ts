@@ -11,7 +11,7 @@ export function isOwnKind(kind: Kind): boolean {
   return kind.group === undefined;
 }
 
-/** Stands for every namespace: objects of all of them can be listed and watched, and nothing else. */
+/** Represents all namespaces: their objects can be listed and watched only. */
 export const allNamespaces = '';
 
 /** Path of the objects of a kind in a namespace, of one object, or of a subresource such as `status`. */

@@ -224,7 +224,7 @@ test('a bookmark advances the version, counts as contact, and is where the next 
   expect(performance.now() - one.reflector.lastContact()).toBeLessThan(10_000);
 });
 
-test('a watch whose version is gone leads to a new list, and each missed change is delivered once', async () => {
+test('a watch whose version has expired leads to a new list, and each missed change is delivered once', async () => {
   const again = list([stored('kept', 2), stored('changed', 31), stored('new', 32)], 40);
   const gone = [
     streams([event('ERROR', status(410, 'Expired'))], 'end'),

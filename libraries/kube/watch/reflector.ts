@@ -20,7 +20,7 @@ const minWatchSeconds = 20;
 const maxWatchSeconds = 25;
 /** A watch that ends earlier than asked for by more than this was ended by a server that shuts down. */
 const earlyEndMs = 1_000;
-/** Timeout of the list that confirms that the server has not gone back to an older state. */
+/** Timeout of the list that confirms that the server has not returned to an older state. */
 const confirmTimeoutMs = 10_000;
 /** A watch or list that lasted this long resets the backoff. */
 const resetBackoffAfterMs = 10_000;

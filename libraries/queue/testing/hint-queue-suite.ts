@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../../e2e/support/until.ts';
 import type { HintQueue } from '../ports.ts';
 
-/** A queue of its own for one test, whose server can be lost and comes back. */
+/** A separate queue for one test, whose connections can be broken. */
 type QueueUnderTest = AsyncDisposable & {
   /** Another client of the same queue; the suite disposes it. */
   connect(): Promise<HintQueue>;

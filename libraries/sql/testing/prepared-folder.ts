@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startProcess } from '../../../e2e/support/start-process.ts';
 
 const repository = new URL('../../../', import.meta.url);
-/** What a new data folder depends on. */
+/** Files whose content determines a new data folder. */
 const sources = ['package-lock.json', 'dataplane/postgres/server/data-folder.ts', 'dataplane/postgres/server/owner.ts'];
 
 /** The settings of the process dataplane/postgres for a folder and the password file in it. */

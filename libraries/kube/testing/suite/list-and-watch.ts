@@ -96,7 +96,7 @@ export function testWatch(client: ClientSource): void {
     expect(performance.now() - started).toBeGreaterThan(900);
   });
 
-  test('a watch from an expired version fails with the code gone', async () => {
+  test('a watch from an expired version fails with the code "gone"', async () => {
     await expectRefused(
       'gone',
       (async () => {

@@ -156,7 +156,7 @@ async function followStatus(link: Link): Promise<void> {
   link.lost.abort();
 }
 
-/** The driver retries without end where the stream or its consumer is gone. */
+/** The driver retries forever if the stream or its consumer does not exist. */
 async function stopWhenAbsent(messages: ConsumerMessages): Promise<void> {
   const ends = new Set(['heartbeats_missed', 'consumer_not_found', 'stream_not_found', 'consumer_deleted']);
   for await (const { type } of messages.status()) if (ends.has(type)) messages.stop();

@@ -34,7 +34,7 @@ test('products of random vectors equal those of a plain loop, whatever their num
   );
 });
 
-test('the memory grows past its first pages, keeps what was written, and clears a page that was released', () => {
+test('the vector memory grows past its first pages, keeps its content, and clears a page that was released', () => {
   const memory = new VectorMemory();
   const query = Float32Array.of(1, 1);
   const pages = Array.from({ length: 200 }, (_, at) => {

@@ -30,12 +30,12 @@ type EmbeddedOptions = {
 
 type EmbeddedIndex = SearchIndex & {
   /**
-   * Loads a partition ahead of its first query, if it fits beside those in memory. Nothing is evicted for it.
+   * Loads a partition ahead of its first query, if it fits beside those in memory. No partition is evicted for it.
    * @returns whether it is in memory, or is being loaded
    * @throws SearchUnavailableError
    */
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
-  /** Applies what was committed to a loaded partition, so that the next query need not; never rejects. */
+  /** Applies committed changes to a loaded partition, so that the next query does not have to; never rejects. */
   refresh(partition: string): Promise<void>;
   /** The names of the partitions in memory. */
   loaded(): readonly string[];

@@ -80,7 +80,7 @@ export class LivePartition {
     };
   }
 
-  /** The partition is not used for new queries any more. */
+  /** Ends the use of the partition for new queries. */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;

@@ -56,7 +56,7 @@ export class PartitionRows {
     return this.ids.length - this.live;
   }
 
-  /** Dimensions of the vectors; 0 while there is none. */
+  /** Dimensions of the vectors; 0 while no entry has a vector. */
   get dimensions(): number {
     return this.#dimensions;
   }

@@ -2,7 +2,7 @@ import { BestRows } from './best-rows.ts';
 import { occurrencesOf, type PartitionRows, rowOf, type VisibleRows } from './partition-rows.ts';
 import type { Turns } from './turns.ts';
 
-/** How soon further occurrences of a term add less. */
+/** Saturation: how fast further occurrences of a term add less. */
 const k1 = 1.2;
 /** How much the length of an entry counts. */
 const b = 0.75;
@@ -12,7 +12,7 @@ type RankedRow = { readonly row: number; readonly score: number };
 /**
  * The rows with the best BM25 scores of a query, best first: per term ln(1 + (N - n + .5) / (n + .5)) times
  * f (k1 + 1) / (f + k1 (1 - b + b length / mean length)). N, n and the mean length are those of the visible rows, so
- * that a score tells nothing of other entries. A term that is asked twice counts twice.
+ * that a score reveals nothing about other entries. A term that is asked twice counts twice.
  */
 export async function rankByTerms(
   partition: PartitionRows,

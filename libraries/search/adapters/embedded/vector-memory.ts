@@ -4,7 +4,7 @@ import { type DotProducts, openDotProducts, pageBytes, stepBytes, type WasmMemor
 export const mostRows = 2_048;
 /** A vector fills at most a page. */
 export const mostDimensions = pageBytes / 4;
-/** 4 GiB, what addresses of 32 bits reach. */
+/** 4 GiB, the range of addresses of 32 bits. */
 const mostPages = 65_536;
 
 /** The first pages hold the arguments and results of `dotProducts`: the query, the addresses, the products. */

@@ -43,7 +43,7 @@ export type OpenSearchIndex = SearchIndex & {
   preload(partition: string, signal: AbortSignal): Promise<boolean>;
   /** Applies committed changes to the index, so that the next query does not wait for them; never rejects. */
   refresh(partition: string): Promise<void>;
-  /** The number of the newest change that is known to be in the index; undefined if none is known. */
+  /** The number of the newest change that is known to be in the index; undefined if it is not known. */
   appliedThrough(partition: string): bigint | undefined;
 };
 

@@ -107,7 +107,7 @@ function refused(reason: string): SearchUnavailableError {
 
 const deletion = z.object({ timed_out: z.literal(false), failures: z.array(z.unknown()).length(0) });
 
-/** Removes what a query finds, among what was refreshed; a document that changes meanwhile stays. */
+/** Removes the documents that a query finds in the refreshed index; a document that changes meanwhile stays. */
 export async function deleteDocuments(target: WriteTarget, query: Readonly<Record<string, unknown>>): Promise<void> {
   const { connection, alias, routing } = target;
   const { status, body } = await connection.ask({
@@ -121,7 +121,7 @@ export async function deleteDocuments(target: WriteTarget, query: Readonly<Recor
   if (status !== 200 || !deletion.safeParse(body).success) throw refused(`status ${status} of a deletion`);
 }
 
-/** Makes what was written findable. */
+/** Makes written documents findable. */
 export async function refreshIndex({ connection, alias }: WriteTarget): Promise<void> {
   const path = `/${alias}/_refresh`;
   const { status, body } = await connection.ask({ method: 'POST', path, timeoutMs: connectionLimits.writeMs });
