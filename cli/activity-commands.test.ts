@@ -55,7 +55,7 @@ test('portcullis activity names the rule that denied a request at any gateway', 
   expect(stdout).not.toContain('bomb');
 });
 
-test('a gateway shows its decisions to holders of the admin token, and not to those of the token of the resources', async () => {
+test('a gateway shows its decisions with the admin token only', async () => {
   const [admin] = platform.status().addresses.gatewayAdmins;
   const statusFor = async (file: string) => {
     const token = readFileSync(join(platform.data, 'tokens', file), 'utf8').trim();
@@ -162,7 +162,7 @@ test('portcullis provider test --binding is run by every gateway replica, over b
   }
 });
 
-test('a provider that goes away is named by get and why, and heals when providers.yaml is corrected, without a restart', async () => {
+test('get and why name a provider that becomes unavailable; it recovers without a restart when providers.yaml is corrected', async () => {
   const file = join(platform.data, 'providers.yaml');
   const before = readFileSync(file, 'utf8');
   const wide = async () => (await run('get', 'modelbindings', '-o', 'wide')).stdout;

@@ -16,7 +16,7 @@ import type { ResourceSource } from './resources/resource-source.ts';
 
 type ProgramText = { readonly name: string; readonly description: string };
 
-/** Commands that the help lists under one heading. */
+/** A group of commands that the help lists under one heading. */
 export type CommandGroup = {
   readonly heading: string;
   readonly commands: readonly ((program: Command, source: ResourceSource) => void)[];
@@ -95,8 +95,8 @@ function readVersion(): string {
 }
 
 /**
- * Moves options that most commands have and that stand before the command, as in `-n team status`, behind it, where the
- * parser takes them. All other words keep their place.
+ * Moves common options that precede the command, as in `-n team status`, after it, where the parser accepts them. All
+ * other words keep their position.
  */
 function withLeadingOptions(program: Command, source: ResourceSource, args: readonly string[]): string[] {
   const { options } = withColourOption(withOutput(source.addOptions(new CliCommand())));

@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('portcullis apply --dry-run of a binding that loses its guardrail neither asks nor writes', async () => {
+test('portcullis apply --dry-run of a binding that loses its guardrail asks for no confirmation and writes nothing', async () => {
   const bare = (await run(['get', 'mb', 'guarded-echo', '-o', 'json'])).stdout;
   const { apiVersion, kind, metadata, spec } = JSON.parse(bare);
   const manifest = JSON.stringify({
@@ -142,7 +142,7 @@ describe('edit', () => {
     expect(same).toMatchObject({ code: 0, stdout: 'The text was not changed: nothing was written.\n' });
   });
 
-  test('portcullis edit removes labels and annotations that the text has no more, and records the message of the change', async () => {
+  test('portcullis edit removes labels and annotations that are missing in the edited text, and records the message of the change', async () => {
     const metadata = { labels: { team: 'a', stays: 'b' }, annotations: { memo: 'c' } };
     await run(['apply', '-f', '-', '--message', 'reason one'], { input: manifestOfWord('marked', 'first', metadata) });
     const editor = { environment: { KUBE_EDITOR: 'sed -i -e /team:/d -e /memo:/d -e s/first/second/' } };
@@ -158,7 +158,7 @@ describe('edit', () => {
     expect((await run(['history', 'marked'])).stdout).toContain('reason one');
   });
 
-  test('portcullis edit keeps an invalid text and says where, and refuses another name', async () => {
+  test('portcullis edit keeps an invalid text and prints where it is saved, and refuses a changed name', async () => {
     const invalid = await edit('sed -i s/token/tokn/');
     expect(invalid).toMatchObject({ code: 2, stdout: '' });
     expect(invalid.stderr).toContain('match');
@@ -179,7 +179,7 @@ describe('edit', () => {
     expect(await wordOf('edited')).toBe('of-another-writer');
   });
 
-  test('portcullis edit asks before a guardrail is removed, as apply does', async () => {
+  test('portcullis edit asks for confirmation before a guardrail is removed, as apply does', async () => {
     const removing = 'sed -i -e s/mode:.Policy/mode:\\x20None/ -e /policyRef:/,/revision:/d';
     const end = await run(['edit', 'mb/guarded-echo'], { environment: { KUBE_EDITOR: removing } });
     expect(end.code).toBe(13);

@@ -11,7 +11,7 @@ const flow = join(example, 'flow.yaml');
 const textOf = (path: string): string => readFileSync(path, 'utf8');
 
 describe('portcullis flow init', () => {
-  test('writes a flow that passes its own tests, with another id each time', async () => {
+  test('portcullis flow init writes a flow that passes its own tests, with another id each time', async () => {
     using folder = folderWithFiles();
     const ids = [];
     for (const name of ['one', 'two']) {
@@ -26,7 +26,7 @@ describe('portcullis flow init', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('changes no file that exists', async () => {
+  test('portcullis flow init changes no existing file', async () => {
     using folder = folderWithFiles();
     const file = folder.write('flow.yaml', 'mine');
     const end = await runInProcess(['flow', 'init', folder.path]);
@@ -34,7 +34,7 @@ describe('portcullis flow init', () => {
     expect([textOf(file), existsSync(join(folder.path, 'tests.yaml'))]).toEqual(['mine', false]);
   });
 
-  test('refuses a name that no flow can have', async () => {
+  test('portcullis flow init refuses an invalid flow name', async () => {
     using folder = folderWithFiles();
     expect(await runInProcess(['flow', 'init', join(folder.path, 'my agent')])).toMatchObject({ code: 2, stdout: '' });
     expect(existsSync(join(folder.path, 'my agent'))).toBe(false);
@@ -42,7 +42,7 @@ describe('portcullis flow init', () => {
 });
 
 describe('portcullis flow check', () => {
-  test('prints the digest of a flow and what it needs', async () => {
+  test('portcullis flow check prints the digest of a flow and what it requires', async () => {
     const end = await runInProcess(['flow', 'check', flow, '--tests', join(example, 'tests.yaml'), '--json']);
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(end.stdout)).toEqual({
@@ -58,7 +58,7 @@ describe('portcullis flow check', () => {
     });
   });
 
-  test('prints each problem with file, line, column, node and path', async () => {
+  test('portcullis flow check prints each problem with file, line, column, node and path', async () => {
     using folder = folderWithFiles();
     const broken = textOf(flow)
       .replace('collection: handbook, topK: 4', 'collection: handbook, topK: 400')
@@ -76,7 +76,7 @@ describe('portcullis flow check', () => {
     expect(lines[1]).toMatch(new RegExp(`^${file}:34:5: node answer, nodes\\[3\\]\\.kind must be`));
   });
 
-  test('gives the problems as JSON, too', async () => {
+  test('portcullis flow check also prints the problems as JSON', async () => {
     using folder = folderWithFiles();
     const file = folder.write('flow.yaml', 'nodes: []');
     const end = await runInProcess(['flow', 'check', file, '--json']);
@@ -84,14 +84,14 @@ describe('portcullis flow check', () => {
     expect(JSON.parse(end.stderr)).toMatchObject({ error: { code: 'usage' } });
   });
 
-  test('compares a publish manifest with the flow', async () => {
+  test('portcullis flow check compares a publish manifest with the flow', async () => {
     using folder = folderWithFiles();
     const file = folder.write('manifest.yaml', 'apiVersion: platform.low-code.publish-manifest/v1');
     const end = await runInProcess(['flow', 'check', flow, '--manifest', file]);
     expect(end).toMatchObject({ code: 2, stdout: expect.stringContaining(`${file}:1:1: apiVersion must be`) });
   });
 
-  test('finds subflows in a folder by their digests', async () => {
+  test('portcullis flow check finds subflows in a folder by their digests', async () => {
     using folder = folderWithFiles();
     const { sha256 } = JSON.parse((await runInProcess(['flow', 'check', flow, '--json'])).stdout);
     const sub = `id: answer\n    kind: subflow\n    inputs: { question: "\${input.question}" }\n    config: { flowId: 01890a5d-ac96-774b-bcce-b302099a8057, sha256: ${sha256}, entrypoint: main }\n`;
@@ -104,19 +104,19 @@ describe('portcullis flow check', () => {
     expect([without.code, without.stdout]).toEqual([2, expect.stringContaining('names no flow that is at hand')]);
   });
 
-  test('says which file does not exist', async () => {
+  test('portcullis flow check names a file that does not exist', async () => {
     const end = await runInProcess(['flow', 'check', '/no/such/flow.yaml']);
     expect(end).toEqual({ code: 3, stdout: '', stderr: 'portcullis: There is no file /no/such/flow.yaml.\n' });
   });
 });
 
 describe('portcullis flow test', () => {
-  test('runs the tests beside the flow', async () => {
+  test('portcullis flow test runs the tests in the folder of the flow', async () => {
     const end = await runInProcess(['flow', 'test', flow]);
     expect(end).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('4 of 4 tests passed') });
   });
 
-  test('a test that fails says why, and the command exits with 5', async () => {
+  test('portcullis flow test prints why a test fails and exits with 5', async () => {
     using folder = folderWithFiles();
     const file = folder.write(
       'tests.yaml',
@@ -131,7 +131,7 @@ describe('portcullis flow test', () => {
 });
 
 describe('portcullis flow graph', () => {
-  test('draws every node and every case as SVG', async () => {
+  test('portcullis flow graph draws every node and every case as SVG', async () => {
     const end = await runInProcess(['flow', 'graph', flow]);
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(end.stdout).toContain('<svg ');
@@ -140,7 +140,7 @@ describe('portcullis flow graph', () => {
     }
   });
 
-  test('draws frames around branches and bodies, and writes a file', async () => {
+  test('portcullis flow graph draws frames around branches and bodies, and writes a file', async () => {
     using folder = folderWithFiles();
     const text = textOf(flow)
       .replace(/- id: answer\n(.|\n)*?(?= {2}- id: reply)/, 'BODY')
@@ -155,7 +155,7 @@ describe('portcullis flow graph', () => {
     expect(textOf(out)).toContain('>answer: inner<');
   });
 
-  test('draws nothing of a flow that is refused', async () => {
+  test('portcullis flow graph draws nothing for a flow that is refused', async () => {
     using folder = folderWithFiles();
     const out = join(folder.path, 'flow.svg');
     const end = await runInProcess(['flow', 'graph', folder.write('flow.yaml', 'nodes: []'), '--out', out]);

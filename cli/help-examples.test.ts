@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** Commands of the kubectl plugin only. */
 const ofPlugin = new Set(['backup', 'restore']);
-/** Examples that need what the reader brings: another folder, an operation, a bundle and a token. */
+/** Examples that need something that only the reader has: another folder, an operation, a bundle or a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
   'operation get': 3,
@@ -55,7 +55,7 @@ test.each(order.filter((words) => !ofPlugin.has(words)))(
     const environment = {
       ...process.env,
       PORTCULLIS_DATA_DIR: platform.data,
-      // It leaves the text as it is.
+      // The editor leaves the text unchanged.
       KUBE_EDITOR: 'true',
       PATH: `${join(checkout, 'cli')}:${process.env['PATH']}`,
     };

@@ -218,7 +218,7 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   expect(await binding()).toEqual(before);
 });
 
-test('revisions and applications keep who made them and why, over both transports', async () => {
+test('revisions and applications keep their author and message, over both transports', async () => {
   const name = await createPolicy('authored');
   const user = `${userInfo().username} (command line)`;
   const subject = 'root-admin (http://issuer.portcullis.localhost)';

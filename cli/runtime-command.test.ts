@@ -57,7 +57,7 @@ test('portcullis runtime runs a built bundle and forwards each signal once', asy
   }
 });
 
-test('a runtime does not outlive the command that runs it', async () => {
+test('the runtime process exits when the command that started it exits', async () => {
   using folder = folderWithFiles();
   const { file } = await buildBundle(folder);
   const { child } = await startRuntime(file, folder.write('token', 'service-token\n'));

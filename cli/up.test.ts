@@ -205,7 +205,7 @@ test('a killed process is restarted at its address, and the platform reports it'
   }
 });
 
-test('a start with an address that is no IP address, or of another machine, names the address', async () => {
+test('a start with an address that is not an IP address, or that belongs to another machine, names the address', async () => {
   using folder = folderWithFiles();
   const data = join(folder.path, 'data');
   const name = await upToItsEnd(data, '--address', 'localhost');

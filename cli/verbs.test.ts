@@ -109,7 +109,7 @@ test('portcullis get --all-namespaces adds the namespace, and refuses names', as
   expect(await run(['get', 'mb', 'guarded-echo', '-A'])).toMatchObject({ code: 2 });
 });
 
-test('portcullis get --watch writes documents of one resource, and ends when its reader does', async () => {
+test('portcullis get --watch writes a document for each change of a resource, and get exits when its reader exits', async () => {
   const watch = start('get', 'mb/guarded-echo', '-w', '-o', 'yaml');
   await until('the resource is written', () => watch.output().includes('kind: ModelBinding'));
   await run(['reapply', 'guarded-echo', '--wait']);

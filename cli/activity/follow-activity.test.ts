@@ -10,7 +10,7 @@ function decision(replica: string, requestId: string): ReplicaDecision {
 
 const answered = (...items: readonly ReplicaDecision[]): CollectedActivity => ({ items: [...items], missing: [] });
 
-/** Follows the reads, after which the user ends the command. */
+/** Follows the activity through these reads; then the user ends the command. */
 async function followed(first: CollectedActivity, reads: readonly (CollectedActivity | Error)[]) {
   const printed: string[][] = [];
   const warned: string[] = [];
@@ -47,7 +47,7 @@ test('activity --follow reports once that no gateway answers, and continues when
   expect(warned).toEqual([sentence, sentence]);
 });
 
-test('activity --follow ends with a failure that a repetition does not mend', async () => {
+test('activity --follow exits on a failure that is not retryable', async () => {
   const refused = new CliError('unauthenticated', 'The token is refused.');
   await expect(followed(answered(), [refused, answered(a)])).rejects.toBe(refused);
 });

@@ -3,11 +3,11 @@ import { describeError } from '../errors/describe-error.ts';
 import { ManagementApiError } from '../management/management-error.ts';
 import { missingSentences } from './read-activity.ts';
 
-/** Decisions that are remembered as printed: more than a few dozen replicas list together. */
+/** Maximum number of remembered decisions; larger than the lists of a few dozen replicas together. */
 const maxKnown = 50_000;
 
 type Following = {
-  /** The decisions that are printed already. */
+  /** The decisions that have already been printed. */
   readonly first: CollectedActivity;
   readonly read: () => Promise<CollectedActivity>;
   /** Passes the time between two reads; resolves to false when the user ends the command. */
@@ -20,8 +20,8 @@ type Following = {
 
 /**
  * Reads until the user ends the command, and prints each decision once: also those of a replica that did not answer for
- * a while. A read that fails because nothing answers is told once and repeated.
- * @throws CliError for a failure that a repetition does not mend, such as a refused token
+ * a while. A read that fails because no gateway answers is reported once and retried.
+ * @throws CliError for a failure that is not retryable, such as a refused token
  */
 export async function followActivity({ first, read, pause, print, warn }: Following): Promise<void> {
   const known = new Set<string>();
@@ -44,7 +44,7 @@ export async function followActivity({ first, read, pause, print, warn }: Follow
   }
 }
 
-/** What is listed stays known longest. */
+/** Keys of the newest list are evicted last. */
 function remember(known: Set<string>, items: readonly ReplicaDecision[]): void {
   for (const key of items.map(keyOf)) {
     known.delete(key);

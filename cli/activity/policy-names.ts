@@ -5,7 +5,7 @@ import { idLabel, kinds } from '#resources/kinds';
 
 /**
  * Gives the resource name of a policy by its id; the id itself when the policy is deleted or the server does not
- * answer, so that decisions are shown then, too.
+ * answer, so that decisions are shown in these cases, too.
  */
 export async function namesFrom(
   withClient: (use: (client: KubeClient) => Promise<void>) => Promise<void>,

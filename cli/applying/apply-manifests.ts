@@ -30,7 +30,8 @@ type AppliedSet = {
 };
 
 /**
- * Applies resources. Every question is asked before the first write. Policies go first: bindings need their revisions.
+ * Applies resources. All confirmations are requested before the first write. Policies are applied first: bindings need
+ * their revisions.
  * @throws CliError not_confirmed, refused, conflict, timeout
  */
 export async function applyManifests(
@@ -51,7 +52,7 @@ export async function applyManifests(
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];
   for (const { kind, resource } of policiesFirst(manifests)) {
-    // A policy of the same dry run gets no new revision, so that there is nothing to wait for.
+    // A dry run records no revision of a policy, so there is nothing to wait for.
     const fill = dryRun === undefined ? filler?.fill : filler?.fillKnown;
     const filled = fill === undefined ? resource : await fill(resource, client);
     const confirmation = isBinding(filled) ? confirmed.get(filled.metadata.name) : undefined;
@@ -75,11 +76,11 @@ export async function applyManifests(
   if (!isForPeople(format)) writeValue(format, results);
 }
 
-/** The outcome of an application that sends nothing. */
+/** The result of an apply that sends no request. */
 async function compare(client: KubeClient, manifest: AppliedManifest): Promise<ApplyResult> {
   const current = await client.get<Resource>(manifest.kind, manifest.resource.metadata.name);
   const desired = desiredObject(manifest, current);
-  // Nothing was stored, so that members of the server are missing.
+  // Nothing was stored, so fields that the server sets are missing.
   if (current === undefined) return { action: 'created', object: desired as Stored<Resource> };
   const { metadata, spec } = current;
   const before = { labels: metadata.labels ?? {}, annotations: metadata.annotations ?? {}, spec };
@@ -94,7 +95,7 @@ function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedM
   return [...manifests.filter(isPolicy), ...manifests.filter((manifest) => !isPolicy(manifest))];
 }
 
-/** The guarded bindings that would not be guarded any more. */
+/** The guarded bindings that the manifests would leave unguarded. */
 async function lostGuardrails(
   client: KubeClient,
   manifests: readonly AppliedManifest[],
@@ -108,7 +109,7 @@ async function lostGuardrails(
   return lost;
 }
 
-/** The object with the confirmation that servers ask for. */
+/** The object with the confirmation that the server requires. */
 function confirming<R extends Resource>(resource: R, confirmation: string): R {
   const { metadata } = resource;
   const annotations = { ...metadata.annotations, [confirmUnguardedAnnotation]: confirmation };

@@ -8,7 +8,7 @@ import { unifiedDiff } from '../revisions/unified-diff.ts';
 
 type Comparison = { readonly kind: string; readonly name: string; readonly isSame: boolean; readonly diff: string };
 
-/** The difference between each resource of the platform and what an application of its manifest would leave there. */
+/** The difference between each resource of the platform and its state after its manifest is applied. */
 export async function compareManifests(
   client: Pick<KubeClient, 'get'>,
   manifests: readonly Pick<Manifest, 'kind' | 'resource'>[],
@@ -28,7 +28,7 @@ export async function compareManifests(
   return compared;
 }
 
-/** The members that a manifest decides, in the order of the documentation, which is that of the schema. */
+/** The fields that a manifest sets, in the order of the schema, which the documentation follows. */
 function textOf({ kind }: Pick<Manifest, 'kind'>, { apiVersion, metadata, spec }: Resource): string {
   const { name, labels, annotations } = metadata;
   const written = {

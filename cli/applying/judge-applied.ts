@@ -10,7 +10,7 @@ import { waitJudged } from '../policy/wait-judged.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
 import { readSettings } from '../revisions/check-providers.ts';
 
-/** Without a binding that is awaited, the judgement of each policy is. Returns its warnings. */
+/** Waits until the operator has validated each policy, when there is no binding to wait for. Returns the warnings. */
 export async function judgedByOperator(
   client: KubeClient,
   results: readonly ApplyResult[],
@@ -24,8 +24,8 @@ export async function judgedByOperator(
 }
 
 /**
- * What the policies would be refused for or warned of, judged on this machine with the settings of the platform;
- * undefined where these cannot be read, for example over the management API.
+ * Refusals and warnings for the policies, validated on this machine with the settings of the platform; undefined when
+ * the settings cannot be read, for example over the management API.
  */
 export async function warningsOf(
   manifests: readonly ReadManifest[],

@@ -50,7 +50,7 @@ describe('a backup file', () => {
     expect(read(writeBackup({ ...backup, objects: [] }).toString('utf8')).objects).toEqual([]);
   });
 
-  test('a backup that was cut off anywhere is refused', () => {
+  test('a backup that is truncated at any position is refused', () => {
     for (let length = 0; length < text.length - 1; length += 7) {
       expect(refusal(text.slice(0, length))).toMatch(/is not a backup|was cut off/);
     }

@@ -29,8 +29,8 @@ const headerSchema = z.object({
 });
 
 /**
- * The backup as a `List` that kubectl can read, with one object on each line, so that a large backup is never one
- * string.
+ * The backup as a `List` that kubectl can read, with one object on each line, so that a large backup is never held as
+ * one string.
  */
 export function writeBackup({ namespace, takenAt, objects }: Backup): Buffer {
   const header = { apiVersion: 'v1', kind: 'List', backup: { format, namespace, takenAt, objects: objects.length } };

@@ -26,7 +26,7 @@ const namesOf = (bindings: readonly Stored<ModelBinding>[], routes: readonly Sto
   return { again: found.bindings.map(({ metadata }) => metadata.name), skipped: found.skipped };
 };
 
-describe('of all bindings', () => {
+describe('outdated bindings', () => {
   test('reapply --older-than applies bindings on another build again in order, and leaves bindings on this build', () => {
     const bindings = ['c', 'b', 'a'].map((name) => binding(name));
     const routes = [route('c', 'g-old'), route('b', 'g-new'), route('a', 'g-old')];

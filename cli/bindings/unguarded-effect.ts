@@ -1,12 +1,12 @@
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** Whether a policy guards the binding, or is to guard it. */
+/** Whether a policy guards the binding, or its spec requests one. */
 export function hasGuardrail({ spec, status }: Stored<ModelBinding>): boolean {
   return spec.guardrail.mode === 'Policy' || status?.pinned?.policyId !== undefined;
 }
 
-/** What the removal of the guardrail means, as a sentence that asks for confirmation. */
+/** The effect of removing the guardrail, as a sentence for the confirmation prompt. */
 export function unguardedEffect({ metadata, spec: { guardrail } }: Stored<ModelBinding>): string {
   const now =
     guardrail.mode === 'Policy'

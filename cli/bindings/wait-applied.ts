@@ -12,7 +12,7 @@ const longestPauseMs = 1_000;
 
 /**
  * Waits until the given generation of a binding is applied.
- * @param onState called with a sentence for each state that it passes
+ * @param onState called with a sentence for each state that the binding passes through
  * @throws CliError refused if the application failed, conflict if the binding was changed meanwhile, timeout
  */
 export async function waitApplied(

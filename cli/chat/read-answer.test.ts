@@ -29,7 +29,7 @@ describe('reading a streamed answer', () => {
 
   verifies(
     ['gateway:client:parses-error-events', 'gateway:client:marks-incomplete', 'gateway:client:no-success-from-partial'],
-    'a streamed answer with an error event is incomplete and no success, whatever precedes or follows the event',
+    'a streamed answer with an error event is incomplete and not a success, whatever precedes or follows the event',
     async () => {
       for (const [type, code] of [
         ['guardrail_blocked', 'policy_denied'],

@@ -12,8 +12,8 @@ import {
 } from './usage-sentences.ts';
 
 /**
- * A command whose mistakes are told in sentences of ours. The methods below are those that the parser calls for each
- * mistake; its declarations do not list them, so the tests of the command line hold every one of them.
+ * A command with its own messages for usage errors. The parser calls one of the methods below for each kind of error.
+ * Its type declarations do not list them, so the command line tests cover every one of them.
  */
 export class CliCommand extends Command {
   override createCommand(name?: string): CliCommand {
@@ -53,7 +53,7 @@ export class CliCommand extends Command {
     }
   }
 
-  /** A mistake that no method above knows. */
+  /** A usage error that no method above handles. */
   override error(): never {
     throw usage(invalidLineSentence(this));
   }

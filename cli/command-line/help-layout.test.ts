@@ -6,7 +6,7 @@ import { runInProcess } from '../testing/run-cli.ts';
 
 const programs = [createCommandLine(), createPlugin()] as const;
 
-/** The commands that do something, with their words. */
+/** The commands that have an action, with their words. */
 function leaves(command: Command, words: readonly string[] = []): readonly (readonly string[])[] {
   return command.commands.length === 0
     ? [words]
@@ -62,7 +62,7 @@ test.each([
   expect((await help(args, { ...plain, ...environment })).stdout.includes(escapeCode)).toBe(colours);
 });
 
-test('an error is coloured where colours are asked for, and its words stay the same', async () => {
+test('an error is coloured where colours are enabled, and its text stays the same', async () => {
   const { stderr } = await runInProcess(['nonsense'], { environment: { FORCE_COLOR: '1' } });
   expect(stderr).toContain(escapeCode);
   const plain = await runInProcess(['--no-color', 'nonsense'], { environment: { FORCE_COLOR: '1' } });

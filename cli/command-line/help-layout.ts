@@ -6,7 +6,7 @@ import { exampleOf } from './examples.ts';
 /** Columns below which a description is not wrapped. */
 const minWidthToWrap = 20;
 
-/** The parser removes these colours where the output is no terminal or colours are off. */
+/** The parser removes these colours when the output is not a terminal or colours are off. */
 const bold = (text: string): string => styleText('bold', text, { validateStream: false });
 
 export const helpLayout: HelpConfiguration = {
@@ -16,14 +16,14 @@ export const helpLayout: HelpConfiguration = {
   subcommandTerm: (command) => command.name(),
 };
 
-/** Columns of the help: those that COLUMNS asks for, else those of the terminal, else 80. */
+/** Width of the help in columns: COLUMNS, else the width of the terminal, else 80. */
 export function helpWidth(stream: NodeJS.WriteStream): number {
   const asked = Number(process.env['COLUMNS']);
   if (Number.isInteger(asked) && asked >= 40 && asked <= 1_000) return asked;
   return stream.isTTY ? stream.columns : 80;
 }
 
-/** Adds to each command what all have: `--no-color` and an example; and to the program the exit codes. */
+/** Adds `--no-color` and an example to each command, and the exit codes to the program. */
 export function complete(program: Command): Command {
   completeCommand(program, program.name(), []);
   return program.addHelpText('after', (context) => exitCodeHelp(program, context));
@@ -41,7 +41,7 @@ export function withColourOption(command: Command): Command {
   return command.option('--no-color', 'write no colours, as with NO_COLOR').on('option:no-color', turnColoursOff);
 }
 
-/** `FORCE_COLOR` would win over `NO_COLOR`. */
+/** `FORCE_COLOR` would take precedence over `NO_COLOR`. */
 function turnColoursOff(): void {
   delete process.env['FORCE_COLOR'];
   process.env['NO_COLOR'] = '1';

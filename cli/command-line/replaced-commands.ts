@@ -1,4 +1,4 @@
-/** Commands of earlier versions, and words that other tools use, with the command that does it here. */
+/** Commands of earlier versions and of other tools, each with the command that replaces it. */
 const replacements: Readonly<Record<string, string>> = {
   policy: 'get guardrailpolicies',
   'policy list': 'get guardrailpolicies',
@@ -42,7 +42,7 @@ type Replacement = {
   readonly by: string;
 };
 
-/** The command that replaces the first words of a command line; undefined if they never were a command. */
+/** The command that replaces the first words of a command line; undefined if they were never a command. */
 export function replacementOf([first = '', second = '']: readonly string[]): Replacement | undefined {
   const words = [`${first} ${second}`, first].find((one) => Object.hasOwn(replacements, one));
   const by = words === undefined ? undefined : replacements[words];

@@ -3,7 +3,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { exampleOf } from './examples.ts';
 import { replacementOf } from './replaced-commands.ts';
 
-/** @param words the operands of the command line from the unknown one on */
+/** @param words the operands of the command line, beginning with the unknown one */
 export function unknownCommandSentence(command: Command, words: readonly string[]): string {
   const [word = ''] = words;
   const names = command.commands.map((sub) => sub.name());
@@ -74,7 +74,7 @@ function wordsOf(command: Command): string {
   return command.parent === null ? '' : `${wordsOf(command.parent)} ${command.name()}`.trim();
 }
 
-/** The command as the subject of a sentence, without the name of the program that stands before each message. */
+/** The command as the subject of a sentence, without the name of the program, which precedes each message. */
 function subject(command: Command): string {
   return command.parent === null ? 'The command line' : `"${wordsOf(command)}"`;
 }

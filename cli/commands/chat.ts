@@ -59,10 +59,10 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
   throw new CliError(exitOf(answer.fault), `${sentenceOf(model, answer, answer.fault)}${meant}`);
 }
 
-/** What `--explain` adds; the facts are absent for a request that no policy decided. */
+/** The output that `--explain` adds; the decision is absent for a request that no policy decided. */
 type Explanation = { readonly sentence: string; readonly policy?: string } & Partial<ReplicaDecision>;
 
-/** The decision about a request, by the id that its answer carries. */
+/** The decision about a request, found by the request id of its response. */
 async function explain(options: SourceOptions, response: Response): Promise<Explanation> {
   const requestId = response.headers.get('x-request-id');
   const { read: readActivity, policyNames } = openActivity(options);
@@ -99,7 +99,7 @@ async function read(response: Response, options: ChatOptions): Promise<ChatReply
   return answer;
 }
 
-/** The alias that was probably meant, or the command that lists them; with a blank before it. */
+/** The alias that was probably meant, or the command that lists the aliases; with a leading space. */
 async function aliasRemedy(platform: RunningPlatform, model: string): Promise<string> {
   const otherwise = ' "portcullis get modelbindings" lists the models in the column ALIAS.';
   try {
@@ -112,7 +112,7 @@ async function aliasRemedy(platform: RunningPlatform, model: string): Promise<st
       ) || otherwise
     );
   } catch {
-    // The names only help the reader, and the gateway has already said that there is no such model.
+    // The names are only a hint: the gateway has already reported that the model does not exist.
     return otherwise;
   }
 }

@@ -42,7 +42,7 @@ export function addDelete(program: Command, source: ResourceSource): void {
     );
 }
 
-/** What a deletion would do. */
+/** The effects of a deletion. */
 type Deletion = {
   readonly kind: Kind;
   readonly found: Stored<Resource>;
@@ -50,7 +50,10 @@ type Deletion = {
   readonly effects: readonly string[];
 };
 
-/** Everything is read and every question asked before the first deletion. Bindings go first: they use the policies. */
+/**
+ * All resources are read and all confirmations requested before the first deletion. Bindings are deleted first: they
+ * use the policies.
+ */
 async function remove(source: ResourceSource, words: readonly string[], options: DeleteOptions): Promise<void> {
   const { selection, manifests } = await readDeletion(words, options);
   const selectedKinds = selection.by === 'kind' ? selection.kinds : selection.targets.map(({ kind }) => kind);
@@ -81,7 +84,10 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   });
 }
 
-/** A failure ends the command. What was deleted before it is written: for people at once, for programs at the end. */
+/**
+ * A failure ends the command. Resources that were deleted before it are reported: as text at once, as JSON or YAML at
+ * the end.
+ */
 async function carryOutAll(
   resources: OpenedResources,
   deletions: readonly Deletion[],
@@ -128,7 +134,7 @@ async function readDeletion(
   return { selection, manifests: [] };
 }
 
-/** Labels beside names could be taken for a limit of what is deleted. */
+/** Labels next to names could be mistaken for a filter of the deletion. */
 function refuseSelector(selector: string | undefined): void {
   if (selector === undefined) return;
   throw new CliError('usage', 'delete takes either names or files, or labels (-l) of a kind: give one of the two.');
@@ -171,7 +177,7 @@ async function carryOut(
   const { name, uid } = found.metadata;
   const result = { kind: kind.kind, name, usedBy: users };
   if (dryRun === 'client') return { ...result, deleted: users.length === 0 };
-  // In a dry run the confirmation is not stored, so that the server would refuse the deletion.
+  // A dry run does not store the confirmation, so the server would refuse the deletion.
   if (effects.length === 0 || isCollection(found)) await client.delete(kind, name, { uid });
   else if (dryRun === undefined) await deleteConfirmed(client, kind, found);
   if (dryRun === 'server') return { ...result, deleted: users.length === 0 };

@@ -15,7 +15,7 @@ import { escapeLine, tableOf, writeText } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
-/** Pause between two looks at the files. */
+/** Polling interval of the files. */
 const watchEveryMs = 1_000;
 
 type SubmitOptions = RetrievalOptions &

@@ -33,7 +33,7 @@ function env(options: EnvOptions): void {
   );
 }
 
-/** Standard error stays visible when a shell evaluates the output. */
+/** Warnings go to standard error, which stays visible when a shell evaluates the output. */
 function warnOfOtherKey(key: string): void {
   const current = process.env['OPENAI_API_KEY'];
   if (current === undefined || current === '' || current === key) return;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CheckFlowOptions, GraphOptions, TestFlowOptions } from '../flows/flow-actions.ts';
 import { withOutput } from '../output/format.ts';
 
-/** Loaded when a flow command runs: every other command and each completion would pay for the schema engine. */
+/** Loaded only when a flow command runs, so that other commands and completions do not load the schema engine. */
 const actions = () => import('../flows/flow-actions.ts');
 
 export function addFlow(program: Command): void {

@@ -52,7 +52,7 @@ async function logs(source: ResourceSource, word: string | undefined, options: L
   else for (const { name } of names) await print(reader, name, selection, names.length > 1);
 }
 
-/** Lines of several logs have the name of the log before them. */
+/** With several logs, each line has the name of its log as a prefix. */
 async function print(reader: LogReader, name: string, selection: LogSelection, isNamed: boolean): Promise<void> {
   for await (const line of reader.read(name, selection)) {
     if (selection.signal.aborted) return;

@@ -61,7 +61,7 @@ function fileProblem(message: string): FoundProblem {
   return withRemedy({ component: 'storage', part, reason: 'FileNotApplied', message }, program);
 }
 
-/** Why the operator does not use a file of the environment as it is now: it keeps the last valid content. */
+/** Why the operator does not use the current content of an environment file: it keeps the last valid content. */
 function problemOfFile(path: string): readonly FoundProblem[] {
   try {
     if (!existsSync(path)) return [];

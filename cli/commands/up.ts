@@ -139,7 +139,7 @@ function abortOnSignal(): AbortSignal {
       return;
     }
     if (performance.now() - first < sameSignalMs) return;
-    // The child processes exit when their supervisor is gone.
+    // The child processes exit when their supervisor has exited.
     process.kill(process.pid, 'SIGKILL');
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
@@ -160,7 +160,7 @@ function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] === 'start';
 }
 
-/** npm takes `--port=8090` before `--` for itself and passes it on in this variable only. */
+/** npm consumes `--port=8090` before `--` and passes it on in this variable only. */
 function refuseOptionsOfNpm(): void {
   if (!isStartedByNpm()) return;
   for (const name of ['port', 'address', 'data', 'gateways']) {

@@ -2,12 +2,12 @@ import type { RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient } from '../retrieval/retrieval-options.ts';
 import { callerOf, type PartialLine } from './read-line.ts';
 
-/** Words that one completion asks for at most, and collections whose jobs it lists. */
+/** The most words that one completion requests, and the most collections whose jobs it lists. */
 const most = { words: 1_000, jobs: 50, collections: 20 } as const;
 
 type Find = (client: RetrievalClient, line: PartialLine) => Promise<readonly string[]>;
 
-/** The finder of a word that the retrieval service knows: a collection, a document, a job. */
+/** Finds words that the retrieval service provides: collections, documents and jobs. */
 export function retrievalFinder(placeholder: string, { command, open }: PartialLine): Find | undefined {
   if (open !== undefined) return open.long === '--collection' ? collectionNames : undefined;
   const words = `${command.parent?.name()} ${command.name()}`;

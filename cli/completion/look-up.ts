@@ -44,8 +44,8 @@ const finders: Readonly<Record<string, Find>> = {
 };
 
 /**
- * Words that stand for themselves in every shell. Bash expands the words that a completion offers, and ids of documents
- * are texts of others.
+ * Words without special characters in any shell. Bash expands the words that a completion offers, and document ids come
+ * from other users.
  */
 const plainWord = /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_./:@%+=,-]*$/u;
 

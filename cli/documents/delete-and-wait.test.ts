@@ -8,7 +8,7 @@ type Answer = Job | 'absent' | 'lost';
 
 const lost = new ServiceUnreachableError('retrieval', 'http://service', new Error('reset'));
 
-/** A service that answers the deletion of a document, and its job, as told. */
+/** A service with configured responses to the deletion of a document and to reads of its job. */
 function serviceOf(answers: Readonly<Record<string, Answer>>) {
   const asked: string[] = [];
   const client = {
@@ -50,7 +50,7 @@ test('each deleted document is one line', async () => {
   expect(end).toBeUndefined();
 });
 
-test('a connection that is lost in the middle keeps the results before it, and says which documents were not sent', async () => {
+test('when the connection is lost between deletions, earlier results are kept and the documents that were not sent are named', async () => {
   const { lines, end, asked } = await deleted({ a: 'DONE', b: 'lost', c: 'DONE' });
   expect(asked).toEqual(['a', 'b']);
   expect(lines).toEqual([
@@ -61,7 +61,7 @@ test('a connection that is lost in the middle keeps the results before it, and s
   expect(end).toEqual(['not_running', expect.stringContaining('http://service does not answer')]);
 });
 
-test('a connection that is lost during the wait keeps the results that were read', async () => {
+test('when the connection is lost during the wait, the results that were read are kept', async () => {
   const { lines, end } = await deleted({ a: 'DONE', b: 'away', c: 'DONE' });
   expect(lines).toEqual([
     'Document a deleted.',
@@ -71,7 +71,7 @@ test('a connection that is lost during the wait keeps the results that were read
   expect(end?.[0]).toBe('not_running');
 });
 
-test('a deletion whose job is open is being deleted, which is not an index that is not ready', async () => {
+test('a document whose deletion job is open is reported as being deleted, and not as an index that is not ready', async () => {
   const { lines, end } = await deleted({ a: 'DONE', b: 'RUNNING' });
   expect(lines).toEqual(['Document a deleted.', 'Document b is being deleted (job b).']);
   expect(end).toEqual([
@@ -80,7 +80,7 @@ test('a deletion whose job is open is being deleted, which is not an index that 
   ]);
 });
 
-test('a refused document and a failed job do not keep the others from being deleted', async () => {
+test('a refused document or a failed job does not prevent the deletion of other documents', async () => {
   const { lines, end } = await deleted({ a: 'absent', b: 'FAILED', c: 'DONE' });
   expect(lines).toEqual([
     'Document a was not deleted: There is no such object.',
@@ -90,7 +90,7 @@ test('a refused document and a failed job do not keep the others from being dele
   expect(end).toEqual(['failed', '2 of 3 documents were not deleted.']);
 });
 
-test('the only document that is refused ends with the code of the refusal', async () => {
+test('the deletion of a single document that is refused exits with the code of the refusal', async () => {
   await expect(deleted({ a: 'absent' })).rejects.toMatchObject({ exit: 'not_found' });
 });
 

@@ -14,7 +14,7 @@ type DeletionTools = {
 type Deletions = { readonly results: readonly FileResult[]; readonly failure?: unknown };
 
 /**
- * Deletes documents and waits for it. A lost connection ends the command, and keeps the results before it.
+ * Deletes documents and waits for their jobs. A lost connection ends the command; earlier results are kept.
  * @throws the error of the client if the only document is refused
  */
 export async function deleteAndWait(

@@ -12,7 +12,7 @@ export type LeftOut = {
   /** The id that a document here would have; ids below it begin with it and a slash. Empty for a whole path. */
   readonly docId: string;
   readonly reason: string;
-  /** Whether documents may be missing because of a fault, and not by a rule. */
+  /** Whether documents may be missing because of a fault, not because of a rule. */
   readonly isFault: boolean;
 };
 
@@ -22,10 +22,10 @@ type FoundDocuments = { readonly files: readonly DocumentFile[]; readonly leftOu
 const documentExtensions: readonly string[] = ['.md', '.markdown', '.html', '.htm', '.txt', '.pdf', '.docx'];
 
 /**
- * The documents below the paths: of a folder all files of a known format, with their path in the folder as id; of a file
- * its name. Hidden files and folders are left out. A symbolic link stands for the file that it leads to if that is a
- * document inside the same folder; all others are left out, because whoever can write to the folder could otherwise
- * submit other files of the caller. A path or folder that cannot be read is left out. @throws CliError usage
+ * The documents below the paths: of a folder all files of a known format, with their path in the folder as id; of a
+ * file its name. Hidden files and folders are left out. A symbolic link is followed if its target is a document inside
+ * the same folder; all other links are left out, because a user who can write to the folder could otherwise submit
+ * other files of the caller. A path or folder that cannot be read is left out. @throws CliError usage
  */
 export function findDocuments(paths: readonly string[]): FoundDocuments {
   const found = paths.map(documentsAt);
@@ -74,7 +74,7 @@ function documentsAt(path: string): FoundDocuments {
     const { folder, id } = next;
     let entries: readonly Dirent[];
     try {
-      // Without the right to search a folder its names can be listed, and nothing in it can be read.
+      // Without search permission on a folder its names can be listed, but its files cannot be read.
       statSync(`${folder}/.`);
       entries = readdirSync(folder, { withFileTypes: true });
     } catch (cause) {
@@ -99,7 +99,7 @@ function documentsAt(path: string): FoundDocuments {
   return { files, leftOut };
 }
 
-/** A name that a terminal or the service would not show as it is. */
+/** A name that a terminal or the service would not show unchanged. */
 function nameFault(path: string): string | undefined {
   const name = basename(path);
   if (/\p{Cc}/u.test(name)) return 'its name has control characters: rename it';
@@ -107,7 +107,10 @@ function nameFault(path: string): string | undefined {
   return name.includes('\ufffd') && !existsSync(path) ? 'its name is not valid UTF-8: rename it' : undefined;
 }
 
-/** The document that a link leads to, or why it is left out; undefined for a link to something else, such as an image. */
+/**
+ * The document that a link points to, or why the link is left out; undefined for a link to something else, such as an
+ * image.
+ */
 function targetOf(link: DocumentFile, root: string): DocumentFile | LeftOut | undefined {
   const not = (reason: string): LeftOut => ({ ...link, reason, isFault: false });
   try {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { DocumentInput } from '../retrieval/retrieval-client.ts';
 import type { DocumentText } from './extraction/document-text.ts';
 
-/** What every document of a submit has in common. */
+/** The settings that all documents of a submit share. */
 export type DocumentSettings = {
   readonly collection: string;
   readonly tenant: string;
-  /** Who may read; without groups and principals the collection's policy for empty lists decides. */
+  /** The access list; if it is empty, the collection's policy for empty lists applies. */
   readonly groups: readonly string[];
   readonly principals: readonly string[];
   /** `metadata.source` of each document. */

@@ -102,7 +102,7 @@ test('a wait ends with the states of the jobs, and with open ones at its timeout
   expect(ended[1]?.reason).toBe('denied');
 });
 
-test('a look asks for fifty open jobs, and the next one for the others first', async () => {
+test('a poll reads at most fifty open jobs, and the next poll reads the others first', async () => {
   const asked: string[] = [];
   const open = new Set(Array.from({ length: 70 }, (_, at) => `job-${at}`));
   const submitted = [...open].map((jobId) => ({ docId: jobId, state: 'waiting', jobId }) as const);
@@ -116,7 +116,7 @@ test('a look asks for fifty open jobs, and the next one for the others first', a
   expect(ended.every(({ state }) => state === 'done')).toBe(true);
 });
 
-test('of a batch that the service refuses only the refused documents fail', async () => {
+test('when the service refuses a batch, only the documents that it refuses fail', async () => {
   using folder = temporaryFolder();
   const files = Array.from({ length: 9 }, (_, at) => {
     const docId = `${at}.md`;

@@ -31,9 +31,9 @@ type SubmitTools = {
   readonly onProgress: (results: readonly FileResult[]) => void;
 };
 
-/** Pause between two looks at the jobs. */
+/** Polling interval of the jobs. */
 const lookEveryMs = 250;
-/** Jobs that one look asks for. */
+/** The most jobs that one poll reads. */
 const mostLooks = 50;
 
 /** The result of a place that was not read. */
@@ -112,7 +112,7 @@ export async function awaitJobs(
         still.push(one);
       }
     }
-    // Those that were not asked for come first in the next look.
+    // Jobs that this poll did not read come first in the next one.
     open = [...open.slice(mostLooks), ...still];
     onProgress(results);
     if (open.length === 0 || performance.now() + lookEveryMs > end) break;
@@ -127,7 +127,7 @@ async function readFile(
   settings: DocumentSettings,
 ): Promise<{ readonly document: DocumentInput } | { readonly reason: string }> {
   try {
-    // A copy that keeps the time of the original changes this time as well.
+    // The change time (ctime) also changes when a copy preserves the modification time of the original.
     const { ctimeMs: changedMs } = statSync(path);
     const { bytes, extraction } = await reader.read(path);
     if (extraction.kind === 'fault') return { reason: faultReasons[extraction.fault] };

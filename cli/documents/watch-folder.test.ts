@@ -57,7 +57,7 @@ function openWatch(folder: string, stored: readonly StoredInTest[] = []) {
   return { next, state, submitted };
 }
 
-test('each round submits new and changed files and deletes documents whose file has gone', async () => {
+test('each round submits new and changed files and deletes documents whose file was removed', async () => {
   using folder = temporaryFolder();
   const write = (name: string, seconds: number): void => {
     writeFileSync(join(folder.path, name), name);
@@ -99,7 +99,7 @@ test('an empty folder deletes nothing, because a folder that is not mounted is e
   expect(await next()).toEqual(['delete a.md', 'submit b.md', 'changed 1']);
 });
 
-test('a removed file that was never submitted, or whose document another client deleted, stops nothing', async () => {
+test('a removed file that was never submitted, or whose document another client deleted, does not stop the watch', async () => {
   using folder = temporaryFolder();
   for (const name of ['a.md', 'broken.md', 'c.md']) writeFileSync(join(folder.path, name), name);
   const { next, submitted } = openWatch(folder.path);
@@ -118,7 +118,7 @@ test('a round that failed is reported and repeated', async () => {
   const { next, state } = openWatch(folder.path);
   state.isAway = true;
   expect(await next()).toEqual([expect.any(String)]);
-  // The same failure is told once.
+  // The same failure is reported once.
   expect(await next()).toEqual([]);
   state.isAway = false;
   expect(await next()).toEqual(['submit a.md', 'changed 1']);
@@ -128,7 +128,7 @@ test('a round that failed is reported and repeated', async () => {
   expect(await next()).toEqual([expect.any(String)]);
 });
 
-test('a folder that cannot be read any more is told once, keeps its documents, and stops nothing else', async () => {
+test('a folder that becomes unreadable is reported once, its documents are kept, and the watch continues', async () => {
   using folder = temporaryFolder();
   const closed = join(folder.path, 'closed');
   mkdirSync(closed);
@@ -171,7 +171,7 @@ test('a watch that starts while a folder cannot be read deletes none of its docu
   ]);
 });
 
-test('a file that becomes a symbolic link out of the folder is told once, and its document stays', async () => {
+test('a file that becomes a symbolic link out of the folder is reported once, and its document is kept', async () => {
   using folder = temporaryFolder();
   for (const name of ['a.md', 'b.md']) writeFileSync(join(folder.path, name), name);
   const { next } = openWatch(folder.path);
@@ -182,7 +182,7 @@ test('a file that becomes a symbolic link out of the folder is told once, and it
   expect(await next()).toEqual([]);
 });
 
-test('a folder of which nothing can be read deletes nothing', async () => {
+test('no document is deleted while the whole folder is unreadable', async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, 'a.md'), 'a');
   const { next, submitted } = openWatch(folder.path);

@@ -18,15 +18,15 @@ type WatchTools = {
   readonly timeoutMs: number;
   /** Called after each round that changed something. */
   readonly onChange: (results: readonly FileResult[], deleted: readonly string[]) => void;
-  /** Called for each place that is not read any more, once. */
+  /** Called once for each place that has become unreadable. */
   readonly onLeftOut: (place: LeftOut) => void;
   /** Called when a round failed, unless the one before failed in the same way; it is repeated. */
   readonly onFailure: (sentence: string) => void;
 };
 
 /**
- * Keeps the documents of a source in step with files: each round submits changed files and deletes what has no file. What
- * may be at a place that cannot be read stays.
+ * Keeps the documents of a source in step with files: each round submits changed files and deletes documents without a
+ * file. Documents whose file may be at an unreadable place are kept.
  */
 export function createFolderWatch(paths: readonly string[], tools: WatchTools): () => Promise<void> {
   const seen = new Map<string, string>();
@@ -57,7 +57,7 @@ export function createFolderWatch(paths: readonly string[], tools: WatchTools): 
     const { client, timeoutMs } = tools;
     const submitted = await submitFiles(changed, { ...tools, onProgress: () => undefined });
     const results = await awaitJobs(submitted, { client, onProgress: () => undefined }, timeoutMs);
-    // A document that is still waiting is submitted again, which the service answers as a duplicate.
+    // A document that is still waiting is submitted again; the service answers it as a duplicate.
     for (const { docId, state, jobId } of results) {
       if (jobId !== undefined) stored.add(docId);
       if (state !== 'waiting') seen.set(docId, stamps.get(docId) ?? '');
@@ -81,7 +81,7 @@ async function idsOfSource({ client, collectionId, settings }: WatchTools): Prom
   return documents.filter(({ metadata }) => metadata['source'] === settings.source).map(({ doc_id }) => doc_id);
 }
 
-/** Deletes documents without a file. One that another client deleted before is deleted already. */
+/** Deletes documents without a file. A document that another client has already deleted counts as deleted. */
 async function deleteOthers(
   tools: WatchTools,
   isKept: (docId: string) => boolean,
@@ -95,7 +95,7 @@ async function deleteOthers(
       deleted.push(docId);
     } catch (error) {
       const isAbsent = error instanceof ServiceApiError && error.status === 404;
-      // A collection that is absent, or not readable any more, is a failure of this list.
+      // This list fails if the collection is absent or no longer readable.
       if (!isAbsent || (await idsOfSource(tools)).includes(docId)) throw error;
     }
     stored.delete(docId);

@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each([new TypeError('cannot read properties of undefined'), fault('EUNKNOWN'), 'a thrown text', undefined])(
-  'an error that no sentence exists for, such as %s, shows neither its text nor a stack',
+  'an unexpected error, such as %s, is shown without its text and without a stack',
   (error) => {
     const { exit, message } = describeError(error);
     expect(exit).toBe('failed');
@@ -53,7 +53,7 @@ describe('an answer of an API server', () => {
     expect(found.message).toMatch(/^[A-Z].*[.)]$/s);
   });
 
-  test('that lists problems of an object is told field by field', () => {
+  test('an answer that lists problems of an object is described field by field', () => {
     const causes = [
       { field: 'spec.replicas', message: 'must be at least 1' },
       { field: '', message: 'the alias is taken' },
@@ -65,7 +65,7 @@ describe('an answer of an API server', () => {
 });
 
 test.each(['throw new TypeError("words of a library")', 'Promise.reject(new RangeError("words of a library"))'])(
-  'a process whose code does %s where no command catches it ends with 1 and a sentence',
+  'a process that runs %s without a handler exits with 1 and a sentence',
   async (statement) => {
     const module = join(checkout, 'cli/errors/end-on-unknown-error.ts');
     const code = `import { endOnUnknownError } from ${JSON.stringify(module)}; endOnUnknownError(); setImmediate(() => { ${statement} });`;

@@ -39,7 +39,9 @@ function fileSentence(error: unknown): string | undefined {
   return `${String(error.path)} cannot be used: ${fileReason(error)}.`;
 }
 
-/** An error that no sentence exists for: its own text may come from a library, and helps only who looks for its cause. */
+/**
+ * The sentence for an unexpected error. The text of the error may come from a library and is shown for debugging only.
+ */
 function unexpectedSentence(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (process.env['PORTCULLIS_DEBUG'] !== undefined) return `An error that has no message of its own: ${stack}`;
@@ -50,7 +52,7 @@ function unexpectedSentence(error: unknown): string {
   );
 }
 
-/** The server's own words stand in brackets where they name the object or the right, after ours. */
+/** The message of the server follows in brackets where it names the object or the right. */
 function kubeSentence({ code, message, details }: KubeError): string {
   const words = `(${message})`;
   switch (code) {

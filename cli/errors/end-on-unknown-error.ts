@@ -1,7 +1,7 @@
 import { describeError } from './describe-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Ends the process with a sentence and the code 1, and never with a stack, on an error that no command caught. */
+/** Exits with a sentence and code 1, never with a stack, on an uncaught error. */
 export function endOnUnknownError(): void {
   process.on('uncaughtException', (error) => {
     process.stderr.write(`portcullis: ${describeError(error).message}\n`);

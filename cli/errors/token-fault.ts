@@ -1,11 +1,11 @@
 type Claims = { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
 
-/** Clocks differ by this much without consequences. */
+/** Tolerated clock skew. */
 const toleratedSkewSeconds = 60;
 
 /**
- * What the times of a refused token say about the refusal, as a sentence with the remedy; undefined when they say
- * nothing. Nothing is verified: only the holder of the token is told.
+ * Explains from the times of a refused token why it was refused, as a sentence with the remedy; undefined when the
+ * times do not explain it. The token is not verified: the sentence is only shown to its holder.
  * @param serverDate the Date header of the refusal
  */
 export function tokenFault(token: string, now: Date, serverDate?: string): string | undefined {

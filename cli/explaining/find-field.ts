@@ -106,7 +106,7 @@ const bounds = [
   'default',
 ] as const;
 
-/** What a value must satisfy, one line each. */
+/** The constraints of a value, one line each. */
 export function rulesOf(schema: FieldSchema): readonly string[] {
   const choices = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
   const lines = bounds.flatMap((name) =>

@@ -11,7 +11,7 @@ const shapes: Readonly<Partial<Record<LoadedNode['source']['kind'], string>>> = 
   subflow: 'folder',
 };
 
-/** A flow as SVG: branches and bodies in frames, ways after errors dashed. */
+/** A flow as SVG: branches and bodies in frames, error edges dashed. */
 export async function drawFlow(flow: LoadedFlow): Promise<string> {
   const { instance } = await import('@viz-js/viz');
   const viz = await instance();
@@ -57,7 +57,7 @@ function startsOf(source: LoadedNode['source']): readonly string[] {
   return source.kind === 'loop' ? [source.config.body] : [];
 }
 
-/** A frame around each branch, or around the body. The frames of inner containers stand beside it. */
+/** A frame around each branch, or around the body. The frames of inner containers are listed with it. */
 function framesOf(flow: LoadedFlow, id: string): readonly Subgraph[] {
   const source = flow.nodes.get(id)?.source;
   if (source === undefined) return [];

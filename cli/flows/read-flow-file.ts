@@ -6,7 +6,7 @@ import type { SourceProblem } from '#flow/source/problem';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason, isAbsent } from '../errors/file-fault.ts';
 
-/** A file with problems, or what it holds. */
+/** The problems of a file, or its content. */
 export type FlowFile<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly file: string; readonly problems: readonly SourceProblem[] };

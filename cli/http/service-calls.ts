@@ -24,7 +24,7 @@ type Send = <T>(
 const serviceErrorSchema = z.strictObject({ code: z.string(), message: z.string(), trace_id: z.string() });
 
 /**
- * Sends requests, repeats those that were not answered, and validates every answer. The call throws ServiceApiError,
+ * Sends requests, retries those without an answer, and validates every answer. The call throws ServiceApiError,
  * ServiceUnreachableError and ServiceAnswerError.
  */
 export function createServiceCalls(connection: ServiceConnection): Send {

@@ -1,15 +1,15 @@
 /** The log of one process, pod or container. */
 export type LogName = {
-  /** Of a process or pod, or `POD/CONTAINER`. */
+  /** Name of the process or pod, or `POD/CONTAINER`. */
   readonly name: string;
-  /** Such as operator, gateway, runtime. */
+  /** Component, such as operator, gateway or runtime. */
   readonly component: string;
   /** The workload that the process belongs to. */
   readonly workload?: string;
 };
 
 export type LogSelection = {
-  /** Most lines from the end; all if absent. */
+  /** Maximum number of lines, counted from the end; all if absent. */
   readonly tail?: number;
   /** Only lines of the last seconds. */
   readonly sinceSeconds?: number;

@@ -22,8 +22,8 @@ const listSchema = z.looseObject({ items: z.array(objectSchema), continue: z.str
 const discoverySchema = z.looseObject({ namespace: z.string(), kinds: z.array(z.string()) });
 
 /**
- * Reads resources through the management API. Writes are commands of the API, so that the writing methods and kinds that
- * the API does not show are refused with a sentence.
+ * Reads resources through the management API. Writes are commands of the API, so writing methods, and kinds that the
+ * API does not show, are refused with a sentence.
  * @throws CliError failed if the API is of a version without these reads
  */
 export async function openResourceReader(
@@ -49,7 +49,7 @@ export async function openResourceReader(
     async get<R extends KubeObject = Resource>(kind: Kind, name: string): Promise<Stored<R> | undefined> {
       try {
         const { value } = await sendRequest(connection, { method: 'GET', path: pathOf(kind, name) }, objectSchema);
-        // The schema has checked what every server sets; the kind decides the rest.
+        // The schema has validated the fields that every server sets; the kind determines the rest.
         return value as KubeObject as Stored<R>;
       } catch (error) {
         if (error instanceof ManagementApiError && absences.has(error.code)) return undefined;

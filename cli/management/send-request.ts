@@ -68,7 +68,7 @@ async function sendOnce<T>(
   throw new ManagementAnswerError(origin, `status ${answer.status} without an error of the contract`);
 }
 
-/** The sentence of a refused token begins with what its times say. */
+/** The sentence about a refused token begins with the explanation from its times. */
 function withCause({ status, headers }: JsonAnswer, error: ManagementErrorBody['error'], token: string) {
   if (status !== 401) return error;
   const fault = tokenFault(token, new Date(), headers.get('date') ?? undefined);

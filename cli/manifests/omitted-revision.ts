@@ -12,7 +12,7 @@ type RevisionFiller = {
   readonly complete: (document: unknown) => unknown;
   /** Replaces the placeholder by the newest revision of the policy. */
   readonly fill: <R>(resource: R, client: KubeClient) => Promise<R>;
-  /** The same with what is recorded now, without waiting; the placeholder stays where nothing is. */
+  /** The same with the revisions that are recorded now, without waiting; the placeholder stays where there is none. */
   readonly fillKnown: <R>(resource: R, client: KubeClient) => Promise<R>;
 };
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 
-/** `client` sends nothing; with `server` the server checks the write and stores nothing. */
+/** With `client` no request is sent; with `server` the server validates the write without storing it. */
 export type DryRunOption = { readonly dryRun?: 'client' | 'server' };
 
 export function withDryRun(command: Command): Command {
@@ -12,7 +12,7 @@ export function withDryRun(command: Command): Command {
   );
 }
 
-/** What is written behind a result that was not stored. */
+/** The suffix of a result that was not stored. */
 export function dryRunSuffix({ dryRun }: DryRunOption): string {
   if (dryRun === undefined) return '';
   return dryRun === 'server' ? ' (server dry run)' : ' (dry run)';

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 
 /**
- * Colours a text for a terminal. It stays plain where the output is no terminal, with `NO_COLOR` or with `--no-color`;
- * `FORCE_COLOR` colours it everywhere.
+ * Colours a text for a terminal. It stays plain when the output is not a terminal, with `NO_COLOR` or with
+ * `--no-color`; `FORCE_COLOR` colours it everywhere.
  */
 export function paint(stream: NodeJS.WriteStream, format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { stream });

@@ -67,7 +67,7 @@ function writeLines(lines: readonly string[]): void {
   if (lines.length > 0) writeText(lines.join('\n'));
 }
 
-/** A template decides about line feeds at its end, as in kubectl. */
+/** A template writes its own trailing line feed, as in kubectl. */
 function writeRaw(text: string): void {
   process.stdout.write(text);
 }
@@ -80,7 +80,7 @@ type Named = {
   readonly metadata?: { readonly name?: unknown };
 };
 
-/** `kind.group/name` of each resource in a result. @throws CliError usage if the result is no resource */
+/** `kind.group/name` of each resource in a result. @throws CliError usage if the result is not a resource */
 function namesOf(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(namesOf);
   const { items, object, kind, name, metadata } = (value ?? {}) as Named;

@@ -17,7 +17,7 @@ type Step =
 
 export type Path = { readonly isFromRoot: boolean; readonly steps: readonly Step[] };
 
-/** A path, or the text that was not understood. */
+/** A path, or the text that could not be parsed. */
 type ParsedPath = { readonly ok: true; readonly path: Path } | { readonly ok: false; readonly rest: string };
 
 type Form = readonly [RegExp, (found: RegExpExecArray) => readonly Step[] | undefined];

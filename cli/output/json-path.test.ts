@@ -52,7 +52,7 @@ test.each([
   ['{range .items[*]}{.x}', 'character 22', '{range} has no {end}'],
   ['x{end}', 'character 2', '{end} has no {range}'],
   ['{.a[0:2:0]}', 'character 1', 'is not understood'],
-])('the template %s is refused with its place and with what is supported', (template, place, problem) => {
+])('the template %s is refused with the place of the problem and the supported syntax', (template, place, problem) => {
   const parse = () => parseJsonPath(template);
   expect(parse).toThrow(CliError);
   expect(parse).toThrow(place);
@@ -65,7 +65,7 @@ describe('a path to sort by', () => {
     for (const path of ['.kind', '{.kind}']) expect(createPathReader(path)(list)).toEqual(['List']);
   });
 
-  test('a template with a text is no path', () => {
+  test('a template with a text is not a path', () => {
     expect(() => createPathReader('{.kind} x')).toThrow('one path is needed');
   });
 });

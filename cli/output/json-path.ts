@@ -10,13 +10,13 @@ type Part =
 /** A JSONPath template as kubectl documents it. */
 export type JsonPathTemplate = { readonly parts: readonly Part[] };
 
-/** What is understood, for the message that refuses the rest. */
+/** The supported syntax, for the message that refuses other syntax. */
 const supported =
   'Supported are {.a.b}, {[\'a\']}, {[0]}, {[-1]}, {[0:2]}, {[*]}, {..a}, {[?(@.a=="b")]}, {range .a[*]}…{end} and {"text"}.';
 
 /**
- * Parses a template such as `{.items[*].metadata.name}`. A path without braces, as in `.metadata.name`, is accepted too.
- * The evaluation knows no functions, scripts or arithmetic, so that a template can only read.
+ * Parses a template such as `{.items[*].metadata.name}`. A path without braces, as in `.metadata.name`, is accepted
+ * too. The evaluation supports no functions, scripts or arithmetic, so a template can only read.
  * @throws CliError usage that names the place
  */
 export function parseJsonPath(template: string): JsonPathTemplate {

@@ -1,7 +1,7 @@
-/** One line on standard error that says how far a command is; only a terminal shows it. */
+/** One line on standard error with the progress of a command; written only to a terminal. */
 type ProgressLine = Disposable & { readonly show: (text: string) => void };
 
-/** Disposing removes the line, so that nothing of it stands beside the result. */
+/** Disposing removes the line, so that it does not mix with the result. */
 export function openProgressLine(terminal: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr): ProgressLine {
   let shown = false;
   return {

@@ -148,12 +148,12 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   AgentVersion: agentVersionColumns,
 };
 
-/** What a table shows beside the columns of its kind. */
+/** Settings of a table besides the columns of its kind. */
 export type TableView = {
   readonly isWide: boolean;
   readonly showsLabels?: boolean;
   readonly showsNamespaces?: boolean;
-  /** Names have their kind before them, because several kinds are shown. */
+  /** Whether names are prefixed with their kind, because several kinds are shown. */
   readonly namesKinds?: boolean;
   readonly now: Date;
 };

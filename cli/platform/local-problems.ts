@@ -8,7 +8,7 @@ import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 const leastFreeBytes = 1_048_576;
 const readinessTimeoutMs = 2_000;
 
-/** A process comes after those that it needs. */
+/** Each process is listed after the processes that it needs. */
 const order: readonly ProcessStatus['kind'][] = [
   'operator',
   'echo',
@@ -20,7 +20,7 @@ const order: readonly ProcessStatus['kind'][] = [
   'gateway',
 ];
 
-/** Problems of a running standalone platform, those that cause others first. */
+/** Problems of a running standalone platform; problems that cause others come first. */
 export async function localProblems(data: DataDirectory, status: PlatformStatus): Promise<InstallationProblem[]> {
   const sorted = status.processes.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
   return [

@@ -59,7 +59,7 @@ function openApiToken({ apiToken }: DataDirectory): TokenFile {
   }
 }
 
-/** An operator that does not answer is explained by the process or the disk that is at fault. */
+/** Explains why an operator does not answer: names the process or the disk that is at fault. */
 async function explainError(
   error: unknown,
   data: DataDirectory,

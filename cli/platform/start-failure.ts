@@ -14,7 +14,7 @@ export function readStartFailure(data: DataDirectory): string | undefined {
   }
 }
 
-/** A failure that cannot be stored is printed by `portcullis up` all the same. */
+/** `portcullis up` prints the failure even if it cannot be stored. */
 export async function writeStartFailure(data: DataDirectory, message: string, at: Date): Promise<void> {
   await writeAtomic(data.startFailure, Buffer.from(`${JSON.stringify({ at, message })}\n`)).catch(() => undefined);
 }
@@ -23,6 +23,6 @@ export function removeStartFailure(data: DataDirectory): void {
   try {
     rmSync(data.startFailure, { force: true });
   } catch {
-    // A folder that cannot be written is reported by itself.
+    // A folder that is not writable is reported separately.
   }
 }

@@ -7,7 +7,7 @@ const processSchema = z.object({
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
-  /** False while a started process leaves requests to its health endpoint without an answer. */
+  /** False while a started process does not answer its health endpoint. */
   answering: z.boolean().default(true),
   restarts: z.int(),
   /** How the process last ended, with the last sentences of its log; absent while it is ready. */

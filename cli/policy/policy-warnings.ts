@@ -7,8 +7,8 @@ import { type JudgedPolicy, judgePolicy } from './judge-policy.ts';
 import type { PolicyInFile } from './read-policy.ts';
 
 /**
- * What the author of a policy should know before it is stored, as sentences: why its rules are refused, or the warnings
- * about them. Empty as well if this machine is too slow to judge it: the operator judges it in any case.
+ * Problems of a policy that are reported before it is stored, one sentence each: why its rules are refused, or warnings
+ * about them. Also empty if this machine is too slow to validate it: the operator validates it in any case.
  */
 export async function policyWarnings(
   policy: PolicyInFile,
@@ -34,7 +34,7 @@ export async function policyWarnings(
   }
 }
 
-/** The warnings of the validation: a rule that streams cannot be checked by, for example. */
+/** The warnings of the validation: for example about a rule that cannot check streams. */
 export function ruleWarnings(name: string, { verdict }: Pick<JudgedPolicy, 'verdict'>): readonly string[] {
   return verdict.warnings.map((warning) => describeProblem(warning, name));
 }

@@ -5,7 +5,7 @@ import { openProgressLine } from '../output/progress-line.ts';
 import { folderWithFiles } from '../testing/run-cli.ts';
 import { runJudge } from './run-judge.ts';
 
-test('a validation that takes too long is a timeout that says how far it came, and refuses nothing', async () => {
+test('a validation that takes too long ends with a timeout and its progress, and refuses no rule', async () => {
   using folder = folderWithFiles();
   const file = join(folder.path, 'endless.ts');
   writeFileSync(
@@ -20,7 +20,7 @@ test('a validation that takes too long is a timeout that says how far it came, a
   });
 });
 
-test('progress is one line on a terminal, which is removed in the end, and nothing elsewhere', () => {
+test('progress is one line on a terminal, which is removed at the end, and is not written elsewhere', () => {
   const written: string[] = [];
   const write = (text: string) => written.push(text) > 0;
   for (const isTTY of [true, false]) {

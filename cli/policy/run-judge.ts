@@ -8,7 +8,7 @@ import { checkout } from '../platform/data-directory.ts';
 
 type JudgeProcess = { readonly file: string; readonly timeoutMs: number };
 
-/** The operator gives a validation the same time. */
+/** The operator uses the same timeout. */
 const shippedJudge: JudgeProcess = { file: join(checkout, 'runtime/judge.ts'), timeoutMs: 30_000 };
 
 /**

@@ -10,13 +10,13 @@ export async function absentResource(client: KubeClient, kind: Kind, name: strin
   return new CliError('not_found', `${sentence}${await nameRemedy(client, kind, name)}`);
 }
 
-/** The name that was probably meant, or the command that lists the names; with a blank before it. */
+/** The name that was probably meant, or the command that lists the names; with a leading space. */
 export async function nameRemedy(client: KubeClient, kind: Kind, name: string): Promise<string> {
   const meant = didYouMean(name, await namesOf(client, kind));
   return meant === '' ? ` "get ${kind.plural}" lists the names.` : meant;
 }
 
-/** The list only helps the reader: a caller who may not read it, or a server that fails, is not told again. */
+/** The list is only a hint: a missing permission or a server failure is not reported again. */
 async function namesOf(client: KubeClient, kind: Kind): Promise<readonly string[]> {
   try {
     return (await listAll(client, kind)).items.map(({ metadata }) => metadata.name);

@@ -19,7 +19,7 @@ export function resourceKind(word: string): Kind {
   throw new CliError('usage', `There is no kind ${JSON.stringify(word)}.${meant} The kinds are ${known.join(', ')}.`);
 }
 
-/** Every word for a kind: singular, plural, short names, and the last word of its name in singular and plural. */
+/** All names of a kind: singular, plural, short names, and the last word of its name in singular and plural. */
 export function namesOfKind({ kind, plural, shortNames }: Kind): readonly string[] {
   const singular = kind.toLowerCase();
   const last =

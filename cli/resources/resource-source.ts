@@ -26,7 +26,7 @@ export type SourceOptions = {
   readonly idempotencyKey?: string;
   /** Reason of the change. */
   readonly message?: string;
-  /** Whether the server checks writes and stores none of them. */
+  /** Whether the server validates writes without storing them. */
   readonly isDryRun?: boolean;
   /** Timeout of one request in seconds. */
   readonly requestTimeout: number;
@@ -54,9 +54,9 @@ export type OperatorView = {
   readonly replicas: readonly ProcessView[];
 };
 
-/** A fault of the installation itself, which no resource of Portcullis names. */
+/** A fault of the installation itself that no Portcullis resource reports. */
 export type InstallationProblem = {
-  /** What it stops. */
+  /** The component that it stops. */
   readonly component:
     | 'storage'
     | 'operator'
@@ -69,7 +69,7 @@ export type InstallationProblem = {
     | 'memory';
   /** The faulty process or object, such as `Process gateway-1`. */
   readonly part: string;
-  /** One word for programs, which also selects the remedy. */
+  /** Machine-readable reason, which also selects the remedy. */
   readonly reason: string;
   readonly message: string;
 };
@@ -78,7 +78,7 @@ export type InstallationProblem = {
 export type Surroundings = {
   readonly operator: OperatorView;
   readonly gateways?: readonly ProcessView[];
-  /** What causes others comes first. */
+  /** Problems that cause others come first. */
   readonly problems: readonly InstallationProblem[];
 };
 
@@ -97,7 +97,7 @@ export type OpenedResources = AsyncDisposable & {
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
   surroundings(): Promise<Surroundings>;
-  /** The cause and the remedy of an error of the resource server; undefined when only the error is known. */
+  /** The cause and the remedy of an error of the resource server; undefined when the cause is unknown. */
   explain(error: unknown): Promise<CliError | undefined>;
   /** @throws CliError when the installation is not found */
   environment(): Promise<JudgedEnvironment>;

@@ -41,7 +41,7 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       refuseDeleting(binding);
       const apply = uuidv7();
       const spec = { ...binding.spec, guardrail, contentProfile, apply };
-      // The command has asked before it removes a guardrail.
+      // The command has already asked for confirmation before it removes a guardrail.
       const confirmed = guardrail.mode === 'None' ? unguardedConfirmation(binding.metadata) : null;
       const confirmation = { [confirmUnguardedAnnotation]: confirmed };
       const desired = { spec, annotations: { ...noted(apply), ...confirmation } };

@@ -61,7 +61,7 @@ export type RetrievalClient = {
 };
 
 export function createRetrievalClient(connection: Omit<ServiceConnection, 'service'>): RetrievalClient {
-  // Every request can be repeated: the keys of documents make a repeated submit a duplicate.
+  // Every request can be retried: with the idempotency keys of its documents, a repeated submit is a duplicate.
   const send = createServiceCalls({ ...connection, service: 'retrieval' });
   const collections = '/v1/collections';
   const documents = (id: string): string => `${collections}/${encodeURIComponent(id)}/documents`;

@@ -10,7 +10,7 @@ import { readRevision } from './read-revisions.ts';
 
 /**
  * Checks, before a binding is written, that the installation approves the providers of the revision: the operator would
- * refuse the application. The settings are read once. Where they cannot be read, the operator decides alone.
+ * refuse the application. The settings are read once. If they cannot be read, only the operator checks the providers.
  * @returns a check that throws CliError refused
  */
 export function createProviderCheck(
@@ -23,7 +23,7 @@ export function createProviderCheck(
     const settings = await reading;
     if (settings === undefined) return;
     const { name, revision } = guardrail.policyRef;
-    // A revision that does not exist yet, or any more, is for the other checks of a command, or waited for.
+    // A revision that does not exist is handled by other checks of the command, or the command waits for it.
     const recorded = await readRevision(resources.client, name, revision).catch((error: unknown) => {
       if (error instanceof CliError && error.exit === 'not_found') return undefined;
       throw error;

@@ -13,8 +13,8 @@ export type SelectedKind = { readonly kind: Kind; readonly found: readonly Store
 type SelectionLimits = { readonly selector?: string };
 
 /**
- * Reads what was selected. Of several kinds, those that the transport does not show are left out; one that was named
- * alone is refused.
+ * Reads the selected resources. If several kinds are selected, kinds that the transport does not show are left out; a
+ * single such kind is refused.
  * @throws CliError not_found for the first name that does not exist
  */
 export async function readSelected(

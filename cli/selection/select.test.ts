@@ -39,11 +39,11 @@ test.each([
   [['gp/a', 'b'], '"b" is not KIND/NAME'],
   [['gp/'], '"gp/" is not KIND/NAME'],
   [['all', 'a'], '"all" stands for every kind'],
-])('%j is refused with the form that is right', (words, sentence) => {
+])('%j is refused with the correct form', (words, sentence) => {
   expect(() => readSelection(words)).toThrow(sentence);
 });
 
-test('no word stands for two kinds', () => {
+test('no word names two kinds', () => {
   const words = Object.values(kinds).flatMap((kind) => [...new Set(namesOfKind(kind))]);
   expect(words).toHaveLength(new Set(words).size);
   expect(namesOfKind(policy)).toEqual(['guardrailpolicy', 'guardrailpolicies', 'gp', 'policy', 'policies']);

@@ -4,7 +4,7 @@ import { resourceKind } from '../resources/resource-kind.ts';
 
 type Target = { readonly kind: Kind; readonly name: string };
 
-/** What the words after a verb select: all resources of some kinds, or resources by name. */
+/** The selection that the words after a verb describe: all resources of some kinds, or resources by name. */
 export type Selection =
   | { readonly by: 'kind'; readonly kinds: readonly Kind[] }
   | { readonly by: 'name'; readonly targets: readonly Target[] };

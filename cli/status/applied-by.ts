@@ -2,7 +2,7 @@ import type { ChangeNote } from '#resources/change-note';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 
-/** Who asked for the application that serves requests, and why; undefined where neither was recorded. */
+/** The author and the message of the application that serves requests; undefined if neither was recorded. */
 export function appliedBy({ status }: Stored<ModelBinding>): ChangeNote | undefined {
   const served = status?.pinned?.generationId;
   const record = status?.applications?.find(

@@ -1,7 +1,7 @@
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
 
-/** Waiting: the operator has not looked at the current generation yet. */
+/** Waiting: the operator has not processed the current generation yet. */
 export type CollectionState = 'ready' | 'reindexing' | 'faulty' | 'waiting' | 'deleting';
 
 export type CollectionRow = {
@@ -42,7 +42,7 @@ export function collectionState({ metadata, status }: Stored<CollectionResource>
   return status?.reindex?.state === 'Building' ? 'reindexing' : 'ready';
 }
 
-/** A reindex that failed is told, too: the previous version answers queries meanwhile. */
+/** A failed reindex is reported, too: the previous version answers queries meanwhile. */
 function whyOf(resource: Stored<CollectionResource>): string | undefined {
   const conditions = resource.status?.conditions;
   const ready = conditions?.find(({ type }) => type === 'Ready');

@@ -139,7 +139,7 @@ describe('collections in the status', () => {
     expect(statusText(view, false)).toMatch(/building +acme +of building +reindexing +3 +1\/3 +-/);
   });
 
-  test('portcullis status says nothing of collections where there are none', () => {
+  test('portcullis status has no section about collections when there are none', () => {
     expect(viewOf({})).not.toHaveProperty('collections');
   });
 });

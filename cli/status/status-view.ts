@@ -44,7 +44,7 @@ export type BindingRow = {
   readonly workload?: string;
   readonly build?: string;
   readonly digest?: string;
-  /** Who asked for the application that serves requests, and why. */
+  /** The author and the message of the application that serves requests. */
   readonly appliedBy?: ChangeNote;
   /** Why the binding is not in the desired state; absent when it is. */
   readonly why?: string;

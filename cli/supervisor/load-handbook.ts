@@ -22,9 +22,9 @@ const requestMs = 10_000;
 const jobsMs = 30_000;
 
 /**
- * Loads the example collection at the first start with retrieval: a person of the staff and one of the board find
- * different documents in it. It is not loaded again, so that a user can change or delete it. A load that fails is tried
- * again at the next start; the platform runs without it.
+ * Loads the example collection at the first start with retrieval: members of the groups staff and board find different
+ * documents in it. It is not loaded again, so that a user can change or delete it. A failed load is retried at the next
+ * start; the platform runs without it.
  * @param retrieval origin of the retrieval service, which accepts the names of callers
  * @returns whether the example was loaded now
  */

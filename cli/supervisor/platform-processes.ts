@@ -13,7 +13,7 @@ export type ChildSpec = {
   readonly name: string;
   readonly kind: ProcessKind;
   readonly env: Readonly<Record<string, string>>;
-  /** Address that answers as long as the process is not hung. */
+  /** Address of the liveness endpoint: it answers unless the process hangs. */
   readonly health: (line: ReadyLine) => string;
 };
 
@@ -37,7 +37,7 @@ export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
   return kind === 'gateway' ? [] : ['--max-semi-space-size=1'];
 }
 
-/** Where the operator asks for collections of resources. */
+/** The port that the operator calls to manage collections. */
 const retrievalInternal = 'retrieval internal';
 
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
@@ -67,7 +67,7 @@ function hostAndPort(address: string, port: number | string): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** On one machine headers name the caller, without authentication, so that every tenant is approved. */
+/** On one machine, headers name the caller without authentication, so every tenant is approved. */
 export function operatorProcess(
   data: DataDirectory,
   { ports, retrieval }: { readonly ports: LastingPorts; readonly retrieval: boolean },

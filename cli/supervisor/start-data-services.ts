@@ -18,14 +18,14 @@ type ServiceOptions = {
   readonly data: DataDirectory;
   readonly ports: LastingPorts;
   readonly database: Promise<DatabaseAt>;
-  /** Origin of the gateway through which models are reached. */
+  /** Origin of the gateway that serves the models. */
   readonly gateway: string;
 };
 
-/** Whether each service that keeps data of people is started. */
+/** Which of the services with personal data are started. */
 type DataServices = { readonly retrieval: boolean; readonly memory: boolean };
 
-/** The addresses of the started services; the member `…Off` is the reason where one does not run. */
+/** The addresses of the started services; the member `…Off` is the reason why a service does not run. */
 export type DataServicesStart = {
   readonly retrieval?: ReadyLine;
   readonly retrievalOff?: string;

@@ -33,7 +33,7 @@ export type ManagementStart = {
 };
 
 /**
- * Starts the development issuer and the management API as soon as the operator serves and the database is there.
+ * Starts the development issuer and the management API as soon as the operator serves and the database is available.
  * Guarded models do not need them: if one cannot start, the rest of the platform runs without policy management.
  * @throws StartFailure if another program uses a port, so that the start can be repeated with another one
  */

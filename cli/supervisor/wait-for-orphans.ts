@@ -7,8 +7,8 @@ import type { DataDirectory } from '#contracts/data-directory';
 const graceMs = 8_000;
 
 /**
- * The variable by which a process of the platform is recognised: unlike its process id it is never reused, unlike its
- * command line it never changes, and it is there from the first moment. The value contains no space.
+ * The variable by which a process of the platform is recognised: unlike a process id it is never reused, unlike a
+ * command line it never changes, and it exists from the start of the process. The value contains no space.
  */
 export function supervisedIn(data: DataDirectory): { readonly PORTCULLIS_SUPERVISED_IN: string } {
   return { PORTCULLIS_SUPERVISED_IN: encodeURI(data.root) };

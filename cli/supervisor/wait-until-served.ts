@@ -80,7 +80,7 @@ async function look(client: KubeClient): Promise<string> {
   }
 }
 
-/** Whether the gateways are still to connect to the provider; a disabled model has none to connect to. */
+/** Whether the gateways have yet to connect to the provider; a disabled model has no provider to connect to. */
 function isProviderOpen({ spec, status }: ModelBinding): boolean {
   const said = (type: string) => status?.conditions?.find((condition) => condition.type === type);
   if (spec.model.state === 'Disabled' || said('Ready')?.reason === 'Disabled') return false;

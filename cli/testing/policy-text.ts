@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { PolicyCreate } from '#contracts/management';
 
-/** A small policy as YAML, with the given members as they are. */
+/** A small policy as YAML, with the given members inserted unchanged. */
 export function policyManifest(changes: {
   readonly name?: string;
   readonly labels?: string;

@@ -36,7 +36,7 @@ function replaced<T extends object, K extends keyof T>(object: T, key: K, value:
 }
 
 /**
- * Runs the command line in this process, which saves the start of another one. It replaces the environment and the
+ * Runs the command line in this process, which is faster than starting another one. It replaces the environment and the
  * standard streams, so one command runs at a time.
  */
 export async function runInProcess(

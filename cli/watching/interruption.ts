@@ -1,7 +1,7 @@
 /** Aborted by Ctrl-C, by SIGTERM, and when the reader of the output has ended. */
 type Interruption = Disposable & { readonly signal: AbortSignal };
 
-/** Until disposal, the first SIGINT or SIGTERM ends what uses the signal, instead of the process. */
+/** Until disposal, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
 export function untilInterrupted(): Interruption {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

@@ -16,8 +16,8 @@ type WatchView = ListCommandOptions & { readonly format: Format };
 type Show = (changes: readonly ResourceChange[]) => void;
 
 /**
- * Shows the selected resources, then every change, until Ctrl-C. A broken connection is told on standard error and
- * opened again.
+ * Shows the selected resources, then every change, until Ctrl-C. A broken connection is reported on standard error and
+ * reopened.
  * @throws CliError usage for several kinds, not_found for a name that does not exist at the beginning
  */
 export async function showChanges(resources: OpenedResources, selection: Selection, view: WatchView): Promise<void> {
@@ -51,7 +51,7 @@ function watchedKind(selection: Selection): { readonly kind: Kind; readonly name
   };
 }
 
-/** Rows keep the widths of the first table; the age of a resource that is gone says so. */
+/** Rows keep the column widths of the first table; the age column of a deleted resource shows the deletion. */
 function showRows(kind: Kind, { headers, format, showLabels, allNamespaces }: WatchView): Show {
   let widths: readonly number[] | undefined;
   return (changes) => {

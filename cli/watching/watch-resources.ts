@@ -25,13 +25,13 @@ type WatchedResources = {
 
 /** Pause between two reads of a transport that cannot be watched. */
 const readEveryMs = 2_000;
-/** A watch that the server ends sooner than this is not opened again at once. */
+/** A watch that the server ends earlier than this is not reopened immediately. */
 const shortestWatchMs = 1_000;
 
 /**
- * All resources of a kind as the first batch, then every change, until the signal is aborted. After a broken connection the list is read
- * again and only differences are delivered. A management API is read again every two seconds.
- * @throws the error of the first list, and a later one that a repetition cannot remove
+ * All resources of a kind as the first batch, then every change, until the signal is aborted. After a broken connection
+ * the list is read again and only differences are delivered. A management API is read again every two seconds.
+ * @throws the error of the first list, and a later one that is not retryable
  */
 export async function* watchResources(options: WatchedResources): AsyncGenerator<ChangeBatch, void, void> {
   const { client, kind, selector, signal } = options;

@@ -196,7 +196,7 @@ describe('why', () => {
     expect(found.serves).toBe('revision 1 of guard');
   });
 
-  test('a route that a replica rejects after it was applied is told from one that was never applied', () => {
+  test('a route that a replica rejects after it was applied is distinguished from one that was never applied', () => {
     const reports = [report('gateway-1', { rejected: [{ ...named, reason: 'no' }] })];
     const conditions = instead(condition('RouteRejected', 'True', 'RejectedByReplica'));
     expect(explain({ conditions, reports })).toMatchObject({

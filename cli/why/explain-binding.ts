@@ -30,7 +30,7 @@ export type Explanation = {
   readonly whatToDo?: string;
   /** The application that serves requests now. */
   readonly serves: string;
-  /** Who asked for it, and why; absent where neither was recorded. */
+  /** Its author and message; absent if neither was recorded. */
   readonly appliedBy?: ChangeNote;
   /** From the operator to the replicas, in the order of a rollout. */
   readonly chain: readonly Link[];

@@ -37,7 +37,7 @@ const but = (...changed: readonly Said[]): readonly Said[] =>
   well.map((one) => changed.find(([type]) => type === one[0]) ?? one);
 
 describe('portcullis why collection/NAME', () => {
-  test('a collection that is as declared has no cause', () => {
+  test('a collection in its desired state has no cause', () => {
     const { summary, cause, chain } = explain(well);
     expect([summary, cause]).toEqual(['Collection handbook is ready.', undefined]);
     expect(chain.map(({ part, state }) => [part, state])).toEqual([
@@ -64,7 +64,7 @@ describe('portcullis why collection/NAME', () => {
     expect(failed.whatToDo).toContain('portcullis collection reindex');
   });
 
-  test('a generation that was not looked at waits for the operator, or for one to start', () => {
+  test('a generation that is not processed yet waits for the operator, or for an operator to start', () => {
     expect(explain(well, { generation: 2 })).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
     expect(explain(well, { generation: 2, surroundings: absent }).cause?.reason).toBe('NoOperator');
   });

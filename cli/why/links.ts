@@ -13,7 +13,7 @@ import type { BindingDependencies } from './gather-facts.ts';
 export type Link = {
   readonly part: string;
   readonly state: 'well' | 'open' | 'fault' | 'aside';
-  /** State of the link as one word for programs; absent in the state `well`. */
+  /** Machine-readable reason of the state; absent in the state `well`. */
   readonly reason?: string;
   readonly message: string;
 };
@@ -47,7 +47,9 @@ export function conditionLink(part: string, type: string, { binding }: BindingDe
   return { part, state: status === 'False' ? 'fault' : 'open', reason, message };
 }
 
-/** The provider of the model, and the replicas that cannot use it. Nothing waits for a provider that was not tried. */
+/**
+ * The provider of the model, and the replicas that cannot use it. A provider that was not called yet blocks no step.
+ */
 export function providerLinks(facts: BindingDependencies): readonly Link[] {
   const condition = conditionOf(facts.binding.status?.conditions, 'ProviderReachable');
   if (condition === undefined) return [];
@@ -71,7 +73,7 @@ export function referencesLink(facts: BindingDependencies): Link {
   return { ...link, message: `${link.message} The newest one is ${newest}.` };
 }
 
-/** What the operator knows about the current rules of the policy: it blocks nothing that was applied before. */
+/** The operator's validation of the current rules of the policy; it blocks no earlier application. */
 export function policyLinks({ policy }: BindingDependencies): readonly Link[] {
   if (policy === undefined) return [];
   const part = `Policy ${policy.metadata.name}`;

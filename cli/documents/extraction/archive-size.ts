@@ -1,6 +1,6 @@
 import { fromBufferPromise } from 'yauzl';
 
-/** Most bytes that the files of an archive may expand to, and most files. */
+/** Limits of an archive: expanded bytes of all files together, and number of files. */
 export const archiveLimits = { bytes: 128 * 1_024 * 1_024, files: 10_000 } as const;
 
 /**

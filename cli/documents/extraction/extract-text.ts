@@ -52,7 +52,7 @@ async function readMarkdown(bytes: Uint8Array): Promise<DocumentText | Extractio
   return title === undefined ? found : { ...found, title };
 }
 
-/** Front matter that is no YAML belongs to another tool: the title is then that of the first heading. */
+/** Front matter that is not YAML belongs to another tool: the title is then the first heading. */
 function titleOfMatter(yaml: string | undefined): string | undefined {
   if (yaml === undefined) return undefined;
   try {

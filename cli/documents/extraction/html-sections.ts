@@ -4,7 +4,7 @@ import type { DocumentSection, DocumentText } from './document-text.ts';
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** Elements whose content no reader sees as text. */
+/** Elements whose content is not displayed as text. */
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'head', 'nav']);
 const headings = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
 /** Elements that begin on a line of their own. */
@@ -17,8 +17,8 @@ const blocks = new Set([
 type OpenSection = { heading: string | undefined; text: string };
 
 /**
- * The text of an HTML document in sections: each heading begins one. A row of a table is a line in which each cell stands
- * after the header of its column, so that a row is understood without the table.
+ * The text of an HTML document in sections: each heading begins one. A table row becomes one line in which each cell
+ * follows the header of its column, so that the row can be read without the table.
  */
 export function readHtml(html: string): DocumentText {
   const tree = parse(html);

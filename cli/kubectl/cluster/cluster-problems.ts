@@ -5,7 +5,7 @@ import type { InstallationProblem } from '../../resources/resource-source.ts';
 
 type Component = InstallationProblem['component'];
 
-/** The objects of an installation in a namespace, as far as the caller may read them. */
+/** The objects of an installation in a namespace that the caller may read. */
 export type ClusterObjects = {
   readonly pods: readonly Stored<Pod>[];
   readonly deployments: readonly Stored<Deployment>[];
@@ -15,7 +15,7 @@ export type ClusterObjects = {
 };
 
 const componentLabel = 'app.kubernetes.io/component';
-/** A component comes after those that it needs. */
+/** Each component is listed after the components that it needs. */
 const order: readonly Component[] = ['operator', 'echo', 'postgres', 'issuer', 'management', 'gateway'];
 
 /** The component that an object of the chart belongs to; undefined for workloads, whose conditions the operator writes. */
@@ -24,7 +24,7 @@ function componentOf(labels: Readonly<Record<string, string>> | undefined): Comp
   return order.find((component) => component === label);
 }
 
-/** What keeps the components of an installation from running, those that others need first. Pure. */
+/** Problems that keep the components of an installation from running; components that others need come first. Pure. */
 export function clusterProblems(objects: ClusterObjects): readonly InstallationProblem[] {
   const { pods, deployments, statefulSets } = objects;
   const found = [
@@ -48,7 +48,7 @@ function deploymentProblem({ metadata, spec, status }: Stored<Deployment>): read
   return [{ component, part, reason: 'PodsForbidden', message }];
 }
 
-/** A StatefulSet has no condition for pods that cannot be created: the event is all that its controller writes. */
+/** A StatefulSet has no condition for pods that cannot be created: its controller reports it only as an event. */
 function statefulSetProblem(
   { metadata, spec, status }: Stored<StatefulSet>,
   { events }: ClusterObjects,

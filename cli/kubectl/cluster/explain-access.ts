@@ -33,7 +33,7 @@ function certificateFault({ cert }: ClientCertificate, now: Date): string | unde
   return undefined;
 }
 
-/** Undefined for a cause that says nothing about the address or the certificate. */
+/** Undefined for a cause that does not concern the address or the certificate. */
 function unreachableSentence(cause: unknown, { hostname, host }: URL): string | undefined {
   const correct = 'correct the server in the kubeconfig';
   switch (connectionFault(cause)) {

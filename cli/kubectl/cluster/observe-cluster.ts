@@ -17,7 +17,7 @@ const defaultLease = 'portcullis-operator';
 /** Clock skew that is tolerated before a lease counts as expired. */
 const clockToleranceMs = 15_000;
 
-/** The processes of the namespace. What the caller is not allowed to read is reported as unknown. */
+/** The processes of the namespace. Objects that the caller is not allowed to read are reported as unknown. */
 export async function observeCluster(client: KubeClient, now: Date): Promise<Surroundings> {
   const pods = await allowed(() => ourPods(client));
   const lease = await allowed(() => operatorLease(client));
@@ -30,7 +30,7 @@ export async function observeCluster(client: KubeClient, now: Date): Promise<Sur
   return gateways === undefined ? { operator, problems } : { operator, gateways, problems };
 }
 
-/** Objects that explain why a process does not run; what the caller is not allowed to read explains nothing. */
+/** Objects that explain why a process does not run; objects that the caller is not allowed to read are left out. */
 async function objectsOf(client: KubeClient, pods: readonly Stored<Pod>[]): Promise<ClusterObjects> {
   const ours = { labelSelector: partOf };
   const read = async <T extends KubeObject>(kind: Kind, options: ListOptions = {}): Promise<readonly Stored<T>[]> =>

@@ -9,7 +9,7 @@ import type { LogReader, LogSelection } from '../../logs/log-reader.ts';
 import { componentOf, ourPods } from './observe-cluster.ts';
 
 const workloadLabel = 'portcullis.dev/workload';
-/** A server ends a log that is followed no later than this. */
+/** The server ends a followed log after at most this time. */
 const longestFollowMs = 86_400_000;
 
 /** The logs of the pods of the installation, as the API server passes them on. */

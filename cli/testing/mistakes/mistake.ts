@@ -1,4 +1,4 @@
-/** A mistake that somebody types, and what the message about it must say. */
+/** A user error on the command line, and the required content of its message. */
 export type Mistake = {
   readonly title: string;
   /** Words of the command line; FOLDER stands for the folder of the files. */
@@ -12,6 +12,6 @@ export type Mistake = {
   readonly exit: number;
   /** Words that name the place: command, option, file, line, column, field, resource. */
   readonly place: readonly string[];
-  /** Words that say what to do now. */
+  /** Words that name the remedy. */
   readonly remedy: readonly string[];
 };

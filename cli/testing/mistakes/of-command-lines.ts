@@ -1,6 +1,6 @@
 import type { Mistake } from './mistake.ts';
 
-/** Mistakes of commands, options and arguments. */
+/** User errors in commands, options and arguments. */
 export const mistakesOfCommandLines: readonly Mistake[] = [
   { title: 'a misspelt command', args: ['staus'], exit: 2, place: ['"staus"'], remedy: ['Did you mean status?'] },
   {

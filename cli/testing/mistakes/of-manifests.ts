@@ -41,7 +41,7 @@ function edited(
   };
 }
 
-/** Mistakes of files that are applied. */
+/** User errors in applied files. */
 export const mistakesOfManifests: readonly Mistake[] = [
   edited('a wrong kind', ['kind: ModelBinding', 'kind: ModelBindings'], {
     place: ['m.yaml: document 1, line 2, column 1: kind'],

@@ -10,7 +10,7 @@ const tested = (title: string, text: string, said: Pick<Mistake, 'exit' | 'place
 
 const detector = `{ id: far, kind: external_pipeline, timeoutMs: 100, action: { type: deny }, externalPipeline: { provider: presidio, contract: platform.guardrail-runtime.detector/v1 } }`;
 
-/** Mistakes of rules and tests, which the engine finds. */
+/** User errors in rules and tests that the engine reports. */
 export const mistakesOfPolicies: readonly Mistake[] = [
   tested('a broken pattern', policyManifest({ request: patternRule('back', '(a') }), {
     exit: 9,

@@ -3,7 +3,7 @@ import type { Mistake } from './mistake.ts';
 const operation = '01890a5d-ac96-774b-bcce-b302099a8057';
 const token = (name: string): readonly string[] => ['--via', 'api', '--token-file', `FOLDER/${name}`];
 
-/** Mistakes about what a platform holds: names, revisions, tokens, addresses. */
+/** User errors that concern the state of a platform: names, revisions, tokens, addresses. */
 export const mistakesOfResources: readonly Mistake[] = [
   {
     title: 'a misspelt policy',
