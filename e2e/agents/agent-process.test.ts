@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** One call of the process with this token, or none. */
+/** One call of the process with this token, or without a token. */
 async function call(token: string | undefined, path = '/message:send', body: object = messageOf({ text: 'hello' })) {
   const answer = await fetch(`${world.agent.url}${path}`, {
     method: 'POST',
@@ -41,7 +41,7 @@ const asked = () => world.platform.upstream.seen.length;
 
 verifies(
   ['agents:internal-address:not-for-clients', 'agents:order:execute-right'],
-  'only a token of the gateway for this version and operation runs the flow, and each token once',
+  'only a gateway token for this version and operation runs the flow, and each token is accepted once',
   async () => {
     world.platform.upstream.play({ kind: 'answer', content: 'a healthy answer' });
     const before = asked();
@@ -72,7 +72,7 @@ verifies(
   },
 );
 
-test('the policies of the version judge what goes in and out, before the model and before the client', async () => {
+test('the policies of the version check the input before it reaches the model and the output before it reaches the client', async () => {
   const send = async (text: string) => call(await world.token('message:send'), '/message:send', messageOf({ text }));
   const before = asked();
   expect(await send(deniedTerm)).toMatchObject({ status: 403 });

@@ -8,7 +8,7 @@ const protocol = /(^|\/|#)(a2a|mcp|tasks|http)\//;
 
 verifies(
   ['agents:internal-model:not-canonical'],
-  'the flow and the steps of a call import nothing of a protocol',
+  'the flow and the steps of a call do not import any protocol code',
   () => {
     const { sources } = readTree(root);
     const files = [...sources.values()].filter(({ path, isTest }) => neutral.test(path) && !isTest);

@@ -21,7 +21,7 @@ export type AgentProcess = AsyncDisposable & {
   readonly gatewayFetch: typeof fetch;
 };
 
-/** The process of a version with the real model gateway and runtime, and a key of the agent gateway. */
+/** The process of a version with a real model gateway, a real runtime and a signing key of the agent gateway. */
 export async function startAgentProcess(
   bundleOf: (model: string, policy: AgentBundle['guardrails']['input']) => AgentBundle,
 ): Promise<AgentProcess> {
@@ -93,7 +93,7 @@ export async function startAgentProcess(
   };
 }
 
-/** The operation of a path, as tokens name it. */
+/** The operation of a path, with its name in tokens. */
 function operationOf(method: string, path: string): string {
   if (path === '/message:send' || path === '/message:stream') return path.slice(1);
   if (path === '/mcp') return 'mcp';

@@ -44,7 +44,7 @@ export function barChart(title: string, bars: readonly Bar[], limit?: number): s
 /** One row of a Markdown table. */
 export const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** The lines of a table in Markdown, with the empty one behind it. */
+/** The lines of a table in Markdown, followed by an empty line. */
 export const tableLines = (head: readonly string[], rows: readonly string[]): readonly string[] => [
   row(...head),
   row(...head.map(() => '---')),

@@ -70,7 +70,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
   let server: ApiServer;
   let place: KubectlInstallation;
   beforeAll(async () => {
-    // The scheduler and the controllers of Kubernetes are real; the only node is pretended.
+    // The scheduler and the controllers of Kubernetes are real; the only node is simulated.
     server = await openApiServer({ controllers: true, pretendedNodes: 1 });
     place = await openInstallation(server);
     await place.startOperator();
@@ -140,7 +140,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
     await remove('statefulset/guard-postgres', 'persistentvolumeclaim/data-guard-postgres-0');
   });
 
-  test('status names a pod that no node can take', async () => {
+  test('status names a pod that cannot be scheduled on any node', async () => {
     await apply(deployment('guard-management', 'management', { nodeSelector: { disk: 'fast' } }));
     await both(
       'pod unschedulable',
@@ -236,7 +236,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
     await isWell();
   });
 
-  test('status and why name what is wrong with the credentials of a kubeconfig and with the server that it names', async () => {
+  test('status and why name problems of the credentials and the server of a kubeconfig', async () => {
     using folder = temporaryFolder();
     const { controlPlane } = server;
     const base = parse(readFileSync(controlPlane.kubeconfigFile, 'utf8'));

@@ -1,7 +1,7 @@
 import type { ProgramEnd } from '../support/run-to-end.ts';
 import { until } from '../support/until.ts';
 
-/** What a command says of each broken set-up, as a table for the log of the suite. */
+/** The first lines that a command prints for each broken set-up, as a table for the log of the suite. */
 type FirstLines = {
   /** Repeats a command until its first line names the cause. The remedy follows in that line or in the next one. */
   expect(setup: string, command: string, run: () => Promise<ProgramEnd>, cause: RegExp, remedy: RegExp): Promise<void>;

@@ -14,13 +14,13 @@ import { createFirstLines } from './first-lines.ts';
 
 const lines = createFirstLines();
 const now = new Date();
-/** The platform trusts it. */
+/** An authority that the platform trusts. */
 const root = createAuthority(now);
 const strange = createAuthority(now);
 const subject = { commonName: 'models' };
 const yearMs = 365 * 86_400_000;
 
-/** A provider that knows one key and one model. */
+/** A provider that accepts one key and serves one model. */
 const models: RequestListener = ({ headers }, response) => {
   const isKnown = headers.authorization === 'Bearer right';
   const code = isKnown ? 'model_not_found' : 'invalid_api_key';
@@ -88,7 +88,7 @@ test.each([
   await platform.client.create(kinds.modelBinding, bindingObject(provider, { model }));
   const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
   await until('the binding is applied', async () => (await run('why', provider)).stdout.includes('is applied'));
-  // A request is what shows a refused key and an unknown model.
+  // A refused key and an unknown model show only on a request.
   expect((await run('chat', provider, '-m', 'Hello')).code).not.toBe(0);
   await lines.expect(setup, `portcullis why ${provider}`, () => run('why', provider), cause, remedy);
   await lines.expect(setup, 'portcullis status', () => run('status'), cause, remedy);

@@ -26,7 +26,7 @@ async function failedStart(data: string, ...more: readonly string[]): Promise<vo
   expect(await child.exit()).not.toBe(0);
 }
 
-/** The arguments as a person types them, without the data directory. */
+/** The arguments as a user types them, without the data directory. */
 const commandsOf = (data: string) => (args: readonly string[]) => () => runInProcess(args, { data });
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform with a database of its own'), () => {
@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       try {
         process.kill(platform.pidOf('operator'), 'SIGKILL');
       } catch {
-        // It has not been started again yet.
+        // The operator has not been restarted yet.
       }
       return run();
     };
@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
     );
   });
 
-  test('status names a database that is away', async () => {
+  test('status names a database that is unreachable', async () => {
     await server.process.end('SIGTERM');
     await lines.expect(
       'database away',

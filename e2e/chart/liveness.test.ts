@@ -62,7 +62,7 @@ async function probedProcesses(platform: Platform) {
   ];
 }
 
-/** What the kubelet would do with each process; each is probed at least as often as kills it. */
+/** The kubelet's action for each process; each is probed at least as many times as it takes to kill it. */
 async function verdicts(processes: Awaited<ReturnType<typeof probedProcesses>>): Promise<Record<string, string>> {
   const found = processes.map(async ({ name, probe, origin }) => {
     const enough = AbortSignal.timeout(
@@ -118,7 +118,7 @@ test.skipIf(missingHelm !== undefined)(
   },
 );
 
-test('the liveness probe of a runtime kills one whose event loop computes for ever', async () => {
+test('the liveness probe of a runtime kills a process whose event loop is blocked by an endless computation', async () => {
   await using runtime = await startReady(bundleOf([quiet]), ['loop-on-signal.ts']);
   const probed = [{ name: 'runtime', probe: probeOfRuntime(), origin: runtime.url }];
   process.kill(runtime.process.pid, 'SIGUSR2');

@@ -170,7 +170,7 @@ describe('networks', () => {
     }
   });
 
-  test('the retrieval service reaches no port but those of its configured URLs', async () => {
+  test('the retrieval service reaches only the ports of its configured URLs', async () => {
     const egressOf = async (...args: readonly string[]) => {
       const objects = await renderChart(['--set=retrieval.enabled=true', ...args]);
       const found = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-retrieval'));

@@ -41,7 +41,7 @@ type Entry = {
   readonly responseStatus?: { readonly code: number };
 };
 
-/** A retrieval service that takes no declaration and holds nothing. */
+/** A retrieval service that refuses every declaration and has no collections. */
 const refusingCollections: ManagedCollections = {
   ensure: async () => ({ kind: 'refused', member: '' }),
   delete: async () => ({ kind: 'ended' }),

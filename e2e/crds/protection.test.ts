@@ -33,7 +33,7 @@ describe('the admission policies that protect guardrails', () => {
       },
     }) as const;
 
-  /** What the operator writes when the binding serves its first guarded application. */
+  /** The status that the operator writes when the binding serves its first guarded application. */
   async function pin(name: string, at = item('modelbindings', `${name}/status`)): Promise<void> {
     const value = { pinned: { generationId: 'one', policyId: 'p', policyRevision: 3 } };
     const body = [{ op: 'add', path: '/status', value }];
@@ -102,7 +102,7 @@ describe('the admission policies that protect guardrails', () => {
     expect((await patch('modelbindings', 'open', [confirm(confirmationOf(3)), setUnguarded])).status).toBe(200);
   });
 
-  test('a binding that guards a model is deleted only with a confirmation, and one that never served at once', async () => {
+  test('a binding that guards a model is deleted only with a confirmation, and a binding that never served is deleted at once', async () => {
     await created('modelbindings', binding('idle', 'some'));
     expect((await remove('modelbindings', 'idle')).status).toBe(200);
     await created('modelbindings', binding('guards', 'some'));

@@ -39,7 +39,7 @@ type TestApi = {
   ) => Promise<ApiServerResponse>;
 };
 
-/** Of this test file alone. */
+/** Namespace that only this test file uses. */
 export const testNamespace = `crds-${randomBytes(4).toString('hex')}`;
 
 /** Path of a collection of a Portcullis kind, with strict validation like kubectl. */
@@ -103,7 +103,10 @@ export function useTestApi(apiServerFlags?: readonly string[]): TestApi {
   return api;
 }
 
-/** Adds the roles and the namespace to what every API server has, and waits until the admission policies are enforced. */
+/**
+ * Adds the roles and the namespace to the objects that every API server has, and waits until the admission policies are
+ * enforced.
+ */
 async function install(api: TestApi): Promise<void> {
   await api.kubectlOk(['apply', '--server-side', `--filename=${join(root, 'crds', 'roles')}`]);
   await api.kubectlOk(['create', 'namespace', testNamespace]);

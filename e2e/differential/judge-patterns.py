@@ -1,4 +1,4 @@
-"""Answers what google-re2 says about patterns: one JSON object per line in, one per line out.
+"""Evaluates patterns with google-re2: one JSON object per line in, one per line out.
 
 In:  {"pattern": base64, "caseSensitive": bool, "texts": [base64, ...]}
 Out: {"accepted": bool, "spans": [[start, end, start, end, ...], ...]} with the byte offsets of all matches, per text.
@@ -18,7 +18,7 @@ def next_character(text, at):
 
 
 def walk(compiled, text):
-    """All matches of a pattern that matched nothing somewhere: finditer would give such a place twice."""
+    """All matches of a pattern with an empty match: finditer would return its position twice."""
     at = 0
     while at <= len(text):
         match = compiled.search(text, at)

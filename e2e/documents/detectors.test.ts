@@ -13,7 +13,7 @@ type Detector = AsyncDisposable & {
   readonly ask: (content: string, asked?: Asked) => Promise<readonly [number, unknown]>;
 };
 
-/** An adapter in a process of its own, with stand-ins in the place of its library. */
+/** An adapter in a separate process, with a stub in place of its library. */
 async function startDetector(file: string): Promise<Detector> {
   const env = {
     ...process.env,

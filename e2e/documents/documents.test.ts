@@ -66,7 +66,7 @@ describe('documents', () => {
 
   verifies(
     ['guardrail:limits:no-performance-promise'],
-    'the pages promise no latency, throughput or size of documents',
+    'the documentation promises no latency, throughput or document size',
     () => {
       const promise =
         /\b(latency|throughput)\b|requests? per (second|minute)|\bp(50|90|95|99)\b|\bSL[AO]\b|guaranteed?\b/i;

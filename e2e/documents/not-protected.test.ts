@@ -10,7 +10,7 @@ import { alias, type GuardedGateway, startGuardedGateway } from '../support/star
 const page = readFileSync(join(root, 'docs/not-protected.md'), 'utf8');
 const example = parse(readFileSync(join(root, 'examples/guarded-chat/policy.yaml'), 'utf8'));
 
-/** The rows under one heading: what passes, and the code in the second cell. */
+/** The rows under one heading: the spelling or member that passes, and the code in the second cell. */
 function rowsOf(heading: string): readonly (readonly [string, string])[] {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
   return [...section.matchAll(/^\| (.+?) \| `(.+)` \|$/gm)].map(([, name = '', code = '']) => [name, code] as const);

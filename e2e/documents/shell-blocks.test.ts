@@ -38,7 +38,7 @@ function commandsOf(page: string): readonly Printed[] {
     .map((command) => ({ page, command }));
 }
 
-/** Why no test runs a command as printed. */
+/** The reason why no test runs a command as printed. */
 const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] = [
   { reason: 'builds images or runs containers with an engine, or pushes to a registry', pattern: /\bdocker\b/ },
   {
@@ -76,7 +76,7 @@ const notRun: readonly { readonly reason: string; readonly pattern: RegExp }[] =
 ];
 const mostNotRun = 101;
 
-/** The test of the README types it. */
+/** The test of the README runs this command. */
 const isStart = ({ command }: Printed): boolean => /^npm start\b/.test(command);
 const reasonsOf = ({ command }: Printed) => notRun.filter(({ pattern }) => pattern.test(command));
 const all = pages.flatMap(commandsOf);

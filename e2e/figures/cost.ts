@@ -5,7 +5,7 @@ import { judgeRefused } from '../cost/refused.ts';
 import { judgeSlowestSet, type SetReport } from '../cost/slowest-set.ts';
 import type { Figure, FigureSize } from '../support/figure.ts';
 
-/** Admission lets a pass take a quarter of a timeout by its estimate, so an estimate may be wrong by this factor. */
+/** Admission allows a pass whose estimate is a quarter of a timeout, so an estimate may be wrong by this factor. */
 const safetyFactor = 4;
 
 type Say = (line: string) => void;

@@ -4,9 +4,12 @@ import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const sizes = { small: { flows: 250, mutants: 150 }, full: { flows: 5_000, mutants: 2_000 } } as const;
-/** Bounds of the share of changed flows that are accepted: refusals only, or successes only, would say nothing. */
+/**
+ * Bounds of the share of changed flows that are accepted: with refusals only, or successes only, the comparison proves
+ * nothing.
+ */
 const accepts = { least: 0.3, most: 0.7 } as const;
-/** Fewest different ends of random flows; errors of one kind only would say little. */
+/** Minimum number of different outcomes of random flows; a single kind of error would prove little. */
 const leastEnds = 10;
 
 export const figure: Figure = {

@@ -8,7 +8,7 @@ import { scriptedPorts } from '#flow/testing/scripted-ports';
 import type { JsonValue } from '#kit/json/json-value';
 import type { Figure } from '../support/figure.ts';
 
-/** Bounds: milliseconds for each node beside its own work, and bytes of live memory that a run may leave. */
+/** Bounds: overhead of each node in milliseconds, and bytes of live memory that a run may retain. */
 const bounds = { nodeMs: 0.2, bytesPerRun: 64 } as const;
 const sizes = { small: { rounds: 5, runs: 1_500 }, full: { rounds: 25, runs: 10_000 } } as const;
 const ref = (path: string): string => `\${${path}}`;
@@ -48,7 +48,7 @@ export const figure: Figure = {
   },
 };
 
-/** Runs a flow to its result. @throws Error for another end */
+/** Runs a flow to its result. @throws Error for any other outcome */
 async function nodesOf(flow: LoadedFlow, input: JsonValue = { question: 'why?' }): Promise<number> {
   const request = { entrypoint: 'main', input, context: {}, runId: 'r', traceId: 't' };
   const { ports } = scriptedPorts({ memorySearch: async () => ({ items: [{ a: 1 }] }) });
@@ -67,7 +67,7 @@ function loaded(text: string): LoadedFlow {
   return load.flow;
 }
 
-/** As many nodes as a flow may have: start and result, and between them texts, objects and calls. */
+/** A flow with the maximum number of nodes: start and result, and between them texts, objects and calls. */
 function chain(): LoadedFlow {
   const kinds = [
     (id: string) => ({ id, kind: 'template', config: { text: 'Hello {{input.question}}' } }),
@@ -83,7 +83,7 @@ function chain(): LoadedFlow {
   );
 }
 
-/** Loops inside of each other: the flow is the first level. */
+/** Nested loops: the flow is the first level. */
 function levels(): LoadedFlow {
   const depth = limits.levels - 1;
   const body = (at: number): string => (at === depth - 1 ? 'leaf' : `loop${at + 1}`);
@@ -108,7 +108,7 @@ function turns(concurrency: number): LoadedFlow {
   return loaded(chainText([loop], { nodes: [{ id: 'one', kind: 'transform', inputs: { item: ref('item') } }] }));
 }
 
-/** Bytes of live memory that each run leaves, after as many runs to warm up. */
+/** Bytes of live memory that each run retains, after an equal number of warm-up runs. */
 async function memoryLeft(runs: number): Promise<number> {
   const flow = loaded(chainText([{ id: 'one', kind: 'memory_search', inputs: { query: ref('input.question') } }]));
   setFlagsFromString('--expose-gc');

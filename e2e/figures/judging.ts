@@ -13,7 +13,7 @@ import { examplePolicies } from '../cost/policies.ts';
 import type { Figure } from '../support/figure.ts';
 
 const rules = 200;
-/** Multiples of the validation of one term, which is the start of a process and little else. */
+/** Multiples of the time to validate one term, which is mostly the start of the process. */
 const bounds = { cold: 20, warm: 3 };
 
 export const figure: Figure = {

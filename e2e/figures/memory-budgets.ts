@@ -53,7 +53,7 @@ export const figure: Figure = {
   },
 };
 
-/** Every memory of the caller with its tokens, from the table. */
+/** Every memory of the caller with its token count, read from the table. */
 async function allTokens(memory: OpenedMemory, caller: { readonly user: string }) {
   const rows = await memory.database.database.sql<Found[]>`
     select m.memory_id as id, m.tokens from memory.memories m join memory.people p using (person)

@@ -8,7 +8,7 @@ const sizes = {
   full: { facts: 300, contradictions: 200, smallTalk: 100 },
 } as const;
 const seed = 20;
-/** Of messages of users that are small talk alone. */
+/** Upper bound of the remembered facts for each small-talk message of a user. */
 const mostSmallTalk = 0.02;
 
 type Counts = {
@@ -60,7 +60,7 @@ type ListedFact = { readonly id: string; readonly memory: string };
 
 async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: Caller, counts: Counts): Promise<void> {
   const add = (messages: readonly object[]) => memory.add(caller, { agent_id: 'tutor', messages });
-  // One add for each message of a contradiction, so that the first fact is known before it is corrected.
+  // One add for each message of a contradiction, so that the first fact is stored before it is corrected.
   const adds = dialogue.kind === 'contradiction' ? dialogue.messages.map((one) => [one]) : [dialogue.messages];
   const everKnown: ListedFact[] = [];
   for (const messages of adds) {
@@ -77,7 +77,7 @@ async function judge(memory: OpenedMemory, dialogue: GeneratedDialogue, caller: 
   counts.remembered += dialogue.stated.filter((words) => known.some((one) => has(one, words))).length;
   if (dialogue.replaced !== undefined)
     await judgeCorrection(memory, { caller, known, everKnown }, dialogue.replaced, counts);
-  // A dialogue with a correction says the old fact again when it is sent again.
+  // A dialogue with a correction would state the old fact again if it were sent again.
   if (dialogue.kind === 'facts') {
     await add(dialogue.messages);
     counts.again += Math.max(0, (await records(memory, caller)).length - known.length);
@@ -130,7 +130,7 @@ function isStated(memory: string, words: string): boolean {
   return has({ memory }, words) && !isDenied(memory);
 }
 
-/** A text that says that something is not or no longer so. */
+/** A text that negates a fact or states that it no longer holds. */
 function isDenied(memory: string): boolean {
   return /(?<![\p{L}])(?:no longer|not|don['’]?t|never|any ?more|used to|stopped|quit|больше не|не|нет|раньше|бросил\p{L}*|перестал\p{L}*)(?![\p{L}])/iu.test(
     memory,

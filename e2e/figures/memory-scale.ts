@@ -6,7 +6,10 @@ const sizes: Readonly<Record<'small' | 'full', ScaleSize>> = {
   small: { dimension: 64, memories: 1_000, equals: 5, others: 50, memoriesOfOther: 100, queries: 300 },
   full: { dimension: 384, memories: 10_000, equals: 40, others: 600, memoriesOfOther: 1_000, queries: 10_000 },
 };
-/** Cold and warm 95th percentile; resident memory. The small one is about rights and memory: too few for a percentile. */
+/**
+ * Cold and warm 95th percentile; resident memory. The small size checks rights and memory only: it has too few searches
+ * for a percentile.
+ */
 const most = { coldMs: 100, warmTimes: 3, residentMib: 500 } as const;
 
 export const figure: Figure = {

@@ -7,7 +7,7 @@ export const figure = serviceFigure({
   name: 'memory-schemathesis',
   title: 'the memory service in production mode against its served document, by schemathesis with all checks but one',
   configFile: 'memory.toml',
-  // The history of a deleted memory still answers: the deletion is its last entry.
+  // The history of a deleted memory can still be read: the deletion is its last entry.
   excludedChecks: ['use_after_free'],
   open: openMemoryService,
 });

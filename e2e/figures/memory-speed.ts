@@ -18,7 +18,7 @@ export const figure: Figure = {
     const times = (measured: number, of: number): string =>
       `${measured.toFixed(1)} ms, ${(measured / of).toFixed(0)} times`;
     return {
-      // What it measures has no bound: it is compared with runs on the same machine.
+      // The measured values have no bounds: they are compared with other runs on the same machine.
       holds: true,
       line:
         `a bare answer takes p50/p95 ${bare.p50.toFixed(2)}/${bare.p95.toFixed(2)} ms; a search p50 ` +

@@ -3,7 +3,7 @@ import { startMemory } from '../../dataplane/memory/testing/start-memory.ts';
 import { takeRandomSteps } from '../memory/random-steps.ts';
 import type { Figure } from '../support/figure.ts';
 
-/** Groups of persons take their steps at the same time. */
+/** Groups of persons run their steps concurrently. */
 const sizes = { small: { groups: 4, steps: 40 }, full: { groups: 8, steps: 1_250 } } as const;
 const shownDifferences = 5;
 

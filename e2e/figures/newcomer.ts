@@ -11,7 +11,7 @@ export const figure: Figure = {
   title: `from a fresh clone with warm caches to the first answers of an own model, as README.md prints it, at most ${boundSeconds} s beside two busy processes; memory at rest at most ${boundMebibytes} MiB`,
   run: async (size, say) => {
     if (!hasProcessTable) return { skipped: 'memory is measured on Linux' };
-    // The time has a bound beside a known load only.
+    // The time has a bound only under a known load.
     const load = size === 'full' ? 2 : 0;
     const { seconds, faults, memory } = await followReadme(load, say);
     const isQuick = size === 'small' || seconds <= boundSeconds;

@@ -28,7 +28,7 @@ export const figure: Figure = {
       const [first] = cases.full;
       if (first !== undefined) await publish({ ...first, openSearch: server.url }, 'OpenSearch', say);
     } else if (size === 'full') say(`not measured with OpenSearch: ${missingOpenSearch}`);
-    // A request that fails, or a query without its ten items, has thrown.
+    // A failed request, or a query without its ten items, throws.
     return { holds: true, line: lines[0] ?? '' };
   },
 };

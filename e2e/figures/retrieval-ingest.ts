@@ -2,7 +2,10 @@ import { measureIngest } from '../retrieval-ingest/measure-ingest.ts';
 import type { Figure } from '../support/figure.ts';
 
 const chunks = { small: 1_500, full: 100_000 } as const;
-/** The last documents beside the early ones: time and resident memory. A busy machine multiplies a median of few. */
+/**
+ * Time and resident memory of the last documents as multiples of the early ones. A median of few samples varies on a
+ * busy machine.
+ */
 const bounds = { small: { slowdown: 5, growth: 1.5 }, full: { slowdown: 2, growth: 1.3 } } as const;
 
 export const figure: Figure = {

@@ -25,7 +25,7 @@ const combinations = {
   ],
 } as const satisfies Record<string, readonly Combination[]>;
 
-/** What a combination needs and this machine lacks; undefined if nothing. */
+/** A missing requirement of a combination on this machine; undefined if there is none. */
 function missingFor({ queue, objects, search }: Combination): string | undefined {
   return (
     missingPostgres ??

@@ -18,7 +18,7 @@ export const figure: Figure = {
     'random grants, revokes, shares, moves, group changes and queries of all modes: nothing forbidden is found, nothing allowed missing',
   run: async (size, say) => {
     const left = combinations.flatMap(({ name, missing }) => (missing === undefined ? [] : [`${name}: ${missing}`]));
-    // The published figure is of every combination; the small one of those that this machine has.
+    // The published figure covers every combination; the small one covers those that this machine can run.
     if (missingPostgres !== undefined || (size === 'full' && left.length > 0)) {
       return { skipped: missingPostgres ?? left.join('; ') };
     }
@@ -49,7 +49,7 @@ export const figure: Figure = {
 
 type Combination = {
   readonly name: string;
-  /** What this machine lacks for it. */
+  /** The missing requirement on this machine. */
   readonly missing: string | undefined;
   readonly open: (
     opened: TestDatabase,

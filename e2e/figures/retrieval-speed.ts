@@ -10,12 +10,12 @@ import type { Figure } from '../support/figure.ts';
 type Bounded = {
   readonly what: string;
   readonly measured: number;
-  /** The largest value that holds. */
+  /** The largest permitted value. */
   readonly bound: number;
 };
 type Case = {
   readonly given: SpeedCase;
-  /** What of the report is bounded; cases without are published only. */
+  /** The bounded values of the report; cases without bounds are only published. */
   readonly bounds: (report: SpeedReport) => readonly Bounded[];
   readonly compared: boolean;
 };
@@ -69,7 +69,7 @@ export const figure: Figure = {
   },
 };
 
-/** The whole way at a start: 100,000 chunks are read from PostgreSQL and indexed. */
+/** The whole start: 100,000 chunks are read from PostgreSQL and indexed. */
 async function readyFromPostgres(say: (line: string) => void): Promise<readonly Bounded[]> {
   const report = await measurePostgres({ chunks: 100_000, dimensions: 384 });
   if ('missing' in report) {
@@ -83,7 +83,9 @@ async function readyFromPostgres(say: (line: string) => void): Promise<readonly 
   return [{ what: 'ready from PostgreSQL, s', measured: seconds, bound: 10 }];
 }
 
-/** Other engines over the same chunks and queries, right afterwards, as multiples of our times. */
+/**
+ * Other engines with the same chunks and queries, measured right afterwards, as multiples of the times of Portcullis.
+ */
 async function compare(own: SpeedCase, report: SpeedReport, say: (line: string) => void): Promise<void> {
   const installed = installLocked(join(import.meta.dirname, '../retrieval-speed/engines'), 'search-engines');
   for (const engine of ['sqlite-vec', 'lancedb'] as const) {

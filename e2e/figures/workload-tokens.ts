@@ -8,7 +8,10 @@ import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const sizes = { small: 1_500, full: 10_000 } as const;
-/** After so many bad tokens a good one of each kind must be accepted: a verifier that refuses all would prove nothing. */
+/**
+ * After this many bad tokens a valid one of each kind must be accepted: a verifier that refuses every token would prove
+ * nothing.
+ */
 const controlEvery = 25;
 const issuer = 'https://gateway.example';
 const operations = ['message:send', 'message:stream', 'tools/call'] as const;
@@ -69,7 +72,7 @@ async function openBench() {
   const grant = (more: object = {}) => mintRunGrant({ ...run, key, issuer, budget, timeoutMs: 60_000, clock, ...more });
   const model = (more: object = {}) => mintModelToken({ ...run, key, issuer, aliases: ['chat'], clock, ...more });
   const models = createModelTokenVerifier({ issuer, jwks, clock });
-  /** Tokens that are bound to a version, and those that every version uses at the same place. */
+  /** Tokens that are bound to a version, and tokens that every version uses at the same place. */
   const bound = [
     { mint: token, verify: (text: string) => workloads.verify(text, operation) },
     { mint: grant, verify: (text: string) => grants.verify(text, run) },
@@ -100,7 +103,7 @@ async function openBench() {
   }
   const now = () => Math.floor(clock.date().getTime() / 1_000);
   const name = () => `other-${Math.floor(random() * 1_000)}`;
-  /** Signed by the gateway, with claims that no gateway writes. */
+  /** A token that the gateway signed, with claims that no gateway writes. */
   async function overreaching(kind: Kind): Promise<string> {
     const text = await kind.mint();
     const chain = (subjects: readonly string[]) =>

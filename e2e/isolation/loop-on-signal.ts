@@ -1,4 +1,4 @@
-/** Preloaded into a process: after this signal it computes for ever and answers nothing. */
+/** Preloaded into a process: after this signal the process computes endlessly and answers no request. */
 process.on('SIGUSR2', () => {
   for (;;);
 });

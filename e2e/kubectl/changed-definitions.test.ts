@@ -24,7 +24,7 @@ function refusedLists({ controlPlane }: ApiServer): number {
   return entries.filter(({ verb, responseStatus }) => verb === 'list' && responseStatus?.code === 429).length;
 }
 
-describe.skipIf(missingApiServer !== undefined)(onApiServer('right after definitions were changed'), () => {
+describe.skipIf(missingApiServer !== undefined)(onApiServer('clients right after a change of the definitions'), () => {
   const parts = new AsyncDisposableStack();
   let server: ApiServer;
   beforeAll(async () => {

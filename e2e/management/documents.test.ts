@@ -26,7 +26,7 @@ const paths = [
   ['get', '/api/v1/operations/{operationId}'],
 ];
 
-/** SHA-256 of the served document. Consumers pin it: a change of it is a change of the contract. */
+/** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
 const pinned = '131d64d2ab2f5860642a609c6f75bb53ff29b6f058b1e1034017eb48de284272';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {

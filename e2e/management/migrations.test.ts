@@ -16,7 +16,10 @@ const folders = {
 } as const;
 const schemas = ['management', 'relations'] as const;
 
-/** SHA-256 of each migration. A database refuses an applied migration with other content: a change is a new file. */
+/**
+ * SHA-256 of each migration. A process refuses a database whose applied migration has other content: a change needs a
+ * new file.
+ */
 const published = {
   'management/0001-operations.sql': 'a733c736f25c63e18b520a6900c3609e666f90dfa6e8cbbfcfb86b5de89e6944',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',

@@ -19,8 +19,8 @@ export type MemoryAudit = {
 };
 
 /**
- * What is wrong after every event has ended, one sentence each: adds without their event or with two, events without an
- * end, memories that are lost or stored twice, an order of a person that was not kept, histories that are not whole.
+ * Faults after every event has ended, one sentence each: adds without an event or with two, events that did not end,
+ * memories that are lost or stored twice, adds of a person that took effect out of order, incomplete histories.
  */
 export async function auditMemories(
   { sql }: Database,

@@ -1,17 +1,20 @@
 /** One add of a crash test. */
 export type CrashAdd = {
-  /** Its Idempotency-Key; also names what it says. */
+  /** Its Idempotency-Key, which also identifies its texts. */
   readonly key: string;
   readonly user: string;
   readonly kind: (typeof kinds)[number];
-  /** The key of the add before it of the same person; its own for the first one. */
+  /** The key of the previous add of the same person; its own key for the first one. */
   readonly before: string;
 };
 
-/** Two messages as they are, a fact that replaces the one before it, a new one, and one that is known. */
+/**
+ * Kinds of adds: two messages that are stored unchanged, a fact that replaces the previous one, a new fact, and a known
+ * fact.
+ */
 const kinds = ['given', 'residence', 'taste', 'repetition'] as const;
 
-/** Adds of several persons, each of whom makes all kinds of adds in turn. Batches have different persons. */
+/** Adds of several persons; each person sends all kinds of adds in turn. Each batch has its own persons. */
 export function crashAdds(batch: string, count: number, persons: number): readonly CrashAdd[] {
   return Array.from({ length: count }, (_, n) => ({
     key: `${batch}${n}`,
@@ -26,7 +29,7 @@ export function crashBody(add: CrashAdd): object {
   return { agent_id: 'tutor', infer: add.kind !== 'given', messages };
 }
 
-/** What an add says; the memories have the sentences without the full stop, given ones with it. */
+/** The texts of an add without the full stop; only memories of the kind `given` keep it. */
 function textsOf({ key, kind, before }: CrashAdd): readonly string[] {
   switch (kind) {
     case 'given':
@@ -40,14 +43,14 @@ function textsOf({ key, kind, before }: CrashAdd): readonly string[] {
   }
 }
 
-/** What is known of a person after adds that took effect. */
+/** The memories of a person after the adds that took effect. */
 type ExpectedMemories = {
   readonly texts: readonly string[];
-  /** All texts of the memory of the residence, the oldest first. */
+  /** All texts of the residence memory, oldest first. */
   readonly residences: readonly string[];
 };
 
-/** @param adds those of one person that succeeded, in their order */
+/** @param adds the successful adds of one person, in order */
 export function expectedMemories(adds: readonly CrashAdd[]): ExpectedMemories {
   const residences = adds.filter(({ kind }) => kind === 'residence').flatMap(textsOf);
   const others = adds.flatMap((add) => {

@@ -17,22 +17,22 @@ type Part = (typeof crashParts)[number];
 
 export type MemoryCrashes = AsyncDisposable & {
   readonly database: Database;
-  /** Commits of all processes go through it. */
+  /** The proxy that all commits pass through. */
   readonly proxy: CommitProxy;
-  /** Origin of the API, also of one that was started again. */
+  /** Current origin of the API; a restart may change it. */
   readonly url: string;
   /** Kills a part with SIGKILL, waits, and starts it again on its data. */
   crash(part: Part, awayMs: number): Promise<void>;
-  /** Ends every worker, or starts them. */
+  /** Stops or starts all workers. */
   endWorkers(): Promise<void>;
   startWorkers(): Promise<void>;
-  /** One more replica, which kills itself at a step. */
+  /** Starts another replica, which kills itself at a step. */
   startDoomed(role: 'api' | 'worker', plan: CrashPlan): Promise<FollowedChild & { readonly url: string }>;
 };
 
 const profile = { id: 'words', model: 'words', dimension: 16 };
 
-/** One API and two workers as processes of their own, with one PostgreSQL server. */
+/** One API and two workers as separate processes, with one PostgreSQL server. */
 export async function openMemoryCrashes(): Promise<MemoryCrashes> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -66,7 +66,7 @@ export async function openMemoryCrashes(): Promise<MemoryCrashes> {
   });
   async function startAgain(part: Exclude<Part, 'database'>): Promise<void> {
     if (part !== 'api') await endLeases(database);
-    // A process whose database dies at its start ends, and its supervisor starts it again.
+    // A process whose database is killed during its start exits, and its supervisor restarts it.
     running[part] = await until(`the ${part} starts`, () => start(part === 'api' ? 'api' : 'worker'));
   }
   const workers = ['worker', 'other worker'] as const;
@@ -99,8 +99,8 @@ export async function openMemoryCrashes(): Promise<MemoryCrashes> {
 }
 
 /**
- * Makes open events due now, as if the leases and pauses of dead workers had passed. The claim of the worker that lives is
- * over with that: its writes must be refused.
+ * Makes open events due now, as if the leases and retry pauses of killed workers had expired. This also ends the claim
+ * of the running worker, whose writes must then be refused.
  */
 export async function endLeases({ sql }: Database): Promise<void> {
   await until('the database answers', async () => {

@@ -8,20 +8,20 @@ import { type Accepted, callMemory, sendAdd, sendAdds } from './send-adds.ts';
 
 const steps = ['registered', ...eventSteps] as const;
 
-/** Waits until every event has ended; pauses after faults are no matter here. */
+/** Waits until every event has ended, and skips the backoff after faults. */
 async function drained({ database }: MemoryCrashes): Promise<void> {
   await until('every event has ended', async () => {
     const [row] = await database.sql<{ open: number }[]>`
         select count(*)::int as open from memory.events where status in ('PENDING', 'RUNNING')`;
     if (row?.open === 0) return true;
-    // Longer than an event takes, so that its worker may end it.
+    // Longer than an event takes, so that its worker can complete it.
     await pause(3_000);
     await endLeases(database);
     return false;
   });
 }
 
-/** Kills a process right after each named step, and lets the others finish its work. */
+/** Kills a process right after each named step; other processes complete its work. */
 export async function killMemoryAtSteps(
   world: MemoryCrashes,
   accepted: Accepted,
@@ -35,7 +35,7 @@ export async function killMemoryAtSteps(
     const doomed = await world.startDoomed(step === 'registered' ? 'api' : 'worker', {
       ...{ step, occurrence: step === 'registered' ? 1 : 2, signal: 'SIGKILL' },
     });
-    // The first request goes to the API that dies, its repetition to the other one.
+    // The first request is sent to the API that is killed, its retry to the other one.
     const origins = step === 'registered' ? [doomed.url] : [];
     await sendAdd(() => origins.pop() ?? world.url, first, accepted);
     await sendAdds(() => world.url, others, accepted);
@@ -53,14 +53,14 @@ type ChurnSize = { readonly adds: number; readonly persons: number; readonly kil
 type ChurnResult = MemoryAudit & {
   readonly kills: Readonly<Record<string, number>>;
   readonly lostCommits: number;
-  /** Answers of searches while parts were killed, and those without a memory that was there before. */
+  /** Number of search results while parts were killed, and of those that lacked an earlier memory. */
   readonly answers: number;
   readonly incomplete: number;
 };
 
 /**
- * Adds under random kills of API, workers and database, with lost commits. The adds are spread over the kills: each kill
- * lets the next share of them begin.
+ * Adds under random kills of API, workers and database, with lost commits. The adds are spread over the kills: each
+ * kill starts the next share of them.
  */
 export async function churnAdds(
   world: MemoryCrashes,
@@ -89,7 +89,7 @@ export async function churnAdds(
     },
     over.signal,
   );
-  // Where a part does not come back, that is reported and not the adds that end with it.
+  // If a part does not restart, that failure is reported instead of the adds that fail because of it.
   sending.catch(() => undefined);
   for (; done < size.kills; done += 1) {
     await pause(50 + Math.random() * 250);
@@ -110,7 +110,7 @@ export async function churnAdds(
   return { ...audit, ...counts, kills, lostCommits: world.proxy.lost() };
 }
 
-/** Searches for what was known before the first kill: an answer has it, or there is none. */
+/** Searches for memories that existed before the first kill: every answer must contain them, but a request may fail. */
 async function searchAll(
   world: MemoryCrashes,
   signal: AbortSignal,

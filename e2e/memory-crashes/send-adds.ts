@@ -3,7 +3,7 @@ import { type CrashAdd, crashBody } from './crash-adds.ts';
 
 type Answer = { readonly status: number; readonly json: Readonly<Record<string, unknown>> };
 
-/** What clients saw: the events that each key was answered with. */
+/** The accepted adds: the events that each key was answered with. */
 export type Accepted = Map<string, Set<string>>;
 
 /** One request of a person; undefined where no answer came. */
@@ -31,7 +31,10 @@ export async function callMemory(
   }
 }
 
-/** Repeats an add under its key until it is accepted, as a client does. @throws Error for an answer that refuses it */
+/**
+ * Retries an add with its idempotency key until it is accepted, as a client does. @throws Error for an answer that
+ * refuses it
+ */
 export async function sendAdd(
   origin: () => string,
   add: CrashAdd,
@@ -51,7 +54,7 @@ export async function sendAdd(
   }
 }
 
-/** Sends the adds of different persons at the same time, and those of one person in their order. */
+/** Sends the adds of different persons concurrently, and the adds of one person in order. */
 export async function sendAdds(
   origin: () => string,
   adds: readonly CrashAdd[],

@@ -1,4 +1,4 @@
-// A replica of the memory service that sends a signal to itself at a step: real but for the models.
+// A replica of the memory service that sends itself a signal at a step; only its models are simulated.
 import { ModelsError } from '#models/models-error';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { connectSql, passwordFrom } from '#sql/connect';
@@ -22,7 +22,7 @@ const service = await createMemoryService(config, secrets, {
   models: hashedWords(() => {
     if (plan.step === 'released') throw new ModelsError('unavailable');
   }),
-  // The API hints after it has registered an add and before it answers.
+  // The API sends the queue hint after it has registered an add and before it answers.
   queue: {
     ...queue,
     async publish(topic) {

@@ -9,7 +9,7 @@ import { randomFrom } from '../support/random-from.ts';
 
 export type StoreSize = {
   readonly dimension: number;
-  /** Memories of the person who is measured, and of each of `equals`, persons who have as many. */
+  /** Memories of the measured person, and of each of the `equals` persons. */
   readonly memories: number;
   readonly equals: number;
   /** Further persons, and the memories of each. */
@@ -19,12 +19,12 @@ export type StoreSize = {
 
 export const scaleTenant = 'scale';
 export const scaleProfile = 'scale';
-/** The person who is measured. Persons `equal-N` and `other-N` are beside it. */
+/** The measured person; the others are named `equal-N` and `other-N`. */
 export const measured = 'measured';
 
 const migrations = new URL('../../dataplane/memory/migrations/', import.meta.url);
 const batch = 100;
-/** As much as moves a vector without moving it away from the texts with its words. */
+/** Noise that changes a vector but keeps it near the texts with the same words. */
 const noise = 0.02;
 
 const syllables = ['ba', 'ко', 'di', 'ма', 'fu', 'ре', 'lo', 'ни', 'sa', 'ту', 've', 'жо'];
@@ -42,8 +42,8 @@ export function scaleText(n: number): string {
 }
 
 /**
- * Writes memories as the service does, with its terms, tokens and vectors. All persons have the same texts and vectors, so
- * that a search that mixed persons would find those of others, and each memory names its owner.
+ * Writes memories as the service does, with its terms, tokens and vectors. All persons have the same texts and vectors,
+ * so that a search without a filter by person would find memories of others; each memory names its owner.
  */
 export async function fillMemories(database: Database, size: StoreSize): Promise<void> {
   const { sql } = database;
@@ -82,7 +82,7 @@ function rowOf(n: number, { dimension }: StoreSize): object {
   };
 }
 
-/** The rows of all persons beside each other, as adds over months leave them. */
+/** Inserts the rows of all persons interleaved, as adds over months would store them. */
 async function insertRows({ sql }: Database, rows: string, { memoriesOfOther }: StoreSize): Promise<void> {
   await sql`
     insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, categories, metadata, source,

@@ -16,16 +16,16 @@ type ScaleReport = {
   readonly warm: Timings;
   /** The same searches in a store that holds the memories of the measured person alone. */
   readonly alone: Timings;
-  /** MiB: at the start, and the most that was seen. */
+  /** Resident memory in MiB: at the start, and the peak. */
   readonly residentAtStart: number;
   readonly residentMost: number;
 };
 
 const warmSearches = 400;
-/** Searches at a time of the random queries. */
+/** Number of concurrent random queries. */
 const callers = 4;
 
-/** Searches of one person among many, over a real PostgreSQL and in a process of its own. */
+/** Measures searches of one person among many, with a real PostgreSQL and in a separate process. */
 export async function measureScale(size: ScaleSize, say: (progress: string) => void): Promise<ScaleReport> {
   await using server = await startTestServer();
   const random = randomFrom(17);
@@ -53,7 +53,7 @@ export async function measureScale(size: ScaleSize, say: (progress: string) => v
   await using service = await startScaleService(database, size.dimension);
   const residentAtStart = service.resident();
   let residentMost = 0;
-  // A process that has answered nothing yet compiles its code in the first answers.
+  // A new process compiles its code during the first requests.
   for (let no = 0; no < Math.min(20, size.others); no += 1) await service.search(`other-${no}`, { query: query() });
   const coldTimes: number[] = [];
   for (let no = 0; no < size.equals; no += 1) {
@@ -85,7 +85,7 @@ function personOf(share: number, { equals, others }: ScaleSize): string {
   return at < equals ? `equal-${at}` : `other-${at - equals}`;
 }
 
-/** A query of a random mode with random filters; none of them may widen what is found. */
+/** A query of a random mode with random filters; no filter may add results. */
 function requestOf(random: () => number, query: string): object {
   const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const filters = oneOf([

@@ -11,16 +11,16 @@ type SpeedReport = {
   /** Milliseconds of the same exchange with a server that only reads and returns JSON, in the same run. */
   readonly bare: Timings;
   readonly search: Timings;
-  /** From the request of an add until a search finds its memory. */
+  /** Time from the request of an add until a search finds its memory. */
   readonly searchable: Timings;
-  /** Adds of many persons until the last event has ended. */
+  /** Throughput of adds of many persons, measured until the last event has ended. */
   readonly addsPerSecond: number;
 };
 
 const dimension = 384;
 const lanes = 8;
 
-/** Speed of one process with both roles, beside a bare answer of the framework. */
+/** Measures one process with both roles, compared with an empty response of the framework. */
 export async function measureMemorySpeed({ memories, rounds, adds }: MemorySpeedSize): Promise<SpeedReport> {
   await using server = await startTestServer();
   await using database = await server.createDatabase();
@@ -32,7 +32,7 @@ export async function measureMemorySpeed({ memories, rounds, adds }: MemorySpeed
   await using _bare = { [Symbol.asyncDispose]: async () => void (await bareServer.end()) };
   const { listening } = JSON.parse(await bareServer.listens('the bare server')) as { readonly listening: string };
   const times = { bare: [] as number[], search: [] as number[], searchable: [] as number[] };
-  // In turn, so that what disturbs one disturbs the others. The first round warms up.
+  // The measurements alternate, so that other load affects all of them. The first round is the warm-up.
   for (let round = 0; round <= rounds; round += 1) {
     const query = scaleText(round).split(' ').slice(1, 6).join(' ');
     const bare = await timed(() => fetchJson(`${listening}/request`, { query }));

@@ -10,10 +10,10 @@ import { scaleProfile, scaleTenant } from './fill-memories.ts';
 
 type ScaleAnswer = { readonly ms: number; readonly found: number; readonly owners: readonly unknown[] };
 
-/** The memory service as a process of its own, over a filled database. */
+/** The memory service in a separate process, with a filled database. */
 export type ScaleService = AsyncDisposable & {
   readonly url: string;
-  /** One search, with its time and the owners of what it found. */
+  /** One search, with its duration and the owners of the found memories. */
   search(user: string, request: object): Promise<ScaleAnswer>;
   /** Resident memory, MiB. */
   resident(): number;
@@ -41,7 +41,8 @@ export async function startScaleService(
         PORTCULLIS_EMBEDDING_PROFILE: scaleProfile,
         PORTCULLIS_LOG_LEVEL: 'error',
         PORTCULLIS_EXIT_WITH_STDIN: '1',
-        // As the chart starts it with its usual limit of memory: three quarters of what the index leaves of 512 MiB.
+        // The heap limit that the chart sets with its default memory limit: three quarters of the part of 512 MiB that
+        // the index does not use.
         NODE_OPTIONS: '--max-old-space-size=192',
       },
     }),

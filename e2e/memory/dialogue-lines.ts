@@ -1,4 +1,4 @@
-/** Texts of which one is taken at random. */
+/** Texts from which one is chosen at random. */
 export type Lines = readonly string[];
 
 /**

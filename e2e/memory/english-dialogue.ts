@@ -1,6 +1,6 @@
 import { type DialogueVoice, linesOf, numbersOf } from './dialogue-lines.ts';
 
-/** What English speakers say about themselves, ask and remark. */
+/** Statements, questions and remarks of English speakers. */
 export const englishDialogue: DialogueVoice = {
   pools: {
     city: linesOf(

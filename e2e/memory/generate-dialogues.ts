@@ -31,7 +31,7 @@ const between = (random: () => number, low: number, high: number): number =>
 const pick = (random: () => number, items: Lines): string => items[Math.floor(random() * items.length)] ?? '';
 const ended = (text: string): string => (/[.!?)]$/u.test(text) ? text : `${text}.`);
 
-/** An item that this dialogue has not had yet. */
+/** An item that this dialogue has not used yet. */
 function draw(writer: Writer, items: Lines): string {
   const item = pick(
     writer.random,
@@ -84,7 +84,7 @@ function sentence(writer: Writer, template: string, leads: Lines): Sentence {
   return { text: pick(writer.random, leads) + text + tail, words };
 }
 
-/** A dialogue of so many turns, with the given sentences in their turns and ordinary chat everywhere else. */
+/** A dialogue of this many turns, with the given sentences in their turns and ordinary chat in all others. */
 function converse(writer: Writer, turns: number, given: ReadonlyMap<number, string>): readonly Message[] {
   const { random, voice } = writer;
   const chat = (lines: Lines): string => render(writer, draw(writer, lines)).text;
@@ -107,7 +107,7 @@ function converse(writer: Writer, turns: number, given: ReadonlyMap<number, stri
   return messages;
 }
 
-/** The word as it is spelled in the only message that has it; undefined if none or several have it. */
+/** The word as it is spelled in the only message that contains it; undefined if no message or several contain it. */
 function spelled(messages: readonly Message[], word: string): string | undefined {
   const wanted = word.toLowerCase();
   const holders = messages.filter(({ content }) => content.toLowerCase().includes(wanted));

@@ -16,7 +16,7 @@ type Kept = {
 type Person = {
   readonly caller: { readonly user: string };
   kept: Kept[];
-  /** States of sessions by their ids. */
+  /** Session states by id. */
   readonly sessions: Map<string, number>;
   events: number;
 };
@@ -32,7 +32,7 @@ const runs = [null, 'r1', 'r2'];
 const sessionIds = ['s1', 's2', 's3'];
 const names = ['a', 'b', 'c', 'd', 'e'];
 const mostFound = 100;
-/** How often each step is taken, of the sum of all. */
+/** The weight of each step, relative to the sum of all weights. */
 const weights = {
   ...{ add: 8, state: 6, change: 4, delete: 3, deleteForeign: 1, deleteScope: 1, expire: 3, addExpired: 1, erase: 0.5 },
   ...{ setSession: 2, getSession: 2, expireSession: 1, history: 3, get: 2 },
@@ -40,7 +40,7 @@ const weights = {
 type StepName = keyof typeof weights;
 
 /**
- * Takes random steps of several persons through the replicas, one after the other, and does the same to lists in memory.
+ * Runs random steps of several persons through the replicas, one after the other, and applies them to lists in memory.
  * After each step the list and a search of one person must agree.
  */
 export async function takeRandomSteps(
@@ -191,7 +191,7 @@ export async function takeRandomSteps(
   }
   async function compareHistory(person: Person, memory: Kept): Promise<void> {
     const entries = await historyOf(person, memory);
-    // The worker writes the end of an expired memory a moment later.
+    // The worker records the expiry of a memory shortly afterwards.
     const isOver = memory.state === 'expired' && entries.length > memory.history.length;
     compare('a history', entries, isOver ? [...memory.history, ['DELETE', memory.text, null]] : memory.history);
   }

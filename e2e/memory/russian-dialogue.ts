@@ -1,6 +1,6 @@
 import { type DialogueVoice, formsOf, linesOf, numbersOf } from './dialogue-lines.ts';
 
-/** What Russian speakers say about themselves, ask and remark. */
+/** Statements, questions and remarks of Russian speakers. */
 export const russianDialogue: DialogueVoice = {
   pools: {
     city: [

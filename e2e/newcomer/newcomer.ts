@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 type NewcomerResult = {
   /** From the clone to the first answer of the user's own model. */
   readonly seconds: number;
-  /** What differed from README.md, or was not guarded. */
+  /** Differences from README.md, and answers that were not guarded. */
   readonly faults: readonly string[];
   /** Proportional memory of all processes of the platform at rest, bytes. */
   readonly memory: number;
@@ -25,7 +25,7 @@ const answerOfModel = 'A gate that falls.';
 const mebibyte = 1_048_576;
 /** A part of an installation, as hack/install reports it. */
 const installedPart = /portcullis: (.+) \.\.\.[\s\S]*?done after (\d+) s/g;
-/** The memory of processes is read until it has not fallen for this long. */
+/** Memory is read until it has not decreased for this long. */
 const restMs = 10_000;
 
 /** The environment of a new user: neither this checkout's Node nor its cache of compiled sources. */
@@ -35,7 +35,7 @@ function userEnvironment(): Record<string, string | undefined> {
   return { ...Object.fromEntries(kept), PATH: path.join(':'), PORTCULLIS_PORT: '0' };
 }
 
-/** Processes that keep a core busy each, until they are disposed. */
+/** Processes each of which keeps one core busy until disposal. */
 function makeLoad(count: number): Disposable {
   const busy = Array.from({ length: count }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
   return { [Symbol.dispose]: () => busy.forEach((child) => void child.kill('SIGKILL')) };
@@ -69,7 +69,7 @@ async function startPlatform(folder: string, env: Record<string, string | undefi
   return platform;
 }
 
-/** The commands of the section "A guarded chat" up to the first that is denied, and what they should print. */
+/** The commands of the section "A guarded chat" up to the first denied one, with their expected output. */
 function firstCommands(readme: string) {
   const commands = readBlocks(readme)
     .filter(({ label }) => label === 'console')
@@ -102,8 +102,8 @@ async function typeAsPrinted(shell: InteractiveShell, command: string, printed: 
 }
 
 /**
- * The platform begins at `portcullis up`; npm waits beside it and is no part of it.
- * @returns the smallest sum that was seen until none smaller came for a while
+ * Measures `portcullis up` and its descendants, without the npm process that waits for it.
+ * @returns the smallest sum, once it has not decreased for a while
  */
 async function memoryAtRest(folder: string, say: (line: string) => void): Promise<number> {
   const { pid: up } = JSON.parse(readFileSync(join(folder, '.portcullis/status.json'), 'utf8')) as { pid: number };
@@ -126,12 +126,12 @@ function proportional(pid: number): number {
   try {
     return processMemory(pid).proportional;
   } catch {
-    // It has ended since the table was read.
+    // The process has exited since the table was read.
     return 0;
   }
 }
 
-/** @param load number of processes that keep a core busy beside the user */
+/** @param load number of processes that each keep a core busy during the run */
 export async function followReadme(load: number, say: (line: string) => void): Promise<NewcomerResult> {
   await using stack = new AsyncDisposableStack();
   const upstream = stack.use(await startScriptedUpstream({ kind: 'answer', content: answerOfModel }));

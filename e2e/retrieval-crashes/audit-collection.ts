@@ -21,8 +21,8 @@ type AuditedDocument = {
 };
 
 /**
- * What is wrong with a collection after every job has ended, one sentence each: lost submits, documents that do not show
- * their newest successful job, chunks that are missing, repeated or left over, counts that are not those of the rows.
+ * Faults of a collection after every job has ended, one sentence each: lost submits, documents that do not show their
+ * newest successful job, missing, repeated or leftover chunks, and counts that differ from the rows.
  */
 export async function auditCollection(
   sql: Sql,

@@ -11,7 +11,7 @@ type CrashDocument = {
   readonly contentHash: string;
 };
 
-/** In a text that models refuse. */
+/** A word that makes the models refuse a text. */
 export const poison = 'poison';
 
 /** Upserts of different lengths, some of them fetched or refused, and deletes. */

@@ -1,4 +1,4 @@
-// A submitter of the crash tests: repeats each submit under the same key until it is accepted, as a client does.
+// A submitter of the crash tests: retries each submit with the same key until it is accepted, as a client does.
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
 import { createLogger } from '#kit/log/logger';
@@ -23,7 +23,7 @@ const ports = {
   onStep: planFollower(settings.plan),
 };
 
-/** Submits of one document stay in their order; different documents are submitted at the same time. */
+/** Submits of one document stay in order; different documents are submitted concurrently. */
 const lanes = 6;
 const batch = 3;
 

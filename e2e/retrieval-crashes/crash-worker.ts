@@ -1,4 +1,4 @@
-// A worker of the crash tests: real but for the models, whose vectors depend on the text alone.
+// A worker of the crash tests; only its models are simulated: their vectors depend only on the text.
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '#kit/log/logger';
 import { countTokens } from '#models/count-tokens';

@@ -25,7 +25,7 @@ export type CrashWorld = AsyncDisposable & {
   crashDatabase(): Promise<void>;
 };
 
-/** A database, a folder of objects and a collection that processes of crash tests share. */
+/** A database, a folder of objects and a collection that the crash test processes share. */
 export async function openCrashWorld(): Promise<CrashWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder());
@@ -82,7 +82,7 @@ async function insertCrashCollection({ sql }: Database): Promise<string> {
   return collectionId;
 }
 
-/** Waits until every job has ended and nothing is left to remove or to build. */
+/** Waits until every job has ended and no chunk or index is left to remove or build. */
 export async function drained({ database, collectionId }: CrashWorld): Promise<void> {
   await until('every job has ended', async () => {
     const [row] = await database.sql<{ open: number }[]>`
@@ -95,7 +95,7 @@ export async function drained({ database, collectionId }: CrashWorld): Promise<v
   });
 }
 
-/** Makes every job and version due now: the pauses after a fault are no matter of the test. */
+/** Makes every job and version due now: the test skips the backoff after a fault. */
 export async function endPauses({ database: { sql } }: CrashWorld): Promise<void> {
   await sql`
     update retrieval.jobs set due_at = clock_timestamp(), updated_at = updated_at - interval '1 minute'

@@ -28,7 +28,7 @@ function collectAccepted(child: FollowedChild, accepted: Map<number, string>): v
     try {
       for (const [n, jobId] of (JSON.parse(line) as { accepted: [number, string][] }).accepted) accepted.set(n, jobId);
     } catch {
-      // The last line of a killed process may be a part of one: that submit is repeated.
+      // The last line of a killed process may be incomplete: that submit is repeated.
     }
   }
 }
@@ -44,9 +44,9 @@ async function submitAll(
 }
 
 /**
- * Kills a process right after each named step, its only write boundary that a crash can divide, and finishes the work with
- * another one.
- * @returns what is wrong afterwards, and the steps that were reached
+ * Kills a process right after each named step, the boundaries between its writes, and completes the work with another
+ * process.
+ * @returns the faults afterwards, and the steps that were reached
  */
 export async function killAtSteps(
   world: CrashWorld,
@@ -69,7 +69,7 @@ export async function killAtSteps(
     );
   }
   for (const step of ingestSteps) {
-    // Every kind of submit is among these: upserts, fetched and refused ones, deletes.
+    // These submits include every kind: upserts, fetched and refused ones, deletes.
     await submitAll(world, takeSubmits(submits, 31, 5), submits.accepted);
     const isReindex = step === 'built' || step === 'prepared' || step === 'switched';
     if (isReindex) await finish(world, submits);
@@ -108,7 +108,7 @@ async function replayJobs({ database }: CrashWorld, jobs: readonly { readonly jo
   for (const { job_id } of jobs) await replayJob(database.sql, { tenant: crashTenant, jobId: job_id });
 }
 
-/** Replays every FAILED job with models that take its text: older ones bring nothing back, and all end DONE. */
+/** Replays every FAILED job with models that accept its text: older jobs restore no old state, and all end DONE. */
 export async function replayFailed(
   world: CrashWorld,
   submits: Submits,
@@ -145,8 +145,8 @@ type ChurnResult = {
 };
 
 /**
- * Submits under random faults: workers and submitters are killed or stopped past their lease, commits lose their answers,
- * models are away, the database is killed, and the collection is reindexed meanwhile.
+ * Submits under random faults: workers and submitters are killed or stopped past their lease, answers of commits are
+ * lost, models are unavailable, the database is killed, and the collection is reindexed meanwhile.
  */
 export async function churnDocuments(
   world: CrashWorld,
@@ -201,7 +201,7 @@ export async function churnDocuments(
   return { ...counts, faults, lostCommits: world.proxy.lost(), deadLetters: dead?.count ?? 0 };
 }
 
-/** Longer than the lease of the workers of these tests. */
+/** Longer than the lease of a worker in these tests. */
 const pastLeaseMs = 1_500;
 
 async function stopPastLease(worker: FollowedChild): Promise<void> {
@@ -210,7 +210,7 @@ async function stopPastLease(worker: FollowedChild): Promise<void> {
   worker.signal('SIGCONT');
 }
 
-/** Begins a reindex unless one is being built or the database is away. */
+/** Begins a reindex unless one is in progress or the database is unavailable. */
 async function reindexed({ database, collectionId }: CrashWorld): Promise<number> {
   return startReindex(database, collectionId, undefined).then(
     () => 1,

@@ -6,7 +6,7 @@ type Node = { [key: string]: unknown } | unknown[];
 const hash = 'ab'.repeat(32);
 const letters = 'abcdefghijklmnop';
 
-/** Values that readers of JSON, of forms and databases are known to stumble over, by value or made anew each time. */
+/** Values that are known to cause errors in JSON parsers, form parsers and databases, as constants or generators. */
 const oddities: readonly unknown[] = [
   ...[null, true, false, 0, -0, -1, 1, 1.5, 1e308, 2 ** 53, '', ' ', '0', '\0', 'a\0b', '\ufeff', '\u202e', 'é', '𝄞'],
   ...[[], {}, [[]], [null], { a: { b: [1] } }, 'upsert', 'delete', 'UPSERT', fuzzTenant, 'globex', 'nowhere'],
@@ -81,7 +81,7 @@ function changeStructure(root: Node, random: Random): void {
   else set(holder, pick(strangeKeys, random), structuredClone(pick(oddities, random)));
 }
 
-/** Sets an own member, whatever its name. */
+/** Sets an own property of any name. */
 function set(holder: object, key: string | number, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -108,7 +108,9 @@ function isAcl(value: Json): boolean {
   return scope === undefined || isObject(scope);
 }
 
-/** RFC 3986 with the characters of RFC 3987: a scheme and something after it; hosts and ports are those of the parser. */
+/**
+ * RFC 3986 with the characters of RFC 3987: a scheme and a non-empty rest; hosts and ports as the parser accepts them.
+ */
 function isAddress(text: string): boolean {
   return URL.canParse(text) && /^[a-z][a-z0-9+.-]*:[^\s\p{Cc}<>"{}|\\^`]+$/iu.test(text);
 }

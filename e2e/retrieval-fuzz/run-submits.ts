@@ -12,16 +12,16 @@ type SubmitFuzz = {
   readonly answers: ReadonlyMap<number, number>;
   /** Submits that were answered 202 although the contract refuses them. */
   readonly wrongAccepted: number;
-  /** Submits that were refused or failed although the contract gives another answer. */
+  /** Submits that were refused or failed although the contract requires another answer. */
   readonly otherDifferences: number;
   /** Answers of 500 and above, lost connections, and jobs that are not DONE or FAILED with a reason. */
   readonly crashes: number;
   readonly jobs: number;
-  /** The first differences, each with the body that repeats it. */
+  /** The first differences, each with the body that reproduces it. */
   readonly examples: readonly string[];
 };
 
-/** Callers at a time. */
+/** Number of concurrent callers. */
 const callers = 8;
 const shownExamples = 40;
 
@@ -77,8 +77,8 @@ function send(agent: Agent, url: string, body: Buffer): Promise<number> {
 }
 
 /**
- * Waits until every job has ended or tries again to fetch its content; those that failed for a reason that is not in
- * their document.
+ * Waits until every job has ended or is retrying to fetch its content. Returns the number of jobs, and the jobs that
+ * failed for a reason outside their document.
  */
 async function endedJobs({
   database: { sql },

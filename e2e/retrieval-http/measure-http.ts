@@ -17,11 +17,11 @@ export type HttpCase = {
   readonly requests: number;
   /** Vectors of the offline model over the text of the chunks, or random ones. */
   readonly vectors: 'of the text' | 'random';
-  /** Address of an OpenSearch that holds the index in place of the process. */
+  /** Address of an OpenSearch server that holds the index instead of the process. */
   readonly openSearch?: URL;
 };
 
-/** What one kind of request takes beside the bare route of the same process. */
+/** Latency of one kind of request, compared with the bare route of the same process. */
 export type Rung = {
   readonly what: string;
   readonly callers: number;
@@ -35,14 +35,14 @@ type Ask = () => Promise<void>;
 const callersOf = [1, 16] as const;
 const warmUp = 16;
 const rounds = 4;
-/** No process outlives the figure. */
+/** Makes child processes exit with their parent. */
 const untilParentEnds = { PORTCULLIS_EXIT_WITH_STDIN: '1' };
 const profile = 'speed';
 const tenant = 'acme';
 
 /**
- * Times requests over HTTP, each kind after the one that does a part of its work: a bare route with one select, a read of
- * the collection (caller and rights), a query by terms, an embedding alone, and hybrid queries without and with the call
+ * Times requests over HTTP, in the order of the work that they include: a bare route with one select, a read of the
+ * collection (caller and rights), a query by terms, an embedding alone, and hybrid queries without and with the call
  * for the embedding. Every answer is checked. The caller may see 5 % of the chunks.
  */
 export async function measureHttp(given: HttpCase): Promise<readonly Rung[]> {
@@ -122,7 +122,7 @@ async function measureService(
     const answer = await post(`${service.url}/v1/query`, body, headers);
     if (answer.status !== 200) return answer.status;
     const { items } = answer.body as { readonly items: readonly unknown[] };
-    // Terms of a question may be in no chunk; a vector is near to some chunk always.
+    // The terms of a question may occur in no chunk, but vector search always finds chunks.
     if (mode === 'hybrid' && items.length !== 10) throw new Error(`a query has ${items.length} of 10 items`);
     return 200;
   };
@@ -171,7 +171,7 @@ type Load = { readonly callers: number; readonly requests: number };
 
 /**
  * The times of each kind in rounds that follow one another, so that other programs of the machine slow down every kind
- * alike. The smallest p50 and p95 of all rounds count.
+ * alike. The result is the smallest p50 and p95 of all rounds.
  */
 async function bestOf(
   kinds: readonly (readonly [string, Ask])[],
@@ -189,7 +189,7 @@ async function bestOf(
   return best;
 }
 
-/** Each caller sends its next request when it has the answer to the one before it. */
+/** Each caller sends its next request when the previous one is answered. */
 async function timed(ask: Ask, { callers, requests }: Load): Promise<Timings> {
   const times: number[] = [];
   const call = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-// A process with the retrieval service and, on an address of its own, a bare route with one select. With the argument
-// `local` it makes the vectors of queries itself, in place of a call to a model.
+// A process with the retrieval service and, on a separate address, a bare route with one select. With the argument
+// `local` it computes the vectors of queries itself instead of calling a model.
 import { Hono } from 'hono';
 import { listen } from '#kit/http/listen';
 import { writeReadyLine } from '#kit/process/ready';

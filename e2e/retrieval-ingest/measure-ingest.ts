@@ -12,16 +12,16 @@ type IngestReport = {
   readonly documentsPerSecond: number;
   /** Share of the time by stage, the largest first; each is named after the step that completes it. */
   readonly shares: readonly (readonly [stage: string, share: number])[];
-  /** Median time of a batch in the last fifth of all, as a multiple of that in the second fifth. */
+  /** Median time of a batch in the last fifth of all batches, as a multiple of the median in the second fifth. */
   readonly slowdown: number;
-  /** The same of resident memory. */
+  /** The same ratio for resident memory. */
   readonly growth: number;
 };
 
 const documentsOfBatch = 50;
 const sentencesOfDocument = 12;
 
-/** Ingests documents one after the other until there are so many chunks, with embeddings that cost nothing. */
+/** Ingests documents one after the other until there are this many chunks, with embeddings that take no time. */
 export async function measureIngest(
   chunks: number,
   say: (progress: string) => void,

@@ -11,7 +11,7 @@ const headers = {
   'content-type': 'application/json',
 };
 
-/** One request of the owner of all collections; undefined where no answer came. */
+/** One request of the owner of all collections; undefined without an answer. */
 export async function callService(
   world: Pick<OutageWorld, 'url'>,
   path: string,

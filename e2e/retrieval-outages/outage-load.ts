@@ -4,12 +4,15 @@ import { crashTenant } from '../retrieval-crashes/crash-settings.ts';
 import { callService, callUntilDone } from './call-service.ts';
 import type { OutageWorld } from './outage-world.ts';
 
-/** Documents of the collection that is searched, and its name. */
+/** Number of documents of the searched collection, and its name. */
 const searchedDocuments = 10;
 export const searched = 'searched';
 const acl = { groups: ['staff'] };
 
-/** Submits 1 to `submits` of the collection `crash` in lanes of documents; the jobs by the number of their submit. */
+/**
+ * Submits 1 to `submits` of the collection `crash` in parallel lanes of documents. Adds each job to `accepted` by the
+ * number of its submit.
+ */
 export async function submitAll(
   world: OutageWorld,
   { submits, documents }: { readonly submits: number; readonly documents: number },
@@ -57,7 +60,7 @@ export type SearchCounts = {
   first: string | undefined;
 };
 
-/** Searches until the signal ends it: every answer has each document once, whole and in one state. */
+/** Searches until the signal is aborted: every answer must contain each document once, complete and in one state. */
 export async function searchAll(world: OutageWorld, signal: AbortSignal, counts: SearchCounts): Promise<void> {
   while (!signal.aborted) {
     const body = {

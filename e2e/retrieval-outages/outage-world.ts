@@ -19,16 +19,16 @@ export type Combination = {
   readonly search: 'embedded' | 'opensearch';
 };
 
-/** A part that is killed with SIGKILL and started again on its data. */
+/** A part that is killed with SIGKILL and restarted on its data. */
 type Part = 'api' | 'worker' | 'database' | 'nats' | 'minio' | 'opensearch';
 
 export type OutageWorld = AsyncDisposable & {
   readonly database: Database;
-  /** Origin of the API, also of one that was started again. */
+  /** Current origin of the API; a restart may change it. */
   readonly url: string;
   /** The parts of this combination. */
   readonly parts: readonly Part[];
-  /** Kills a part, waits, and starts it again. */
+  /** Kills a part, waits, and restarts it. */
   crash(part: Part, awayMs: number): Promise<void>;
 };
 
@@ -145,7 +145,10 @@ export async function openOutageWorld({ queue, objects, search }: Combination): 
   }
 }
 
-/** Ends the claims and pauses of jobs and versions now: the only worker is dead, and leases of a minute are no matter here. */
+/**
+ * Expires the claims and the backoff of jobs and versions: the only worker is killed, and the test skips its lease of a
+ * minute.
+ */
 async function endClaims({ sql }: Database): Promise<void> {
   await until('the database answers', async () => {
     await sql`update retrieval.jobs set due_at = clock_timestamp() where status in ('PENDING', 'RUNNING')`;

@@ -14,17 +14,17 @@ type Outages = SearchCounts & {
   readonly accepted: number;
   readonly reindexes: number;
   readonly replays: number;
-  /** What is wrong after every job has ended. */
+  /** Faults after every job has ended. */
   readonly faults: readonly string[];
 };
 
 /**
- * Between two replacements of all searched documents with a reindex, milliseconds. A search in OpenSearch waits for a
- * refresh after each change and is refused while changes come faster than that.
+ * Pause between two replacements of all searched documents with a reindex, milliseconds. A search in OpenSearch waits
+ * for a refresh after each change, and is refused while changes are more frequent than refreshes.
  */
 const changePauseMs = { embedded: 300, opensearch: 3_000 } as const;
 
-/** Kills the parts of a combination in turn under submits, searches and reindexes, and audits what is left. */
+/** Kills the parts of a combination in turn under submits, searches and reindexes, and audits the final state. */
 export async function runOutages(combination: Combination, size: OutageSize): Promise<Outages> {
   await using world = await openOutageWorld(combination);
   const collection = { embedding_profile_id: outageProfile, chunking: { size: 100, overlap: 20 } };
@@ -75,14 +75,14 @@ async function isDrained({ database: { sql } }: OutageWorld): Promise<boolean> {
   return row?.open === 0;
 }
 
-/** Waits until all work has ended and replays dead letters until none is left; how many were replayed. */
+/** Waits until all work has ended, and replays dead letters until none is left. Returns the number of replays. */
 async function endAll(world: OutageWorld): Promise<number> {
   const { sql } = world.database;
   for (let replays = 0; ; ) {
     await until(
       'all work has ended',
       async () => {
-        // Pauses after faults and the time before leftovers are looked for are no matter here.
+        // Skips the backoff after faults and the delay before leftovers are removed.
         await sql`
         update retrieval.jobs set due_at = clock_timestamp()
         where status = 'PENDING' or status = 'RUNNING' and retry_at is not null`;
@@ -100,7 +100,7 @@ async function endAll(world: OutageWorld): Promise<number> {
   }
 }
 
-/** The searched documents after all work: each shows its newest job, and every job ended DONE. */
+/** Faults of the searched documents at the end: each must show its newest job, and every job must be DONE. */
 async function searchedFaults({ database: { sql } }: OutageWorld, collectionId: string): Promise<readonly string[]> {
   const jobs = await sql<{ job_id: string; status: string }[]>`
     select job_id, status from retrieval.jobs where collection_id = ${collectionId} and status <> 'DONE'`;

@@ -5,7 +5,7 @@ import type { Candidate, IndexChange, Leg, SearchIndex } from '#search/ports';
 import type { JudgedSet } from './judged-set.ts';
 import { depth, measureQuality, type SearchQuality } from './measure-quality.ts';
 
-/** Of the vectors below. */
+/** Dimensions of the vectors below. */
 export const comparedDimensions = 64;
 const groups = 5;
 const window = 100;
@@ -19,7 +19,7 @@ export function groupedEntries({ documents }: JudgedSet): readonly IndexChange[]
   });
 }
 
-/** A vector that similar sets of terms have in common: each term adds 1 or -1 in places that its hash names. */
+/** A vector that is similar for similar sets of terms: each term adds 1 or -1 at positions that its hash determines. */
 function vectorOf(terms: readonly string[]): Float32Array {
   const sums = new Float32Array(comparedDimensions);
   for (const term of terms) {
@@ -36,14 +36,14 @@ function vectorOf(terms: readonly string[]): Float32Array {
 type Indexed = { readonly index: SearchIndex; readonly reflects: bigint };
 
 type IndexComparison = {
-  /** Mean share of the first ten of each leg that both have. */
+  /** Mean share of the first ten results of each leg that both indexes return. */
   readonly overlaps: { readonly bm25: number; readonly vector: number };
   readonly qualities: readonly { readonly bm25: SearchQuality; readonly hybrid: SearchQuality }[];
-  /** Entries that one of them found for a caller of two groups and the other did not, in windows that hold all. */
+  /** Entries that only one of the indexes found for a caller of two groups, with windows that contain all entries. */
   readonly rightsDifferences: number;
 };
 
-/** Asks two indexes that hold the same entries of a judged set the same queries. */
+/** Sends the same queries to two indexes with the same entries of a judged set. */
 export async function compareIndexes(set: JudgedSet, both: readonly [Indexed, Indexed]): Promise<IndexComparison> {
   const overlaps = { bm25: 0, vector: 0 };
   let rightsDifferences = 0;

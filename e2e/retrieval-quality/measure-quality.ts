@@ -1,12 +1,12 @@
 import { meanMeasures, type RankMeasures, rankMeasures } from '../../dataplane/retrieval/eval/rank-measures.ts';
 import type { JudgedSet } from './judged-set.ts';
 
-/** Results of one query that count. */
+/** Number of results of one query that are evaluated. */
 export const depth = 10;
 
 export type SearchQuality = Pick<RankMeasures, 'ndcg' | 'recall'>;
 
-/** Asks every query of a judged set; `search` returns ids of documents, best first. */
+/** Runs every query of a judged set; `search` returns document ids, best first. */
 export async function measureQuality(
   { queries }: JudgedSet,
   search: (text: string) => Promise<readonly string[]>,

@@ -18,7 +18,7 @@ test.each([
   ['one in the second place', ['x', 'a'], 1 / Math.log2(3) / (1 + 1 / Math.log2(3)), 0.5],
   ['nothing', [], 0, 0],
   ['a document behind the tenth place', [...'0123456789', 'a'], 0, 0],
-])('the quality of a search that finds %s', async (_what, found, ndcg, recall) => {
+])('the nDCG and recall of a search that finds %s', async (_what, found, ndcg, recall) => {
   expect(await measureQuality(set, async () => found)).toEqual({ ndcg, recall });
 });
 

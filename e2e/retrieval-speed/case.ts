@@ -1,6 +1,6 @@
 import type { Timings } from './timings.ts';
 
-/** What a measuring process is asked, as JSON on its standard input. */
+/** The input of a measuring process, as JSON on its standard input. */
 export type SpeedCase = {
   readonly engine: 'embedded' | 'sqlite-vec' | 'lancedb';
   readonly chunks: number;
@@ -11,14 +11,14 @@ export type SpeedCase = {
   readonly installed?: string;
 };
 
-/** What it answers, as JSON on its standard output. Queries are hybrid: both legs, window 50. */
+/** The output of a measuring process, as JSON on its standard output. Queries are hybrid: both legs, window 50. */
 export type SpeedReport = {
-  /** From nothing to the first answer, milliseconds. */
+  /** From the start of loading to the first answer, milliseconds. */
   readonly readyMs: number;
-  /** Queries with a label that leaves 5 % of the chunks. */
+  /** Queries with a label that selects 5 % of the chunks. */
   readonly filtered: Timings;
   readonly unfiltered: Timings;
-  /** Resident memory after the queries, MiB, and before anything was loaded. */
+  /** Resident memory in MiB after the queries, and before loading. */
   readonly residentMib: number;
   readonly startMib: number;
   /** Small HTTP requests to the same process: alone, and during unfiltered queries of 1 and of 16 callers. */

@@ -2,7 +2,7 @@ import { analyse } from '#search/analysis/analyse';
 import type { IndexEntry } from '#search/ports';
 import { missingJudgedSet, readJudgedSet } from '../retrieval-quality/judged-set.ts';
 
-/** Groups among which the chunks are divided: the label of one of them leaves 5 % of all chunks. */
+/** Groups among which the chunks are divided: the label of one of them selects 5 % of all chunks. */
 export const groups = 20;
 /** Sentences of a chunk, about 800 characters. */
 const sentencesOfChunk = 6;
@@ -21,7 +21,7 @@ export function randomOf(seed: number): Random {
 }
 
 export type Corpus = {
-  /** What the texts are made of. */
+  /** The material of the generated texts. */
   readonly kind: string;
   readonly sentences: readonly string[];
   readonly questions: readonly string[];
@@ -76,7 +76,7 @@ export function makeChunk(no: number, dimensions: number, sentences: readonly (r
   return { no, group, entry };
 }
 
-/** Terms of each sentence, from which chunks are put together. */
+/** Terms of each sentence, from which chunks are composed. */
 export function analysed(corpus: Corpus): readonly (readonly string[])[] {
   return corpus.sentences.map((text) => analyse(text));
 }

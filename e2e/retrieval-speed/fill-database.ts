@@ -16,7 +16,7 @@ type FillOptions = {
   readonly embed?: (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 };
 
-/** Writes live documents of ten chunks each, as ingest leaves them; the name of their partition. */
+/** Writes live documents of ten chunks each, in the state after ingest. Returns the name of their partition. */
 export async function fillDatabase(
   database: Database,
   { chunks, dimensions, labelOf = (group) => `group:${group}`, embed }: FillOptions,

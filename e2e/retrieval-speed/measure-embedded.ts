@@ -12,7 +12,9 @@ import { untilLoaded } from './until-loaded.ts';
 const pageSize = 500;
 const idleMs = 500;
 
-/** Makes the chunks page by page as they are read, as a database would send them, and counts the time of making. */
+/**
+ * Generates the chunks page by page as they are read, as a database would send them, and measures the generation time.
+ */
 function sourceOf({ chunks, dimensions }: SpeedCase, sentences: readonly (readonly string[])[]) {
   let makingMs = 0;
   async function* pages(): AsyncGenerator<readonly IndexEntry[]> {

@@ -4,7 +4,7 @@ import { chunkSource } from '../../dataplane/retrieval/index/chunk-source.ts';
 import { fillDatabase } from './fill-database.ts';
 import { untilLoaded } from './until-loaded.ts';
 
-/** Milliseconds of waiting, and of work of this process in them. */
+/** Elapsed milliseconds, and the part in which this process was busy. */
 type ReadyReport = { readonly chunks: number; readonly readyMs: number; readonly workMs: number };
 
 /** The time from an empty index to the first answer over the chunks of a real PostgreSQL. */

@@ -1,4 +1,4 @@
-// A process that measures one case, so that its resident memory is that of the case alone.
+// A process that measures one case, so that its resident memory is caused by that case only.
 import { text } from 'node:stream/consumers';
 import type { SpeedCase } from './case.ts';
 import { measureEmbedded } from './measure-embedded.ts';

@@ -6,7 +6,7 @@ import { fastestRound, timeCalls, timingsOf } from './timings.ts';
 export type HybridQuery = {
   readonly terms: readonly string[];
   readonly vector: Float32Array;
-  /** The only group whose chunks count; every group if undefined. */
+  /** The only group whose chunks are searched; every group if undefined. */
   readonly group: number | undefined;
 };
 
@@ -25,8 +25,8 @@ export function makeQueries({ queries, dimensions }: SpeedCase, { questions }: C
 }
 
 /**
- * Times queries one after another: with a group that leaves 5 % of the chunks, and without. Of six rounds the one with
- * the smallest p95 counts, as other programs of the machine only ever add to a time.
+ * Times queries one after another: with a group that selects 5 % of the chunks, and without a group. The result is the
+ * round of six with the smallest p95, because other load can only increase a time.
  */
 export async function measureQueries(
   queries: readonly HybridQuery[],

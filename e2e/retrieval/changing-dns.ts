@@ -3,18 +3,18 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** A name server on loopback whose answer changes from one question to the next. */
+/** A DNS server on loopback whose answer changes with each query. */
 export type ChangingDns = AsyncDisposable & {
-  /** The IPv4 addresses that the next questions are answered with, one list for each; the last one stays. */
+  /** The IPv4 addresses in the answers to the next queries, one list for each; the last list is repeated. */
   answers: (readonly string[])[];
-  /** Questions for an IPv4 address so far. */
+  /** Number of queries for an IPv4 address so far. */
   readonly asked: () => number;
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 };
 
 const typeA = 1;
 
-/** Answers questions for type A (RFC 1035, section 4.1); every other one has no answers. */
+/** Answers queries of type A (RFC 1035, section 4.1); all other queries get an empty answer. */
 export async function startChangingDns(): Promise<ChangingDns> {
   const socket: Socket = createSocket('udp4');
   let asked = 0;
@@ -48,7 +48,7 @@ export async function startChangingDns(): Promise<ChangingDns> {
   });
 }
 
-/** A record whose name points to the question, valid for no second. */
+/** A record whose name points to the question, with a TTL of 0. */
 function recordOf(address: string): Buffer {
   const record = Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0]);
   for (const [at, byte] of address.split('.').entries()) record.writeUInt8(Number(byte), 12 + at);

@@ -24,7 +24,7 @@ let server: Server;
 let port: number;
 let dns: ChangingDns;
 let serve: Serve;
-/** Local addresses that requests came to. */
+/** Local addresses that received requests. */
 let reached: (string | undefined)[];
 let fetcher: ReturnType<typeof createContentFetcher>;
 
@@ -130,7 +130,7 @@ describe('https addresses', () => {
     expect(dns.asked()).toBe(0);
   });
 
-  test('a name that changes its address after the check is never connected to the other one', async () => {
+  test('no connection is made to an address that a host name gets after the check', async () => {
     for (let round = 0; round < 25; round += 1) {
       dns.answers = [['127.0.0.2'], ['127.0.0.1']];
       const before = dns.asked();

@@ -24,7 +24,7 @@ let service: OpenedRetrieval;
 let docs: string;
 let origin: string;
 
-/** A canonical document whose other members must not count. */
+/** A canonical document whose other members must be ignored. */
 const canonical = (text: string): Buffer =>
   Buffer.from(JSON.stringify({ acl: { groups: ['everyone'] }, doc_id: 'other', content: { sections: [{ text }] } }));
 
@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title}
 
   verifies(
     ['retrieval:content-ref:uri-s3'],
-    'the content of an s3 address becomes searchable, and nothing else of it counts',
+    'the content of an s3 address becomes searchable, and other members of the canonical document are ignored',
     async () => {
       const bytes = canonical('Hotels cost at most 180 euros a night.');
       await put(docs, 'acme/hotels.json', bytes);
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title}
 
   verifies(
     ['retrieval:health:components'],
-    'a stopped S3 refuses submits with 503 and shows in the health',
+    'while S3 is stopped, submits are refused with 503 and the health endpoint reports it',
     async () => {
       expect((await service.call(ann, '/health')).json).toMatchObject({ status: 'ok' });
       await minio.end();

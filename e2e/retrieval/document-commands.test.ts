@@ -150,7 +150,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     },
   );
 
-  test('documents are deleted with one line each, and one that is absent keeps no other from being deleted', async () => {
+  test('documents are deleted with one line each, and an absent document does not prevent the deletion of others', async () => {
     using folder = temporaryFolder();
     for (const name of ['a.md', 'b.md', 'c.md']) writeFileSync(join(folder.path, name), 'An otter.');
     await create('shrinking');
@@ -197,7 +197,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
     expect(jobs).toEqual(expect.arrayContaining(items.map(({ job_id }) => job_id)));
     // No job has failed.
     expect(await offered('jobs', 'replay', ...caller, '')).toEqual([]);
-    // Another person has no collection, and nobody has none either.
+    // Neither another person nor a request without a caller sees a collection.
     expect(await offered('collection', 'get', '--as', 'eve', '--tenant', 'acme', '')).toEqual([]);
     expect(await offered('collection', 'get', '')).toEqual([]);
     expect(await offered('collection', 'get', ...caller, '--server', 'http://127.0.0.1:1', '')).toEqual([]);

@@ -1,6 +1,6 @@
 import { ExpectedRelations, type Fact } from '../relations/expected-relations.ts';
 
-/** Who asks, in plain names of one tenant. */
+/** The caller, with names of one tenant. */
 export type Asker = {
   readonly tenant: string;
   readonly user: string;
@@ -19,8 +19,8 @@ type ExpectedCollection = {
 };
 
 /**
- * What each caller may see, written from the contract and independently of the service: tenants are separate objects here,
- * so that nothing of one can count in another. Users, groups and collections have the same names in each.
+ * The rights of each caller, written from the contract and independently of the service: tenants are separate objects
+ * here, so that no data of one can affect another. Users, groups and collections have the same names in each.
  */
 export class ExpectedRights {
   readonly relations = new ExpectedRelations();

@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test('texts of a document are masked wherever they stand, also in a text of many checks', async () => {
+test('texts of a document are masked at any position, also in a text of many checks', async () => {
   await using guard = await open();
   const long = 'pay 4111 1111 or not, '.repeat(5_000);
   const texts = ['a title', '', 'card 4111 1111', 'plain words '.repeat(4_000), long];
@@ -84,7 +84,7 @@ test('a denied phrase at the end of a long text denies the document', async () =
   expect(decision).toEqual({ kind: 'denied', policyRevision: 'policy:1' });
 });
 
-test('a guard follows its target: a runtime that refuses it is unavailable, and a corrected one judges again', async () => {
+test('a guard follows changes of its target: it is unavailable while the runtime refuses the target, and checks again after a correction', async () => {
   await using guard = await open();
   await write(targetOf({ policyRevision: '2' }));
   const refused = await until('the check is refused', () =>

@@ -137,7 +137,7 @@ test('the masks of the pieces of a text are those of the whole text, with random
   expect(judged).toBeGreaterThan(refused);
 });
 
-test('a phrase that is denied is found wherever it stands in a long text', async () => {
+test('a denied phrase is found at any position in a long text', async () => {
   const { pieces } = loadedPolicies[6] ?? { pieces: undefined };
   if (pieces === undefined) throw new Error('the policy is missing');
   const phrase = `z${'q'.repeat(200)}z`;

@@ -117,7 +117,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the retrieval service
 
   verifies(
     ['retrieval:query:rerank-approved-only'],
-    'a query is reranked by the approved profile of its collection, and by none that is not approved',
+    'a query is reranked by the approved profile of its collection, and not by a profile that is not approved',
     async () => {
       await collection('ranked');
       await collection('unranked', { retrieval_defaults: { rerank_profile_id: 'not-approved' } });

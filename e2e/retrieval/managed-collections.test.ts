@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await ready('deleted')).status?.collectionId).toBe(again.metadata.uid);
   });
 
-  test('a resource that is deleted with the policy Retain leaves its collection, which another one takes over', async () => {
+  test('a resource that is deleted with the policy Retain leaves its collection, which another resource adopts', async () => {
     const { metadata } = await create('kept', { deletionPolicy: 'Retain' });
     await ready('kept');
     await platform.client.delete(kinds.collection, 'kept', { uid: metadata.uid });
@@ -177,7 +177,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await waitUntil('stolen', 'Ready', 'False OwnerDiffers');
   });
 
-  test('while the service is away a condition says so, and nothing is lost when it returns', async () => {
+  test('while the service is unavailable a condition reports it, and no change is lost when it returns', async () => {
     const port = await unusedPort();
     await using own = await startTestOperator({ config: { retrieval: access(`http://127.0.0.1:${port}`) } });
     const { metadata } = await create('patient', {}, own);
@@ -194,7 +194,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await read(metadata.uid)).status).toBe(404);
   });
 
-  test('an installation without a retrieval service says so and does not hold the deletion', async () => {
+  test('an installation without a retrieval service reports that in a condition and does not block the deletion', async () => {
     await using bare = await startTestOperator();
     const { metadata } = await create('nowhere', {}, bare);
     await waitUntil('nowhere', 'Ready', 'False RetrievalNotConfigured', bare);
@@ -202,7 +202,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await gone('nowhere', bare);
   });
 
-  test('an operator that is killed between any two writes is followed by one that reaches the same end', async () => {
+  test('after an operator is killed between any two writes its successor reaches the same final state', async () => {
     const endOf = async (deletionPolicy: 'Retain' | 'Delete', death?: LastCall) => {
       const mortal = mortalProcess(createHttpCollections({ ...access(), tokenFile: openTokenFile(tokenFile) }), death);
       const collections = { collections: mortal.collections, isApproved: () => true };
@@ -244,7 +244,7 @@ type LastCall = { readonly call: number; readonly moment: Moment };
 
 const clientWrites: ReadonlySet<string> = new Set(['create', 'patch', 'patchStatus', 'delete']);
 
-/** Everything that a process writes, in the resource server and in the service, until it dies at one of these calls. */
+/** The writes of a process to the resource server and to the service, until it is killed at one of these calls. */
 function mortalProcess(inner: ManagedCollections, death: LastCall | undefined) {
   let calls = 0;
   let dead = false;
@@ -309,7 +309,7 @@ async function relayTo(url: string, port: number): Promise<AsyncDisposable> {
   };
 }
 
-/** A port of which nothing listens. */
+/** A port on which no process listens. */
 async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test('texts are embedded through the gateway in the dimension of the profile, more texts than one batch too', async () => {
+test('texts are embedded through the gateway in the dimension of the profile, also more texts than one batch', async () => {
   const texts = Array.from({ length: 40 }, (_, index) => `документ ${index}`);
   const vectors = await models.embed(profile, 'passage', texts);
   expect(vectors).toHaveLength(40);
@@ -65,14 +65,14 @@ test('a text that the guardrail of the gateway denies is denied for every kind o
   await expect(models.complete('echo', { ...prompt, user: words.deniedInput })).rejects.toMatchObject(denied);
 });
 
-test('a text that no check of the gateway takes is refused, and a model that is not served is unavailable', async () => {
+test('a text that is larger than a check of the gateway accepts is refused, and a model that is not served is unavailable', async () => {
   await expect(models.embed(profile, 'query', ['x'.repeat(40_000)])).rejects.toMatchObject({ code: 'refused' });
   await expect(models.complete('nobody', prompt)).rejects.toMatchObject({ code: 'unavailable' });
   await using stranger = createGatewayModels({ url: new URL(world.gateway.service.url) });
   await expect(stranger.complete('echo', prompt)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('a gateway that is away makes the models unavailable', async () => {
+test('an unreachable gateway makes the models unavailable', async () => {
   await using away = createGatewayModels({ url: new URL('http://127.0.0.1:9'), pause: async () => undefined });
   await expect(away.embed(profile, 'query', ['x'])).rejects.toMatchObject({ code: 'unavailable' });
 });

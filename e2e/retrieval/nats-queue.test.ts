@@ -44,7 +44,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     };
   });
 
-  test('a hint that was published before is kept for a subscriber that comes later', async () => {
+  test('a published hint is kept for a later subscriber', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     await using publisher = queueAt(server.url);
@@ -57,7 +57,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await seen.promise;
   });
 
-  test('a server that comes back without its streams delivers hints again', async () => {
+  test('a server that restarts without its streams delivers hints again', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     await using queue = queueAt(server.url);
@@ -101,7 +101,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await until('it arrives', () => calls > 0);
   });
 
-  test('a queue can be disposed while its server is away', async () => {
+  test('a queue can be disposed while its server is unavailable', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     const queue = queueAt(server.url);
@@ -161,7 +161,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await queue.publish('jobs');
   });
 
-  test('a queue reaches a server with TLS by its authority, and no server of another one', async () => {
+  test('a queue connects to a TLS server with a certificate of its configured authority, and to no other server', async () => {
     using folder = temporaryFolder();
     const authority = createAuthority();
     const { certificate, key } = authority.issueServer({ commonName: 'nats' }, ['localhost']);
@@ -179,7 +179,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await expect(other.publish('jobs')).rejects.toBeInstanceOf(QueueUnavailableError);
   });
 
-  test('a queue that asks for TLS sends nothing to a server without it', async () => {
+  test('a queue that requires TLS sends nothing to a server without TLS', async () => {
     using folder = temporaryFolder();
     await using server = await startNats({ folder: folder.path });
     await using queue = queueAt(server.url.replace('nats:', 'tls:'));

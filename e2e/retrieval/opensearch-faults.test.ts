@@ -47,7 +47,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     await world.index.drop(partition);
   });
 
-  test('a deleted index is loaded again by the query that misses it', async () => {
+  test('a deleted index is loaded again by the next query', async () => {
     await using world = await openOpenSearchWorld(server);
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
@@ -58,7 +58,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect(world.source.loads).toBe(loads + 1);
   });
 
-  test('a partition whose place has changed is loaded into the new one, once the place is asked again', async () => {
+  test('a partition whose place has changed is loaded into the new place after the next read of the place', async () => {
     await using world = await openOpenSearchWorld({ ...server, placeMs: 0 });
     await using patient = await openOpenSearchWorld({ ...server, source: world.source });
     const reflects = await world.commit('p', three);
@@ -74,7 +74,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     }
   });
 
-  test('a partition that was loaded before its first query is not loaded by it, and follows', async () => {
+  test('a preloaded partition is not loaded again by its first query, and follows later changes', async () => {
     await using world = await openOpenSearchWorld(server);
     await world.commit('p', three);
     expect(await world.index.preload('p', new AbortController().signal)).toBe(true);
@@ -85,20 +85,20 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect([loads, world.source.loads]).toEqual([1, 1]);
   });
 
-  test('an index that another process made anew, and only in part, is not taken for the whole', async () => {
+  test('an index that another process recreated with only some partitions is not treated as complete', async () => {
     await using world = await openOpenSearchWorld(server);
     await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
     await ask(`/${world.alias}-index`, 'DELETE');
-    // The other process brings its own partition into a new index of the same name.
+    // The other process loads its own partition into a new index of the same name.
     const its = await world.source.commit('q', three);
     await other.index.candidates({ partition: 'q', reflects: its, labels: 'every', legs, window: 1 });
     const all = ['a', 'b', 'c'];
     expect(await found(world.index, reflects)).toEqual([all, all]);
   });
 
-  test('a foreign index under the name is refused, and no write goes to it', async () => {
+  test('a foreign index with the same name is refused and receives no write', async () => {
     await using world = await openOpenSearchWorld(server);
     await ask('/foreign', 'PUT', { aliases: { [world.alias]: {} } });
     const reflects = await world.commit('p', three);
@@ -108,7 +108,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     await ask('/foreign', 'DELETE');
   });
 
-  test('a write never creates an index of the name by itself', async () => {
+  test('a write does not create an index with the name of the alias', async () => {
     await using world = await openOpenSearchWorld(server);
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
@@ -117,7 +117,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect((await ask(`/_alias/${world.alias}`, 'GET')).status).toBe(200);
   });
 
-  test('two processes that bring the same changes into one index agree, and neither undoes the other', async () => {
+  test('two processes that write the same changes to one index agree, and neither reverts writes of the other', async () => {
     await using world = await openOpenSearchWorld(server);
     await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
     for (let version = 0; version < 8; version += 1) {
@@ -135,7 +135,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     }
   });
 
-  test('a suspended server gives no answer within the time, and answers after it', async () => {
+  test('a suspended server causes a timeout, and answers after it is resumed', async () => {
     await using world = await openOpenSearchWorld({ ...server, timeoutMs: 1_000, waitMs: 2_000 });
     const reflects = await world.commit('p', three);
     await until('the index is filled', async () => (await found(world.index, reflects)).length === 2);

@@ -35,7 +35,7 @@ export type OpenSearchServer = AsyncDisposable & {
   kill(): Promise<void>;
   /** Starts it again on the same port and data, and waits until it answers. */
   start(): Promise<void>;
-  /** What the server wrote so far. */
+  /** Output of the server so far. */
   log(): string;
 };
 
@@ -100,11 +100,11 @@ function writeConfiguration(folder: string, port: number): void {
     'transport.port': 0,
     'path.data': join(folder, 'data'),
     'path.logs': join(folder, 'logs'),
-    // The disk of a test machine may be almost full: that is not what the tests are about.
+    // Disk watermarks are off, because the disk of a test machine may be almost full.
     'cluster.routing.allocation.disk.threshold_enabled': false,
   };
   writeFileSync(join(config, 'opensearch.yml'), JSON.stringify(settings));
-  // The options that the server needs stay; a short life wants a small heap and no second compiler.
+  // Keeps the options that the server needs; a small heap and a single compiler suit a short-lived process.
   const options = readFileSync(join(config, 'jvm.options'), 'utf8')
     .split('\n')
     .filter((line) => /^(2\d-:|-Djava|-Dorg)/.test(line));

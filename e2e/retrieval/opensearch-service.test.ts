@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
   };
   const ask = (caller: TestCaller, collection: string, mode: string, of = service) =>
     of.call(caller, '/v1/query', { collection, text: 'hotels of the board', mode });
-  /** What a caller finds in each mode; a search that has to load a partition first may be repeated. */
+  /** The results of a caller in each mode; a search that first loads a partition may be repeated. */
   const find = (caller: TestCaller, collection: string, of = service) =>
     until('every mode is answered', async () => {
       const answers = await Promise.all(modes.map((mode) => ask(caller, collection, mode, of)));
@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     return ((await answer.json()) as { index: string }[]).map(({ index }) => index).sort();
   };
 
-  test('a document is found in each mode by its readers alone, follows its rights, and is gone once it is deleted', async () => {
+  test('a document is found in each mode by its readers only, a change of its rights takes effect, and a deleted document is not found', async () => {
     await create('handbook');
     expect(await find(ann, 'handbook')).toEqual(inEachMode());
     await service.ingest(ann, [
@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     });
   });
 
-  test('a reindex switches to an index of the other profile, and the one of the first profile is removed', async () => {
+  test('a reindex switches to an index of the other profile, and the index of the first profile is removed', async () => {
     const path = await create('moved');
     await service.ingest(ann, [documentOf('moved', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'moved')).toEqual(inEachMode('travel'));
@@ -131,7 +131,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     expect(await counted.json()).toMatchObject({ count: 0 });
   });
 
-  test('a deleted collection leaves nothing in OpenSearch, and the last one of a tenant not even the index', async () => {
+  test('a deleted collection leaves no entries in OpenSearch, and the index is deleted with the last collection of a tenant', async () => {
     const before = await indices();
     const eve = { user: 'eve', tenant: 'globex' };
     const body = { name: 'alone', visibility: 'public', embedding_profile_id: 'test-profile' };
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     });
   });
 
-  test('while OpenSearch is down a query is 503, documents are ingested, and it finds them once OpenSearch is back', async () => {
+  test('while OpenSearch is down queries get 503 and documents are ingested; queries find them after OpenSearch recovers', async () => {
     await create('outage');
     await service.ingest(ann, [documentOf('outage', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'outage')).toEqual(inEachMode('travel'));
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     await until('it is well again', async () => (await service.call(ann, '/health')).json['status'] === 'ok');
   });
 
-  test('a frozen OpenSearch gives 503 and no answer out of the past', async () => {
+  test('a query gets 503 and no stale answer while OpenSearch is frozen', async () => {
     await create('frozen');
     await service.ingest(ann, [documentOf('frozen', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'frozen')).toEqual(inEachMode('travel'));
@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     server.signal('SIGSTOP');
     try {
       await service.ingest(ann, [documentOf('frozen', 'travel', '', { op: 'delete', content: undefined })]);
-      // Threads of the server stop one after another; one that still runs can still answer, and answers the newest.
+      // Threads of the server stop one after another; a thread that still runs can still answer, with the newest state.
       await until('a query is refused', async () => {
         const { status, json } = await ask(ann, 'frozen', 'bm25');
         if (status === 200) past.push(...idsOf(json['items']));
@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     expect(await find(ann, 'frozen')).toEqual(inEachMode());
   });
 
-  test('indices that were lost are built again out of the database', async () => {
+  test('lost indices are rebuilt from the database', async () => {
     await create('lost');
     await service.ingest(ann, [documentOf('lost', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'lost')).toEqual(inEachMode('travel'));
@@ -201,7 +201,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     expect(await find(ann, 'lost')).toEqual(inEachMode('travel'));
   });
 
-  test('a service that is started again finds what the index has, and follows what was committed in between', async () => {
+  test('a restarted service uses the existing index and adds the changes that were committed in between', async () => {
     await create('again');
     await service.ingest(ann, [documentOf('again', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'again')).toEqual(inEachMode('travel'));
@@ -216,7 +216,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     expect(await indices()).toEqual(before);
   });
 
-  test('a copy of the database builds indices of its own, and neither service sees the other one', async () => {
+  test('a service on a copy of the database builds its own indices, and neither service sees data of the other', async () => {
     await create('copied');
     await service.ingest(ann, [documentOf('copied', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'copied')).toEqual(inEachMode('travel'));

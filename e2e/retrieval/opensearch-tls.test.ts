@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)(`OpenSearch behind TLS and a password${mi
     expect(log).not.toContain(credential.password);
   };
 
-  test('with the authority and the password documents are indexed and found, and a changed password is followed', async () => {
+  test('with the authority and the password documents are indexed and found, and a changed password takes effect', async () => {
     await using service = await start({ ca: 'ca.pem' });
     const created = { name: 'handbook', visibility: 'public', embedding_profile_id: 'test-profile' };
     expect((await service.call(ann, '/v1/collections', created)).status).toBe(201);
@@ -112,7 +112,7 @@ describe.skipIf(missing !== undefined)(`OpenSearch behind TLS and a password${mi
     }
   });
 
-  test('a wrong password is a 503 whose reason is in the log', async () => {
+  test('with a wrong password a query gets 503, and the log contains the reason', async () => {
     await using service = await start({ ca: 'ca.pem', password: 'wrong' });
     await expectRefused(service, /refuses the user, the password or the rights/);
   });

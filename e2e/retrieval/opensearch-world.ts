@@ -6,19 +6,19 @@ import type { SearchWorld } from '#search/testing/search-index-suite';
 
 type WorldOptions = {
   readonly url: URL;
-  /** Of the vectors; 4 as in generated entries when absent. */
+  /** Dimensions of the vectors; 4 when absent, as in generated entries. */
   readonly dimensions?: number;
-  /** Of another world, to share its index. */
+  /** Generation of another test world, to share its index. */
   readonly generation?: string;
   readonly source?: MemorySource;
   readonly timeoutMs?: number;
-  /** Waits for what a query must reflect; a slow machine does not decide unless a test shortens them. */
+  /** Timeout for the changes that a query must reflect; long enough for a slow machine unless a test shortens it. */
   readonly waitMs?: number;
-  /** Time after which the place is asked again. */
+  /** Time after which the place is read again. */
   readonly placeMs?: number;
 };
 
-/** An index of its own in a running OpenSearch, over a source in memory. Disposing leaves it there. */
+/** A separate index in a running OpenSearch, with a source in memory. Disposal does not delete the index. */
 export async function openOpenSearchWorld({
   url,
   dimensions = 4,
@@ -37,9 +37,9 @@ export async function openOpenSearchWorld({
     source,
     index,
     generation,
-    /** The name by which the index is asked. */
+    /** The alias that queries use. */
     alias: `test-${dimensions}-1-${generation}`,
-    /** Begins another generation, as another life of the database does. */
+    /** Begins another generation, as a restored or emptied database does. */
     renew() {
       place = { ...place, generation: randomBytes(8).toString('hex') };
     },
@@ -48,7 +48,7 @@ export async function openOpenSearchWorld({
       return source.commit(partition, changes);
     },
     async interrupt() {
-      // Its own connection, so that tests can share a server.
+      // Closes only this connection, so that tests can share a server.
       await connection[Symbol.asyncDispose]();
     },
     async [Symbol.asyncDispose]() {

@@ -5,8 +5,8 @@ import { measureRights } from './measure-rights.ts';
 import type { CallService } from './rights-steps.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('random steps of rights'), () => {
-  // That a correct service shows no difference is the figure retrieval-rights.
-  test('random steps see a service that forgets changes of access lists and groups', async () => {
+  // The figure retrieval-rights proves that a correct service shows no difference.
+  test('random steps detect a service that ignores changes of access lists and groups', async () => {
     await using opened = await openTestDatabase();
     const disturb =
       (call: CallService): CallService =>

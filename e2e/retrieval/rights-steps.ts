@@ -174,7 +174,7 @@ async function changeGrant(world: World, tenant: string, kind: 'add' | 'remove')
   const { service, ids } = world;
   const { relations } = rightsOf(world, tenant);
   const { name, owner } = pick(world, collections);
-  // A revoke mostly takes what is held.
+  // A revoke mostly names a relation that exists.
   const held = relations.facts.filter(
     ([, what, where]) => where === `collection:${name}` && /^(reader|writer)$/.test(what),
   );
@@ -286,7 +286,7 @@ function randomGrant(world: World): readonly [string, 'reader' | 'writer'] {
   return [pick(world, holders), world.random() < 0.7 ? 'reader' : 'writer'];
 }
 
-/** A user that a change concerns: the subject itself, or anybody. */
+/** A user that a change affects: the subject itself, or any user. */
 function userOf(world: World, subject: string): string {
   return subject.startsWith('user:') ? subject.slice('user:'.length) : pick(world, users);
 }

@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
       'retrieval:authz:pack-needs-read',
       'retrieval:error:forbidden',
     ],
-    'the owner of a collection lets a user read, and nobody else may let anybody read',
+    'only the owner of a collection can grant a user the right to read',
     async () => {
       const where = await create();
       const pack = { collection: where.id, text: 'words', mode: 'bm25', token_budget: 100 };
@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
       'retrieval:acl:user-not-agent',
       'retrieval:acl:same-agent-two-users',
     ],
-    'a grant to an agent opens the collection, and its users see what they themselves may see',
+    'a grant to an agent opens the collection to the agent, and its users see only documents that they may read themselves',
     async () => {
       const where = await create();
       await fill(where, 'sales', { groups: ['sales'] });
@@ -119,7 +119,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
 
   verifies(
     ['retrieval:acl:revoked-next-request', 'retrieval:authz:relationship-service', 'retrieval:role:reader-holders'],
-    'a relation that is added or removed in the store of relations counts at the next request',
+    'a relation that is added to or removed from the relation store takes effect at the next request',
     async () => {
       const where = await create({ acl_model: 'collection' });
       await fill(where, 'one', { groups: ['nobody'] });
@@ -144,7 +144,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
 
   verifies(
     ['retrieval:submit:write-right', 'retrieval:role:writer-integration'],
-    'writers submit, an integration service that writes among them; readers are refused',
+    'writers, including an integration service with write access, can submit; readers are refused',
     async () => {
       const where = await create();
       const submit = (caller: TestCaller) =>
@@ -217,7 +217,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
 
   verifies(
     ['retrieval:query:tenant-filter', 'retrieval:error:not-found', 'retrieval:collections-get:unknown'],
-    'collections of another tenant are absent, whatever groups and ids are the same there',
+    'collections of another tenant are not visible, even if groups and ids are equal there',
     async () => {
       const where = await create();
       await fill(where, 'one', { groups: ['staff'], principals: ['ann'] });
@@ -233,7 +233,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
     },
   );
 
-  test('a changed access list of a document counts at the next query, and only writers change it', async () => {
+  test('a changed access list of a document takes effect at the next query, and only writers can change it', async () => {
     const where = await create();
     await fill(where, 'one', { groups: ['staff'] });
     await post(ann, at(where, '/readers'), { user_id: 'bob' });
@@ -248,7 +248,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
     expect(await find(bob, where)).toEqual([]);
   });
 
-  test('administrators change groups of their tenant, and a membership counts at the next query', async () => {
+  test('administrators can change groups of their tenant, and a membership takes effect at the next query', async () => {
     const where = await create();
     await fill(where, 'one', { groups: ['night shift/berlin'] });
     await post(ann, at(where, '/readers'), { user_id: 'bob' });
@@ -265,7 +265,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
     expect(await post({ user: 'root' }, members, { group: 'night shift/berlin' })).toBe(400);
   });
 
-  test('hidden documents change neither the results nor the scores of those who may not see them', async () => {
+  test('hidden documents change neither the results nor the scores of callers who may not see them', async () => {
     const [alone, among] = [await create(), await create()];
     const text = (repeats: number): string => `${'words '.repeat(repeats)}${'other text '.repeat(20)}`;
     for (const where of [alone, among]) {

@@ -42,7 +42,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     expect((await whole.get('inside/a', small))?.byteLength).toBe(4);
   });
 
-  test('a bucket that does not exist is refused access, and its objects are not absent', async () => {
+  test('access to a bucket that does not exist is denied, and its objects are not reported as absent', async () => {
     await using store = await openS3Objects(server.options, { bucket: 'no-such-bucket', prefix: '' });
     for (const run of [
       () => store.put('a', bytes),
@@ -103,7 +103,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     },
   );
 
-  test('an object whose bytes stop coming is unreachable after the timeout or the end of its reader', async () => {
+  test('an object whose bytes stop arriving is unreachable after the timeout or the abort of its reader', async () => {
     const bucket = await server.createBucket();
     await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
     const options = { ...server.options, endpoint: new URL(proxy.url) };
@@ -121,7 +121,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     await expect(reading).rejects.toMatchObject(unavailable('unreachable'));
   });
 
-  test('a stopped S3 server is unreachable, and its objects are there when it comes back', async () => {
+  test('a stopped S3 server is unreachable, and its objects are available after a restart', async () => {
     using own = temporaryFolder();
     const first = await startMinio(own.path);
     const bucket = await first.createBucket();

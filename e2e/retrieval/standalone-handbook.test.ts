@@ -5,7 +5,7 @@ import { startCommand, startPlatform } from '../support/start-platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test.skipIf(missingPostgres !== undefined)(
-  onPostgres('the first start with retrieval loads the example collection, and a deleted one stays deleted'),
+  onPostgres('the first start with retrieval loads the example collection; a deleted one is not restored'),
   async () => {
     using folder = temporaryFolder();
     const data = join(folder.path, 'data');

@@ -13,23 +13,23 @@ type SchemathesisReport = {
   readonly failures: number;
 };
 
-/** A served API and what the tool is told of it. */
+/** A served API and the settings of the tool for it. */
 type TestedApi = {
   /** Address of the OpenAPI document. */
   readonly document: string;
-  /** Sent with each request. */
+  /** Headers of each request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Name of a file of this folder that says what the interface answers besides the tool's own defaults. */
+  /** Name of a file of this folder with the statuses of the interface that differ from the defaults of the tool. */
   readonly configFile: string;
   /** Values of parameters that exist, such as `path.policyId`. */
   readonly known: Readonly<Record<string, string>>;
-  /** Checks that this interface does not fulfil by its contract; the figure says why. */
+  /** Checks that the contract of this interface does not fulfil; the figure names the reason. */
   readonly excludedChecks?: readonly string[];
-  /** Cases of each operation and mode. */
+  /** Number of cases for each operation and mode. */
   readonly examples: number;
 };
 
-/** The tool in a Python of its own, or the reason why this machine has none. */
+/** The tool in a separate Python environment, or the reason why this machine has none. */
 export function prepareSchemathesis(): ReturnType<typeof preparePython> {
   return preparePython(fileURLToPath(new URL('requirements.txt', import.meta.url)));
 }

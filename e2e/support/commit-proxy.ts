@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from '#kit/testing/loopback';
 
-/** A proxy before PostgreSQL that loses answers of COMMIT, and some COMMITs before they arrive. */
+/** A proxy in front of PostgreSQL that drops answers to COMMIT, and some COMMITs before they reach the server. */
 export type CommitProxy = AsyncDisposable & {
   /** URL of the database through the proxy. */
   readonly url: string;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '#sql/testing/test-server';
 
-/** A PostgreSQL server that dies as of a power cut and starts again on its data, at the same address. */
+/** A PostgreSQL server that is killed as in a power failure and restarts on its data at the same address. */
 type CrashingDatabase = AsyncDisposable & {
   readonly url: string;
   readonly passwordFile: string;
@@ -12,7 +12,7 @@ type CrashingDatabase = AsyncDisposable & {
   restart(): Promise<void>;
 };
 
-/** @param folder an empty one, for the data */
+/** @param folder an empty folder for the data */
 export async function startCrashingDatabase(folder: string): Promise<CrashingDatabase> {
   let server: TestServer = await startTestServer({ folder });
   const { passwordFile } = server;

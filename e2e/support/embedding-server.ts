@@ -6,11 +6,11 @@ export const digestDimension = 8;
 
 type EmbeddingAnswers = {
   readonly vectorOf: (text: string) => readonly number[];
-  /** A text with it is refused. */
+  /** A text that contains this word is refused. */
   readonly refusedWord?: string;
 };
 
-/** A model gateway with embeddings alone. */
+/** A model gateway that serves only embeddings. */
 export async function startEmbeddings({
   vectorOf,
   refusedWord,
@@ -19,7 +19,7 @@ export async function startEmbeddings({
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));
     await new Promise((resolve) => incoming.once('close', resolve));
-    // The client was killed while it sent.
+    // The client was killed while it sent the request.
     if (!incoming.complete) return;
     const { input } = JSON.parse(Buffer.concat(parts).toString()) as { readonly input: readonly string[] };
     outgoing.setHeader('content-type', 'application/json');
@@ -34,7 +34,7 @@ export async function startEmbeddings({
   return { url, [Symbol.asyncDispose]: () => closeServer(server) };
 }
 
-/** A vector that depends on the text alone and says nothing about it. */
+/** A vector that depends only on the text and has no semantic meaning. */
 export function digestVector(text: string): readonly number[] {
   const bytes = createHash('sha256').update(text).digest();
   return Array.from({ length: digestDimension }, (_, at) => (bytes[at] ?? 0) - 127.5);

@@ -10,8 +10,8 @@ const run = promisify(execFile);
 type NpmPackage = { readonly ok: true; readonly folder: string } | { readonly ok: false; readonly reason: string };
 
 /**
- * A package of the npm registry with its dependencies, apart from those of this checkout, for a client that tests call as
- * its users do. It is kept in the cache folder of the user.
+ * A package of the npm registry with its dependencies, separate from those of this checkout, for a client that tests
+ * call as its users do. It is stored in the cache folder of the user.
  */
 export async function prepareNpmPackage(name: string, version: string): Promise<NpmPackage> {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
@@ -22,7 +22,7 @@ export async function prepareNpmPackage(name: string, version: string): Promise<
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'package.json'), '{ "private": true }\n');
-  // Dependencies that a package leaves to its users are not needed by its client, and scripts of packages are not run.
+  // The client does not need peer dependencies, and package scripts are not run.
   const words = ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', `${name}@${version}`];
   try {
     await run('npm', words, { cwd: root, timeout: 180_000 });

@@ -10,8 +10,8 @@ export type HttpProbe = {
 
 /**
  * Asks an address as the kubelet does: once in each period, and a status of 200 to 399 within the timeout is a success.
- * Ends when as many attempts in a row failed as the threshold says, for which the kubelet kills the container, or when
- * the signal is aborted and the container was kept.
+ * Ends when as many consecutive attempts failed as the threshold requires, after which the kubelet kills the container,
+ * or when the signal is aborted without a kill.
  */
 export async function probeAsKubelet(
   origin: string,

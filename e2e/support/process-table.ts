@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A running process of this machine, as Linux lists it. */
+/** A running process of this machine, as listed in /proc. */
 type ProcessEntry = { readonly pid: number; readonly parent: number; readonly command: string };
 
 function readEntry(pid: string): ProcessEntry | undefined {

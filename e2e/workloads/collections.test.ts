@@ -17,7 +17,7 @@ const missing = missingApiServer ?? missingPostgres;
 describe.skipIf(missing !== undefined)(onApiServer('collections of resources in a cluster'), () => {
   const world = useWorkloadWorld();
 
-  test('a Collection becomes a collection, and ends with its resource', async () => {
+  test('a Collection resource creates a collection, and its deletion removes the collection', async () => {
     const { client } = world.namespace;
     const tokenFile = join(world.folder, 'retrieval.token');
     writeFileSync(tokenFile, token);

@@ -6,7 +6,7 @@ import type { Stored } from '#resources/metadata';
 import { workloadLabels } from '../../operator/workloads/resources/workload-labels.ts';
 
 /**
- * Plays the endpoint controller: the Service of the workload sends requests to these pods. The real controller leaves
+ * Acts as the endpoint controller: the Service of the workload sends requests to these pods. The real controller leaves
  * out pods without a node, and here no node exists.
  */
 export async function setEndpoints(client: KubeClient, workload: string, pods: readonly Stored<Pod>[]): Promise<void> {

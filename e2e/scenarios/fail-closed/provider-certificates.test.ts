@@ -8,7 +8,7 @@ import { testProvider } from '#providers/test-provider';
 import { createAuthority, openAuthority } from '../../../hack/cluster/certificates/authority.ts';
 
 const now = new Date();
-/** Nobody trusts it. */
+/** An authority that is not trusted. */
 const strange = createAuthority(now);
 const trusted = getCACertificates('default');
 /** An authority that is valid today and has issued a certificate that is not. */
@@ -52,7 +52,7 @@ test('a provider with a valid certificate passes every step', async () => {
   expect(await tested(`https://127.0.0.1:${server.port}/v1`)).toEqual({ cause: undefined, failed: undefined });
 });
 
-test('a server that accepts connections and says nothing is a timeout, of the handshake or of the answer', async () => {
+test('a server that accepts connections and sends nothing causes a timeout of the handshake or of the answer', async () => {
   const silent = createTcpServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;

@@ -28,7 +28,7 @@ function shownBy(platform: Platform): string {
   return [platform.output(), readFileSync(join(platform.data, 'status.json'), 'utf8'), ...told, ...started].join('\n');
 }
 
-/** The arguments of a process; empty for one that has ended, as the process of a judgement does. */
+/** The arguments of a process; empty for one that has ended, such as the process of a bundle validation. */
 function commandLineOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

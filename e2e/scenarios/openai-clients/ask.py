@@ -1,4 +1,4 @@
-"""Reads one call per line of standard input, makes it with the official client, and writes what came of it."""
+"""Reads one call per line of standard input, makes it with the official client, and writes the result."""
 
 import json
 import sys
