@@ -8,7 +8,7 @@ const { OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: apiKey } = process.env;
 const portcullis = createOpenAICompatible({ name: 'portcullis', baseURL, apiKey });
 try {
   console.log((await generateText({ model: portcullis(model), prompt, maxRetries: 0 })).text);
-  // A stream reports its errors to onError, and not by throwing.
+  // A stream reports errors to onError and does not throw.
   let fault;
   const { textStream } = streamText({ model: portcullis(model), prompt, maxRetries: 0, onError: ({ error }) => (fault = error) });
   let streamed = '';

@@ -14,7 +14,7 @@ Decide = Callable[[str, list[str]], bool]
 
 
 def serve(decide: Decide, port: int) -> None:
-    """Serves on loopback until it is ended. A fault is status 4xx or 500: the runtime then lets nothing pass."""
+    """Serves on loopback until the process ends. A fault is status 4xx or 500: the runtime then passes no text."""
     token = os.environ.get("DETECTOR_TOKEN", "")
 
     class Handler(BaseHTTPRequestHandler):
@@ -48,7 +48,7 @@ def serve(decide: Decide, port: int) -> None:
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """No line for each request."""
+            """Disables the request log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     print(f"listening on http://127.0.0.1:{server.server_port}/check", flush=True)

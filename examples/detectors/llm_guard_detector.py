@@ -17,7 +17,7 @@ def decide(stage: str, texts: list[str]) -> bool:
             _, valid, _ = scan_prompt(prompt_scanners, text)
         else:
             _, valid, _ = scan_output(answer_scanners, "", text)
-        # No result of a scanner is not a pass.
+        # A missing scanner result does not count as a pass.
         if not valid:
             raise RuntimeError("no scanner answered")
         if not all(valid.values()):

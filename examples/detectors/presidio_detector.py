@@ -13,7 +13,7 @@ model = os.environ.get("PRESIDIO_MODEL")
 
 
 def engine() -> dict:
-    """The spaCy model of all languages, by name or path; without one Presidio loads its own."""
+    """The spaCy model for all languages, by name or path; without it Presidio loads its default model."""
     if model is None:
         return {}
     from presidio_analyzer.nlp_engine import NlpEngineProvider

@@ -1,4 +1,4 @@
-"""Stands in for llm-guard: the same calls, and scanners that refuse one word."""
+"""Stub of llm-guard with the same functions; its scanners refuse one word."""
 
 
 def scan_prompt(scanners: list, prompt: str) -> tuple[str, dict[str, bool], dict[str, float]]:
