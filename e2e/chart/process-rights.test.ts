@@ -8,6 +8,7 @@ import { createLogger } from '#kit/log/logger';
 import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
+import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -120,6 +121,7 @@ describe(title, () => {
     });
     await until('it leads', () => operator.events.includes('leading'));
     await declareCollection(client);
+    await declareAgentVersion(client);
     const replica = await startGatewayPod(namespace, folder, 'gateway-1');
     await client.create(kinds.guardrailPolicy, policyObject('guard'));
     await client.create(kinds.modelBinding, bindingObject('chat'));
@@ -195,6 +197,20 @@ describe(title, () => {
     await client.delete(kinds.collection, metadata.name, { uid });
     await until('the collection is released', async () => {
       return (await client.get(kinds.collection, metadata.name)) === undefined;
+    });
+  }
+
+  /** An AgentVersion that the operator judges: its status; nothing runs it, so that its deletion waits for nothing. */
+  async function declareAgentVersion(client: WorkloadNamespace['client']): Promise<void> {
+    const { apiVersion, kind, metadata, spec } = fullObjects.agentVersion;
+    const { uid } = (await client.create(kinds.agentVersion, { apiVersion, kind, metadata, spec })).metadata;
+    await until('the version is judged', async () => {
+      const found = await client.get<AgentVersion>(kinds.agentVersion, metadata.name);
+      return found?.status?.conditions?.some(({ type }) => type === 'Accepted');
+    });
+    await client.delete(kinds.agentVersion, metadata.name, { uid });
+    await until('the version is deleted', async () => {
+      return (await client.get(kinds.agentVersion, metadata.name)) === undefined;
     });
   }
 

@@ -84,7 +84,7 @@ const run = all.filter((one) => !isStart(one) && reasonsOf(one).length === 0);
 
 test('every block with commands has a label whose commands are known to the tests', () => {
   const labels = pages.flatMap((page) => readBlocks(readFileSync(join(root, page), 'utf8')).map(({ label }) => label));
-  const others = ['', 'yaml', 'json', 'ts', 'js', 'http', 'sh', ...consoles];
+  const others = ['', 'yaml', 'json', 'ts', 'js', 'http', 'sql', 'sh', ...consoles];
   expect(labels.filter((label) => !others.includes(label))).toEqual([]);
 });
 
@@ -161,6 +161,7 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
     write('policy.yaml', JSON.stringify(policyObject('guarded-chat')));
     mkdirSync(join(folder.path, 'charts'));
     symlinkSync(join(root, 'charts/portcullis'), join(folder.path, 'charts/portcullis'));
+    symlinkSync(join(root, 'examples'), join(folder.path, 'examples'));
     await until('the pods of the chart exist', () => kubectl(['get', 'pod', 'portcullis-postgres-0']).then(() => true));
   });
   afterAll(async () => {
