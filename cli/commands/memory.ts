@@ -22,8 +22,8 @@ type SearchOptions = ScopeOptions & {
 export function addMemory(program: Command): void {
   const memory = program.command('memory').description('memories of a person, taken from what the person says');
   const add = withScope(memory.command('add').description('send messages, and show the decision on each fact in them'))
-    .argument('<messages...>', 'what was said')
-    .addOption(new Option('--role <role>', 'who said it').choices(['user', 'assistant']).default('user'))
+    .argument('<messages...>', 'text of each message')
+    .addOption(new Option('--role <role>', 'role of the sender').choices(['user', 'assistant']).default('user'))
     .option('--no-infer', 'keep each message as it is instead of extracting facts');
   withOutput(withMemoryOptions(add)).action(addMessages);
   const search = withScope(memory.command('search').description('find the memories that belong to a question'))

@@ -97,7 +97,7 @@ test.each<[string, readonly Said[], string, RegExp]>([
   expect(agentVersionRow(version(conditions))).toMatchObject({ state: 'faulty', why: expect.any(String) });
 });
 
-test('a version that starts, drains or was not looked at waits, and for an operator where there is none', () => {
+test('a starting, draining or unprocessed version is waiting; without an operator the operator is the cause', () => {
   const starting = version([['Ready', 'False', 'Starting']]);
   expect(explain(starting)).toMatchObject({ state: 'starting', cause: { reason: 'Starting' } });
   expect(explain(starting, absent).cause?.reason).toBe('NoOperator');

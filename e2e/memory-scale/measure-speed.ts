@@ -37,6 +37,7 @@ export async function measureMemorySpeed({ memories, rounds, adds }: MemorySpeed
     const query = scaleText(round).split(' ').slice(1, 6).join(' ');
     const bare = await timed(() => fetchJson(`${listening}/request`, { query }));
     const search = await service.search(measured, { query });
+    if (search.found === 0) throw new Error('a search for words of stored memories found none');
     const searchable = await timed(() => addUntilFound(service, round));
     if (round === 0) continue;
     times.bare.push(bare);

@@ -35,7 +35,7 @@ export const agentErrors = {
   content_type_not_supported: error(
     415,
     invalid,
-    'A media type is none of those that the agent takes or gives.',
+    'The agent does not support a media type of the request.',
     'CONTENT_TYPE_NOT_SUPPORTED',
   ),
   not_acceptable: error(406, invalid, 'Accept must name application/json and text/event-stream.'),

@@ -1,4 +1,4 @@
-import { englishNonPlaces, englishWords } from './english-words.ts';
+import { englishNonPlaces, englishProfessions, englishWords } from './english-words.ts';
 import type { StatementLanguage } from './statement.ts';
 
 const am = "(?:I['’]?m|I am|I was|I['’]ve been|I have been)";
@@ -7,8 +7,6 @@ const fleeting =
   /^(?:it|that|this|these|those|you|your|yours|them|him|her|how|what|when|where|why|which|the way|the idea|the sound|everything|nothing|something|anything|to (?:see|know|hear|ask|talk|say|think|be|thank)|a (?:bit|lot|little|question|minute|moment|second|problem|look|feeling|hunch|chance|point|go)|no (?:idea|clue|time|problem|questions?)|(?:some|more|many|another|one|two|a few|any|an?|the|enough|no) (?:more )?(?:questions?|problems?|issues?|ideas?|trouble|time|doubts?|errors?|thoughts?|meetings?|calls?|headaches?|feelings?|plans?|news|work|things?|stuff|clue|answers?|response|reason|point|impression|sense|bug|request|suggestion|fun|good|great|nice|bad|rough|long|busy|day|weekend|evening|morning|week)|questions?|problems?|issues?|time|trouble|fun|been|had|got|seen|done|heard|tried|read|already|just|to)\b/i;
 const unsure =
   /^(?:not sure|sure|fine|good|ok|okay|well|great|sorry|afraid|glad|happy|sad|tired|bored|hungry|here|back|done|ready|late|busy|curious|confused|lost|stuck|kidding|joking|just|trying|looking|going|wondering|thinking|reading|writing|asking|talking|feeling|a (?:bit|little|lot|tad|mess|fool))\b/i;
-const professions =
-  '(?:\\p{L}+[ -]){0,3}(?:\\p{L}+(?:er|or|ist|ian|eer|ant|yst|ologist|smith|wright)|nurse|chef|cook|pilot|judge|architect|clerk|coach|monk|priest|surgeon|dentist|scientist|student|guard|maid|mechanic|tutor|agent|athlete|entrepreneur|freelancer|CEO|CTO|librarian|paramedic|vet|diplomat|poet|model|barista|researcher)';
 
 /** Statements of English speakers about themselves. */
 export const english: StatementLanguage = {
@@ -177,7 +175,7 @@ export const english: StatementLanguage = {
       topic: 'job',
     },
     {
-      pattern: new RegExp(`^${am}\\s+${now}an?\\s+(?<value>${professions}(?: (?:at|in|for|by) .+)?)$`, 'iu'),
+      pattern: new RegExp(`^${am}\\s+${now}an?\\s+(?<value>${englishProfessions}(?: (?:at|in|for|by) .+)?)$`, 'iu'),
       topic: 'job',
       except:
         /^(?:beginner|newcomer|non|lover|believer|supporter|user|reader|member|early riser|(?:\p{L}+ )*(?:person|lover|riser|user|member|vegetarian|speaker|beginner|smoker|drinker|father|mother|brother|sister|daughter|driver|owner|player|runner))\b/iu,
