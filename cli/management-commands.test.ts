@@ -323,6 +323,28 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
   expect(await json('provider', 'list')).toEqual({ items: [] });
 });
 
+test('labels and annotations that the management API cannot change are refused, and nothing is written', async () => {
+  const name = await createPolicy('unlabelled');
+  const runEdit = (command: string, ...more: readonly string[]) =>
+    runCli(['edit', 'gp', name, ...more], { data: platform.data, environment: { KUBE_EDITOR: command } });
+  const label = { labels: { team: 'a' }, annotations: { memo: 'b' } };
+  const labelled = manifestOfWord('unlabelled', 'second', { name, ...label });
+  for (const [end, member] of [
+    [await run(['apply', '-f', '-', ...overApi], labelled), 'metadata.labels'],
+    [await run(['apply', '-f', '-', ...overApi], manifestOfWord('unlabelled-too', 'word', label)), 'metadata.labels'],
+    [await runEdit('sed -i s/^spec:/"  annotations: {memo: b}\n"spec:/', ...overApi), ''],
+  ] as const) {
+    expect(end.code, end.stderr).toBe(2);
+    expect(end.stderr).toContain(member);
+  }
+  expect((await run(['history', name, '-o', 'name'])).stdout.trim().split('\n')).toHaveLength(1);
+  expect((await run(['apply', '-f', '-'], labelled)).code).toBe(0);
+  const removed = await runEdit('sed -i /team:/d', ...overApi);
+  expect(removed).toMatchObject({ code: 2, stderr: expect.stringContaining('team would be') });
+  expect((await json('get', 'gp', name)).metadata.labels).toMatchObject({ team: 'a' });
+  expect((await run(['apply', '-f', '-', ...overApi], labelled)).stdout).toContain('unchanged');
+});
+
 test('a repeated idempotency key has one effect; another command with it is a conflict', async () => {
   const key = ['--idempotency-key', 'a-key-of-this-test'];
   const name = await createPolicy('once');

@@ -5,7 +5,7 @@ import type { KubeClient } from '#kube/client/client';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { unguardedConfirmation } from '#resources/protection';
+import { confirmationOf } from '#resources/protection';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -47,7 +47,7 @@ export async function applyManifests(
   };
   const unguarded = await lostGuardrails(client, manifests);
   if (dryRun === undefined) await confirm(unguarded.map(unguardedEffect), options);
-  const confirmed = new Map(unguarded.map(({ metadata }) => [metadata.name, unguardedConfirmation(metadata)]));
+  const confirmed = new Map(unguarded.map(({ metadata }) => [metadata.name, confirmationOf(metadata)]));
   const warnings = await warningsOf(manifests, resources);
   warnings?.forEach(writeWarning);
   const results: ApplyResult[] = [];

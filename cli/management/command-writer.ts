@@ -3,7 +3,7 @@ import type { ApplyResult } from '#kube/apply/apply-manifest';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { idLabel, kinds } from '#resources/kinds';
+import { group, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
@@ -77,8 +77,9 @@ export function createCommandWriter({ api, reader, idempotencyKey, message }: Co
     refuseFailed(await awaitFinalOperation(api, operationId, recordingSeconds));
   }
 
-  async function applyPolicy({ metadata, spec }: GuardrailPolicy): Promise<ApplyResult> {
+  async function applyPolicy({ metadata, spec }: GuardrailPolicy, base?: Stored<Resource>): Promise<ApplyResult> {
     const current = await findPolicy(metadata.name, spec.displayName);
+    refuseOtherMetadata(kinds.guardrailPolicy, metadata, { current, base });
     refuseUncarried(metadata.name, spec, current);
     const { displayName: name, description, definition } = spec;
     if (current === undefined) {
@@ -122,7 +123,7 @@ export function createCommandWriter({ api, reader, idempotencyKey, message }: Co
     throw new CliError('conflict', 'The policy was deleted while it was created.');
   }
 
-  async function applyBinding(wanted: ModelBinding): Promise<ApplyResult> {
+  async function applyBinding(wanted: ModelBinding, base?: Stored<Resource>): Promise<ApplyResult> {
     const { name } = wanted.metadata;
     const current = await reader.get<ModelBinding>(kinds.modelBinding, name);
     if (current === undefined) {
@@ -132,6 +133,7 @@ export function createCommandWriter({ api, reader, idempotencyKey, message }: Co
       );
     }
     refuseStale(wanted.metadata, current);
+    refuseOtherMetadata(kinds.modelBinding, wanted.metadata, { current, base });
     const other = differingMember(current.spec, wanted.spec);
     if (other !== undefined) {
       throw new CliError(
@@ -152,10 +154,10 @@ export function createCommandWriter({ api, reader, idempotencyKey, message }: Co
     applyToBinding,
     setLifecycle,
     // The schema of the kind has validated the resource.
-    applyManifest: ({ kind, resource }) =>
+    applyManifest: ({ kind, resource }, base) =>
       kind.kind === kinds.guardrailPolicy.kind
-        ? applyPolicy(resource as GuardrailPolicy)
-        : applyBinding(resource as ModelBinding),
+        ? applyPolicy(resource as GuardrailPolicy, base)
+        : applyBinding(resource as ModelBinding, base),
   };
 }
 
@@ -186,6 +188,29 @@ function refuseUncarried(
     throw new CliError(
       'usage',
       `GuardrailPolicy ${name}: spec.${member} cannot be changed over the management API: remove it, or use --via resources.`,
+    );
+  }
+}
+
+/**
+ * The API has no labels and annotations of users: a manifest must not seem to change them. Annotations of the platform
+ * belong to the command itself.
+ */
+function refuseOtherMetadata(
+  { kind }: Kind,
+  wanted: Resource['metadata'],
+  { current, base }: { readonly current: Stored<Resource> | undefined; readonly base: Stored<Resource> | undefined },
+): void {
+  for (const member of ['labels', 'annotations'] as const) {
+    const now = current?.metadata[member] ?? {};
+    const added = Object.entries(wanted[member] ?? {}).filter(([key, value]) => now[key] !== value);
+    const removed = Object.entries(base?.metadata[member] ?? {}).filter(([key]) => wanted[member]?.[key] === undefined);
+    const [changed] = [...added, ...removed].map(([key]) => key).filter((key) => !key.startsWith(`${group}/`));
+    if (changed === undefined) continue;
+    throw new CliError(
+      'usage',
+      `${kind} ${wanted.name}: metadata.${member} cannot be changed over the management API, and ${changed} would be: ` +
+        'leave it as it is, or use --via resources.',
     );
   }
 }

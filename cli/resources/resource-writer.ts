@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { applyDesired } from '#kube/apply/apply';
 import { type ApplyResult, applyManifest } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
+import { withoutConfirmation } from '#kube/apply/without-confirmation';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
 import { type ChangeNote, changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
@@ -9,7 +10,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
-import { unguardedConfirmation } from '#resources/protection';
+import { confirmationOf } from '#resources/protection';
 import { CliError } from '../errors/cli-error.ts';
 
 export type DesiredGuardrail = {
@@ -42,10 +43,13 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       const apply = uuidv7();
       const spec = { ...binding.spec, guardrail, contentProfile, apply };
       // The command has already asked for confirmation before it removes a guardrail.
-      const confirmed = guardrail.mode === 'None' ? unguardedConfirmation(binding.metadata) : null;
+      const confirmed = guardrail.mode === 'None' ? confirmationOf(binding.metadata) : null;
       const confirmation = { [confirmUnguardedAnnotation]: confirmed };
       const desired = { spec, annotations: { ...noted(apply), ...confirmation } };
-      return unlessChanged(binding, () => applyDesired(client, kinds.modelBinding, binding, desired, 'generation'));
+      return unlessChanged(binding, async () => {
+        const current = guardrail.mode === 'None' ? await withoutConfirmation(client, binding) : binding;
+        return applyDesired(client, kinds.modelBinding, current, desired, 'generation');
+      });
     },
     async setLifecycle(policy, lifecycle) {
       refuseDeleting(policy);
@@ -53,9 +57,27 @@ export function createResourceWriter(client: KubeClient, note: ChangeNote): Reso
       const desired = { spec: { ...policy.spec, lifecycle, change }, annotations: noted(change) };
       await unlessChanged(policy, () => applyDesired(client, kinds.guardrailPolicy, policy, desired, 'generation'));
     },
-    applyManifest: (manifest, base) =>
-      applyManifest(client, manifest, { token: 'when_changed', note, ...(base === undefined ? {} : { base }) }),
+    async applyManifest(manifest, base) {
+      const current = losesGuardrail(manifest.resource) ? await unconfirmed(client, manifest, base) : base;
+      const written = { token: 'when_changed', note } as const;
+      return applyManifest(client, manifest, base === undefined ? written : { ...written, base: current ?? base });
+    },
   };
+}
+
+function losesGuardrail(resource: Resource): resource is ModelBinding {
+  return resource.kind === kinds.modelBinding.kind && (resource as ModelBinding).spec.guardrail.mode === 'None';
+}
+
+/** The binding that a manifest leaves unguarded, without the confirmation that the manifest sets again. */
+async function unconfirmed(
+  client: KubeClient,
+  { resource }: Pick<Manifest, 'resource'>,
+  base: Stored<Resource> | undefined,
+): Promise<Stored<Resource> | undefined> {
+  const read = base ?? (await client.get<ModelBinding>(kinds.modelBinding, resource.metadata.name));
+  const isSet = resource.metadata.annotations?.[confirmUnguardedAnnotation] !== undefined;
+  return read === undefined || !isSet ? base : withoutConfirmation(client, read as Stored<ModelBinding>);
 }
 
 /** @throws CliError conflict */

@@ -39,10 +39,13 @@ export const createdAnnotation = `${group}/created`;
 export const operatorFinalizer = `${group}/operator`;
 /**
  * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value is that of
- * `unguardedConfirmation`, so that it confirms the change of one generation and no other.
+ * `confirmationOf`, so that it confirms the change of one generation and no other.
  */
 export const confirmUnguardedAnnotation = `${group}/confirm-unguarded`;
-/** Annotation that confirms, with the value `true`, the deletion of an object that protects a model. */
+/**
+ * Annotation that confirms the deletion of an object that protects a model: `true` from a user, the value of
+ * `confirmationOf` from a command, which confirms only a deletion of one resource version.
+ */
 export const confirmDeletionAnnotation = `${group}/confirm-deletion`;
 /**
  * Annotation of a GuardrailPolicy under deletion that takes the deletion back: its value is the deletionTimestamp, so

@@ -17,11 +17,20 @@ const isCleanup = {
     'has(namespaceObject.metadata.deletionTimestamp)',
 };
 
-/** A deletion that was accepted before, or is confirmed by the annotation of the object. */
-const isConfirmed = {
-  name: 'isConfirmed',
-  expression: `has(oldObject.metadata.deletionTimestamp) || (${annotation('oldObject', confirmDeletionAnnotation)}) == 'true'`,
-};
+/**
+ * A deletion that was accepted before, or is confirmed by the annotation of the object: with `true`, or with
+ * UID.GENERATION for a deletion that names the resource version.
+ */
+const isConfirmed = [
+  { name: 'confirmation', expression: annotation('oldObject', confirmDeletionAnnotation) },
+  {
+    name: 'isConfirmed',
+    expression:
+      "has(oldObject.metadata.deletionTimestamp) || variables.confirmation == 'true' || " +
+      'has(request.options.preconditions) && has(request.options.preconditions.resourceVersion) && ' +
+      "variables.confirmation == oldObject.metadata.uid + '.' + string(oldObject.metadata.generation)",
+  },
+];
 
 const howToDelete = (kind: string): string =>
   `to delete it on purpose: kubectl annotate ${kind} ' + oldObject.metadata.name + ' ${confirmDeletionAnnotation}=true, ` +
@@ -68,7 +77,7 @@ export const protectionRules: readonly AdmissionRule[] = [
     operations: ['DELETE'],
     variables: [
       isCleanup,
-      isConfirmed,
+      ...isConfirmed,
       {
         name: 'isGuarding',
         expression: 'has(oldObject.status) && has(oldObject.status.pinned) && has(oldObject.status.pinned.policyId)',
@@ -93,7 +102,7 @@ export const protectionRules: readonly AdmissionRule[] = [
     params: kinds.modelBinding,
     variables: [
       isCleanup,
-      isConfirmed,
+      ...isConfirmed,
       {
         name: 'isUsed',
         expression:

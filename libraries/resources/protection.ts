@@ -4,12 +4,14 @@ import type { ModelBinding } from './model-binding.ts';
 
 type ConfirmedObject = { readonly uid: string; readonly generation: number };
 type Change = Pick<ModelBinding, 'metadata' | 'spec'>;
+/** The preconditions of a deletion, as far as they decide. */
+type DeletionConditions = { readonly resourceVersion?: string | undefined };
 
 /**
- * The value that confirms the next change of a binding: its uid and generation, separated by a dot. A binding that was
+ * The value that confirms the next change of an object: its uid and generation, separated by a dot. An object that was
  * changed or created again since needs another value, so that an exported object cannot repeat its confirmation.
  */
-export function unguardedConfirmation({ uid, generation }: ConfirmedObject): string {
+export function confirmationOf({ uid, generation }: ConfirmedObject): string {
   return `${uid}.${generation}`;
 }
 
@@ -17,7 +19,7 @@ export function unguardedConfirmation({ uid, generation }: ConfirmedObject): str
 export function unguardingProblem(before: Stored<Change>, after: Change): string | undefined {
   const { guardrail } = before.spec;
   if (guardrail.mode !== 'Policy' || after.spec.guardrail.mode !== 'None') return undefined;
-  const wanted = unguardedConfirmation(before.metadata);
+  const wanted = confirmationOf(before.metadata);
   const confirmation = after.metadata.annotations?.[confirmUnguardedAnnotation];
   const isNew = confirmation !== before.metadata.annotations?.[confirmUnguardedAnnotation];
   if (confirmation === wanted && isNew) return undefined;
@@ -35,8 +37,11 @@ export function isGuarding({ status }: Pick<ModelBinding, 'status'>): boolean {
 }
 
 /** Why the deletion of a binding is refused: it guards a model, and the deletion is not confirmed. */
-export function bindingDeletionProblem(binding: ModelBinding): string | undefined {
-  if (!isGuarding(binding) || isConfirmed(binding)) return undefined;
+export function bindingDeletionProblem(
+  binding: Stored<ModelBinding>,
+  conditions: DeletionConditions,
+): string | undefined {
+  if (!isGuarding(binding) || isConfirmed(binding, conditions)) return undefined;
   return (
     `the ModelBinding guards the model ${binding.spec.model.alias}, which would not be served any more; to delete it ` +
     `on purpose: portcullis delete modelbinding ${binding.metadata.name}`
@@ -48,12 +53,13 @@ export function bindingDeletionProblem(binding: ModelBinding): string | undefine
  * @param bindings every binding of the namespace
  */
 export function policyDeletionProblem(
-  policy: Pick<Resource, 'metadata'>,
+  policy: Stored<Resource>,
   bindings: readonly ModelBinding[],
+  conditions: DeletionConditions,
 ): string | undefined {
   const { name } = policy.metadata;
   const users = bindings.filter((binding) => refersTo(binding, name)).map(({ metadata }) => metadata.name);
-  if (users.length === 0 || isConfirmed(policy)) return undefined;
+  if (users.length === 0 || isConfirmed(policy, conditions)) return undefined;
   return (
     `${users.map((user) => `the ModelBinding ${user}`).join(', ')} refers to the GuardrailPolicy ${name}; to delete it ` +
     `on purpose: portcullis delete guardrailpolicy ${name}`
@@ -65,7 +71,12 @@ function refersTo({ metadata, spec }: ModelBinding, policy: string): boolean {
   return !isLeaving && spec.guardrail.mode === 'Policy' && spec.guardrail.policyRef.name === policy;
 }
 
-/** A deletion that was accepted before needs no confirmation. */
-function isConfirmed({ metadata }: Pick<Resource, 'metadata'>): boolean {
-  return metadata.deletionTimestamp !== undefined || metadata.annotations?.[confirmDeletionAnnotation] === 'true';
+/**
+ * A deletion that was accepted before needs no confirmation. The value of `confirmationOf` confirms only a deletion that
+ * names the resource version: what an interrupted command leaves behind allows no deletion by name.
+ */
+function isConfirmed({ metadata }: Stored<Resource>, { resourceVersion }: DeletionConditions): boolean {
+  const confirmation = metadata.annotations?.[confirmDeletionAnnotation];
+  const isOfCommand = resourceVersion !== undefined && confirmation === confirmationOf(metadata);
+  return metadata.deletionTimestamp !== undefined || confirmation === 'true' || isOfCommand;
 }

@@ -26,15 +26,15 @@ export function refuseUnguarding(
 export function refuseDeletion(
   store: Pick<ResourceStore, 'list'>,
   current: StoredObject,
-  decision: WriteDecision,
+  { decision, resourceVersion }: { readonly decision: WriteDecision; readonly resourceVersion?: string | undefined },
 ): WriteDecision {
   const { kind } = current;
   const object = decodeStoredObject(current);
   const problem =
     kind.kind === kinds.modelBinding.kind
-      ? bindingDeletionProblem(bindingOf(object))
+      ? bindingDeletionProblem(bindingOf(object), { resourceVersion })
       : kind.kind === kinds.guardrailPolicy.kind
-        ? policyDeletionProblem(object, allBindings(store))
+        ? policyDeletionProblem(object, allBindings(store), { resourceVersion })
         : undefined;
   if (problem !== undefined) throw invalid(kind, current.name, [{ field: 'metadata', message: problem }]);
   return decision;

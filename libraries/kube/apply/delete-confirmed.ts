@@ -1,28 +1,49 @@
 import { confirmDeletionAnnotation, type Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
+import { confirmationOf } from '#resources/protection';
 import type { KubeClient } from '../client/client.ts';
-import { KubeError } from '../client/kube-error.ts';
+import { isKubeError, KubeError } from '../client/kube-error.ts';
 import type { KubeObject } from '../client/kube-object.ts';
 import { applyDesired } from './apply.ts';
 
 type DeletingClient = Pick<KubeClient, 'get' | 'patch' | 'delete'>;
 
+/** Attempts for an object whose status other writers change. */
+const maxAttempts = 5;
+
 /**
  * Deletes an object that protects a model, after a user has confirmed the deletion: sets the annotation that confirms
- * it. The confirmation of a deletion that failed is removed again, so that it confirms no later deletion.
+ * the deletion of this generation, and deletes the resource version that carries it. The confirmation of a deletion that
+ * failed is removed again; one that an interrupted command leaves behind allows no deletion by name.
+ * @throws KubeError precondition_failed or conflict if the object has another generation than the user saw
  */
 export async function deleteConfirmed(client: DeletingClient, kind: Kind, object: Stored<KubeObject>): Promise<void> {
   const { name, uid, deletionTimestamp, annotations } = object.metadata;
-  // A confirmation that exists already was set by the user, for example in a manifest.
+  // A confirmation of the user, for example in a manifest.
   if (deletionTimestamp !== undefined || annotations?.[confirmDeletionAnnotation] === 'true') {
     return client.delete(kind, name, { uid });
   }
   try {
-    await applyDesired(client, kind, object, { annotations: { [confirmDeletionAnnotation]: 'true' } }, 'generation');
-    await client.delete(kind, name, { uid });
+    await deleteVersion(client, kind, object);
   } catch (error) {
     await takeBack(client, kind, object, error);
     throw error;
+  }
+}
+
+async function deleteVersion(client: DeletingClient, kind: Kind, object: Stored<KubeObject>): Promise<void> {
+  const { name, uid, generation } = object.metadata;
+  const annotations = { [confirmDeletionAnnotation]: confirmationOf(object.metadata) };
+  let confirmed = await applyDesired(client, kind, object, { annotations }, 'generation');
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.delete(kind, name, { uid, resourceVersion: confirmed.metadata.resourceVersion });
+    } catch (error) {
+      if (!isKubeError(error, 'conflict') || attempt === maxAttempts) throw error;
+      const live = await client.get(kind, name);
+      if (live?.metadata.uid !== uid || live.metadata.generation !== generation) throw error;
+      confirmed = live;
+    }
   }
 }
 
@@ -40,7 +61,7 @@ async function takeBack(
     await applyDesired(client, kind, live, { annotations: { [confirmDeletionAnnotation]: null } }, 'generation');
   } catch {
     if (!(cause instanceof KubeError)) return;
-    const left = `the annotation ${confirmDeletionAnnotation} of ${kind.kind} ${name} may be left, and allows its deletion: remove it`;
+    const left = `the annotation ${confirmDeletionAnnotation} of ${kind.kind} ${name} may be left: remove it`;
     throw new KubeError(cause.code, `${cause.message}; ${left}`, cause.details, { cause });
   }
 }

@@ -1,10 +1,11 @@
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { unguardedConfirmation } from '#resources/protection';
+import { confirmationOf } from '#resources/protection';
 import type { JsonPatchOperation, KubeClient } from '../client/client.ts';
 import { isKubeError } from '../client/kube-error.ts';
 import { patchAnnotated } from './patch-annotated.ts';
+import { withoutConfirmation } from './without-confirmation.ts';
 
 /** Attempts for a binding whose generation other writers change. */
 const maxAttempts = 5;
@@ -23,9 +24,10 @@ export async function patchUnguarded(
     const live = await client.get<ModelBinding>(kind, name);
     if (live === undefined) return client.patch<ModelBinding>(kind, name, change);
     const { generation } = live.metadata;
-    const confirmation = { [confirmUnguardedAnnotation]: unguardedConfirmation(live.metadata) };
+    const confirmation = { [confirmUnguardedAnnotation]: confirmationOf(live.metadata) };
     const isRead = { op: 'test', path: '/metadata/generation', value: generation } as const;
     try {
+      await withoutConfirmation(client, live);
       return await patchAnnotated<ModelBinding>(client, kind, name, confirmation, [isRead, ...change]);
     } catch (error) {
       if (!isKubeError(error, 'precondition_failed') || attempt === maxAttempts) throw error;

@@ -140,7 +140,9 @@ async function answerObject(
       const deletion = { kind, name, options: body, now: options.clock.date() };
       const decide = (current: StoredObject | undefined) => {
         const decision = decideDelete(deletion, current);
-        return current === undefined ? decision : refuseDeletion(store, current, decision);
+        if (current === undefined) return decision;
+        const { resourceVersion } = body.preconditions ?? {};
+        return refuseDeletion(store, current, { decision, resourceVersion });
       };
       const { object, act } = await store.change(kind, name, decide, mode);
       if (act === 'remove') return sendJson(outgoing, 200, deleted(kind, name, object.metadata.uid));

@@ -1,4 +1,5 @@
 import { patchAnnotated } from '#kube/apply/patch-annotated';
+import { withoutConfirmation } from '#kube/apply/without-confirmation';
 import type { JsonPatchOperation, KubeClient } from '#kube/client/client';
 import { isKubeError, type KubeErrorCode } from '#kube/client/kube-error';
 import { changeNoteAnnotation, writeChangeNote } from '#resources/change-note';
@@ -6,7 +7,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { unguardedConfirmation } from '#resources/protection';
+import { confirmationOf } from '#resources/protection';
 import { newPolicyObject } from '../policies/make-policy.ts';
 import type { CommandRecord, CommandWrite, WrittenGeneration } from './command-record.ts';
 import { findWritten } from './find-written.ts';
@@ -71,14 +72,17 @@ function write(
 }
 
 /** An unbind is an explicit command of the API, which confirms itself. */
-function writeBinding(
+async function writeBinding(
   client: Pick<KubeClient, 'get' | 'patch'>,
   operationId: string,
   wanted: CommandWrite & { readonly type: 'write_binding' },
 ): Promise<Stored<ModelBinding>> {
   const { objectName, guardrail, contentProfile } = wanted;
-  const confirmation = guardrail.mode === 'None' ? { [confirmUnguardedAnnotation]: unguardedConfirmation(wanted) } : {};
+  const confirmation = guardrail.mode === 'None' ? { [confirmUnguardedAnnotation]: confirmationOf(wanted) } : {};
   const annotations = { ...annotationsOf(wanted, operationId), ...confirmation };
+  const live = guardrail.mode === 'None' ? await client.get<ModelBinding>(kinds.modelBinding, objectName) : undefined;
+  const isRead = live?.metadata.uid === wanted.uid && live.metadata.generation === wanted.generation;
+  if (isRead) await withoutConfirmation(client, live);
   return patchAnnotated(client, kinds.modelBinding, objectName, annotations, [
     ...testsOf(wanted),
     { op: 'replace', path: '/spec/guardrail', value: guardrail },

@@ -33,6 +33,70 @@ export function testProtection(client: ClientSource): void {
     }
   });
 
+  test('a guardrail is removed although its binding already has the annotation that confirms it', async () => {
+    const { uid, generation } = (await createGuarded('unguard-noted', { other: 'kept' })).metadata;
+    const path = '/metadata/annotations/portcullis.dev~1confirm-unguarded';
+    const noted = [{ op: 'add', path, value: `${uid}.${generation}` }] as const;
+    await client().patch(bindings, 'unguard-noted', noted);
+    await expectRefused('invalid', client().patch(bindings, 'unguard-noted', [...noted, setUnguarded]));
+    const open = await patchUnguarded(client(), 'unguard-noted', [setUnguarded]);
+    expect(open).toMatchObject({
+      metadata: { annotations: { other: 'kept', 'portcullis.dev/confirm-unguarded': `${uid}.${generation}` } },
+      spec: { guardrail: { mode: 'None' } },
+    });
+  });
+
+  test('the confirmation that an interrupted deletion leaves behind allows no deletion by name, and the deletion is repeated', async () => {
+    const created = await createGuarded('delete-killed');
+    const pinned = { generationId: 'one', policyId: 'p', policyRevision: 1 };
+    const guarding = await applyStatus(client(), bindings, created, { pinned });
+    const { uid, generation } = guarding.metadata;
+    const path = '/metadata/annotations';
+    const value = { 'portcullis.dev/confirm-deletion': `${uid}.${generation}` };
+    const left = await client().patch(bindings, 'delete-killed', [{ op: 'add', path, value }]);
+    await expectRefused('invalid', client().delete(bindings, 'delete-killed', { uid }));
+    const later = [{ op: 'replace', path: '/spec/replicas', value: 2 }] as const;
+    const changed = await client().patch<ModelBinding>(bindings, 'delete-killed', later);
+    const { resourceVersion } = changed.metadata;
+    await expectRefused('invalid', client().delete(bindings, 'delete-killed', { uid, resourceVersion }));
+    const old = { uid, resourceVersion: left.metadata.resourceVersion };
+    await expectRefused('conflict', client().delete(bindings, 'delete-killed', old));
+    await deleteConfirmed(client(), bindings, changed);
+    expect(await client().get(bindings, 'delete-killed')).toBeUndefined();
+  });
+
+  test('a confirmed deletion is repeated when the status changed meanwhile, and refused when the spec did', async () => {
+    for (const part of ['status', 'spec'] as const) {
+      const name = `delete-beside-${part}`;
+      const created = await createGuarded(name);
+      const guarding = await applyStatus(client(), bindings, created, {
+        pinned: { generationId: 'one', policyId: 'p', policyRevision: 1 },
+      });
+      let deletions = 0;
+      const racing: Pick<KubeClient, 'get' | 'patch' | 'delete'> = {
+        ...client(),
+        async delete(...words) {
+          deletions += 1;
+          if (deletions === 1 && part === 'status') {
+            const live = await client().get<ModelBinding>(bindings, name);
+            if (live !== undefined)
+              await applyStatus(client(), bindings, live, { ...live.status, observedGeneration: 1 });
+          }
+          if (deletions === 1 && part === 'spec') {
+            await client().patch(bindings, name, [{ op: 'replace', path: '/spec/replicas', value: 2 }]);
+          }
+          return client().delete(...words);
+        },
+      };
+      const deleted = deleteConfirmed(racing, bindings, guarding);
+      if (part === 'spec') await expectRefused('conflict', deleted);
+      else await deleted;
+      const left = await client().get(bindings, name);
+      expect([part, deletions, left === undefined]).toEqual(part === 'spec' ? [part, 1, false] : [part, 2, true]);
+      expect(left?.metadata.annotations?.['portcullis.dev/confirm-deletion']).toBeUndefined();
+    }
+  });
+
   test('a confirmation counts for one change: an exported unguarded binding does not remove a later guardrail', async () => {
     const guarded = await createGuarded('unguard-again');
     const exported = await patchUnguarded(client(), 'unguard-again', [setUnguarded]);
