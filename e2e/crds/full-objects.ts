@@ -106,6 +106,9 @@ const modelBinding: ModelBinding = {
     contentProfile: 'gateway-1.5.0-chat-webhook-v2',
     replicas: 1,
     extraRequestKeys: ['top_k'],
+    judge: ['toolCalls', 'all'],
+    unjudged: 'Refuse',
+    longConversations: 'Split',
     apply: 'token',
   },
   status: {
@@ -175,6 +178,9 @@ const gatewayRoute: GatewayRoute = {
     workload: 'g-0123456789abcdef0123',
     upstream: { provider: 'echo', endpoint: 'http://echo.test.svc/v1', model: 'echo', credential: 'echo-key' },
     extraRequestKeys: ['top_k'],
+    judge: ['toolCalls'],
+    unjudged: 'Refuse',
+    longConversations: 'Split',
     refused: {
       token: 'earlier',
       contentDigest: digest,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { judgedTextKinds } from '#contracts/judged-texts';
 import { definitionSchema } from '#contracts/policy';
 import { root } from '../../hack/check/run-tool.ts';
 import { sampleBundle } from '../support/sample-policy.ts';
@@ -25,25 +26,33 @@ function textOf(code: string): string {
 }
 
 let world: GuardedGateway;
+/** The same policy on a route that has every kind of text judged. */
+let judging: GuardedGateway;
 beforeAll(async () => {
-  world = await startGuardedGateway({ bundle: sampleBundle(definitionSchema.parse(example.spec.definition)) });
-  return () => world[Symbol.asyncDispose]();
+  const bundle = sampleBundle(definitionSchema.parse(example.spec.definition));
+  world = await startGuardedGateway({ bundle });
+  judging = await startGuardedGateway({ bundle, change: (route) => ({ ...route, judge: [...judgedTextKinds] }) });
+  return () => Promise.all([world[Symbol.asyncDispose](), judging[Symbol.asyncDispose]()]);
 });
 
 type Answer = { readonly status: number; readonly text: string; readonly reached: string | undefined };
 
 /** Sends a request with these members; `reached` is the body that the provider received. */
-async function ask(members: Readonly<Record<string, unknown>>, message: unknown = { content: 'hi' }): Promise<Answer> {
+async function ask(
+  members: Readonly<Record<string, unknown>>,
+  message: unknown = { content: 'hi' },
+  { url, key, upstream }: GuardedGateway = world,
+): Promise<Answer> {
   let reached: string | undefined;
   const choices = [{ index: 0, message: { role: 'assistant', ...Object(message) }, finish_reason: 'stop' }];
   const body = JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'scripted', choices });
-  world.upstream.play(({ text }) => {
+  upstream.play(({ text }) => {
     reached = text;
     return { kind: 'raw', body, contentType: 'application/json' };
   });
-  const answer = await fetch(`${world.url}/v1/chat/completions`, {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: alias, messages: [{ role: 'user', content: 'hi' }], ...members }),
   });
   return { status: answer.status, text: await answer.text(), reached };
@@ -81,4 +90,18 @@ describe('what docs/not-protected.md lists', () => {
     expect(status).toBe(200);
     expect(JSON.parse(text).choices[0].message).toMatchObject(message);
   });
+
+  test.each(rowsOf('Members of a request').slice(0, -2))(
+    'where the binding has every kind of text judged, a request is denied with the phrase in: %s',
+    async (_, code) => {
+      expect(await ask(JSON.parse(code), undefined, judging)).toMatchObject({ status: 403, reached: undefined });
+    },
+  );
+
+  test.each(rowsOf('Members of an answer'))(
+    'where the binding has every kind of text judged, an answer is denied with the phrase in: %s',
+    async (_, code) => {
+      expect(await ask(asking('hi'), JSON.parse(code), judging)).toMatchObject({ status: 403 });
+    },
+  );
 });

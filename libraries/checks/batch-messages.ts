@@ -1,4 +1,5 @@
 import type { CheckMessage } from '#contracts/checks';
+import type { Stage } from '#contracts/policy';
 
 /**
  * Splits messages into checks within the limits. The messages are judged independently, so they may go into several
@@ -7,11 +8,12 @@ import type { CheckMessage } from '#contracts/checks';
 export function batchMessages<M extends CheckMessage>(
   messages: readonly M[],
   limits: { readonly maxMessages: number; readonly maxBodyBytes: number },
+  stage: Stage = 'request',
 ): readonly (readonly M[])[] {
   const batches: M[][] = [];
   let bytes = 0;
   for (const message of messages) {
-    const size = messageBytes(message);
+    const size = messageBytes(message, stage);
     const last = batches.at(-1);
     if (last === undefined || last.length >= limits.maxMessages || bytes + size > limits.maxBodyBytes) {
       batches.push([message]);
@@ -24,14 +26,27 @@ export function batchMessages<M extends CheckMessage>(
   return batches;
 }
 
-/** The size of a check of this message alone, in bytes. */
+/** The size of a check of a request with this message alone, in bytes. */
 export function checkBytes(message: CheckMessage): number {
-  return wrappingBytes + messageBytes(message);
+  return wrappingBytes + messageBytes(message, 'request');
+}
+
+/** The number of messages of one check of all of them, and its size in bytes. */
+export function checksSize(
+  messages: readonly CheckMessage[],
+  stage: Stage,
+): { readonly messages: number; readonly bytes: number } {
+  return {
+    messages: messages.length,
+    bytes: messages.reduce((bytes, message) => bytes + messageBytes(message, stage), wrappingBytes),
+  };
 }
 
 /** Bytes that a check needs around its messages; each message after the first adds a comma. */
 const wrappingBytes = Buffer.byteLength('{"body":{"messages":[]}}') - 1;
+/** In a check of an answer, each message is the member of an answer variant. */
+const variantBytes = Buffer.byteLength('{"message":}');
 
-function messageBytes({ role, content }: CheckMessage): number {
-  return Buffer.byteLength(JSON.stringify({ role, content })) + 1;
+function messageBytes({ role, content }: CheckMessage, stage: Stage): number {
+  return Buffer.byteLength(JSON.stringify({ role, content })) + 1 + (stage === 'response' ? variantBytes : 0);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { judgedKindsSchema, longConversationsSchema, unjudgedSchema } from '#contracts/judged-texts';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
@@ -93,6 +94,15 @@ export const gatewayRouteSpecSchema = z.strictObject({
     .array(codePoints(0, 128))
     .max(64)
     .describe('extraRequestKeys are additional request members that are forwarded to the provider.'),
+  judge: judgedKindsSchema
+    .optional()
+    .describe('judge lists the sorts of text that are judged in addition to the texts of the contract.'),
+  unjudged: unjudgedSchema
+    .optional()
+    .describe('unjudged Refuse refuses requests and answers with text that is not judged.'),
+  longConversations: longConversationsSchema
+    .optional()
+    .describe('longConversations Split judges a conversation over the limits in groups of messages.'),
   refused: refusedSchema
     .optional()
     .describe('refused is the last application that a replica rejected after its route was written.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
+import { judgeSchema, longConversationsSchema, unjudgedSchema } from '#contracts/judged-texts';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
@@ -49,6 +50,15 @@ const modelBindingSpecSchema = z.strictObject({
     .max(64)
     .optional()
     .describe('extraRequestKeys are additional request members that are forwarded to the provider.'),
+  judge: judgeSchema
+    .optional()
+    .describe('judge lists further sorts of text that the policy judges; all means every sort.'),
+  unjudged: unjudgedSchema
+    .optional()
+    .describe('unjudged Refuse refuses requests and answers with text that is not judged; Forward is the default.'),
+  longConversations: longConversationsSchema
+    .optional()
+    .describe('longConversations Split judges a conversation over the limits in groups; Refuse is the default.'),
   apply: z.string().max(128).optional().describe('apply is a free token: a new value applies once more.'),
 });
 

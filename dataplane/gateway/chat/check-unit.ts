@@ -3,13 +3,19 @@ import type { CheckMessage } from '#contracts/checks';
 export type BodyRange = { readonly start: number; readonly end: number };
 
 /**
- * The place of the text of a check message in the request body: none, one JSON string, or several parts of a list. In
- * the last case the first part receives the masked text and the others are removed.
+ * The place of the text of a check message in the body.
+ * - `absent`: there is no text.
+ * - `string`: one JSON string.
+ * - `parts`: several parts of a list; the first receives the masked text and the others are removed.
+ * - `nested`: a JSON string inside of `text`, the JSON text that the string at `outer` holds.
+ * - `fixed`: text that cannot be replaced without another meaning, such as a name or a number. A mask of it is a deny.
  */
 export type TextPlace =
   | { readonly kind: 'absent' }
   | { readonly kind: 'string'; readonly string: BodyRange }
-  | { readonly kind: 'parts'; readonly string: BodyRange; readonly others: readonly BodyRange[] };
+  | { readonly kind: 'parts'; readonly string: BodyRange; readonly others: readonly BodyRange[] }
+  | { readonly kind: 'nested'; readonly outer: BodyRange; readonly text: Buffer; readonly string: BodyRange }
+  | { readonly kind: 'fixed' };
 
 /** One message of a check and its place in the body (`client:prepare:position-table`). */
 export type CheckUnit = CheckMessage & { readonly place: TextPlace };

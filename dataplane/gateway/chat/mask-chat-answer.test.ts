@@ -12,7 +12,12 @@ function mask(body: string, content: string, structured = false): string | undef
   const bytes = Buffer.from(body);
   const read = readChatAnswer(bytes);
   if (read === undefined) throw new Error('not an answer');
-  return maskChatAnswer(bytes, read, { content, refusal: read.refusal }, structured)?.toString('utf8');
+  return maskChatAnswer(
+    bytes,
+    read,
+    { content, refusal: read.refusal, edits: [], judgedMembers: new Set() },
+    structured,
+  )?.toString('utf8');
 }
 
 describe('a masked answer', () => {

@@ -1,4 +1,5 @@
 import type { JsonNode } from '#kit/json/parse-tree';
+import { type Edit, splice } from '#kit/json/splice';
 import type { ChatAnswer } from './read-chat-answer.ts';
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -23,8 +24,16 @@ const keptOfRoot: ReadonlySet<string> = new Set([
 const keptOfChoice: ReadonlySet<string> = new Set(['index', 'finish_reason']);
 const keptOfMessage: ReadonlySet<string> = new Set(['role', 'tool_calls', 'function_call', 'images']);
 
-/** The texts of an answer after masking; undefined for a text that the answer did not have. */
-type CleanedTexts = { readonly content: string | undefined; readonly refusal: string | undefined };
+/**
+ * The texts of an answer after masking; undefined for a text that the answer did not have. `edits` mask texts in other
+ * members, which are judged where the binding says so; `judgedMembers` are members of the message that are kept for it.
+ */
+type CleanedTexts = {
+  readonly content: string | undefined;
+  readonly refusal: string | undefined;
+  readonly edits: readonly Edit[];
+  readonly judgedMembers: ReadonlySet<string>;
+};
 
 /**
  * The answer with its texts masked (`gateway:output:mask-non-stream`). Members that are kept are copied byte for byte.
@@ -39,13 +48,23 @@ export function maskChatAnswer(
   if (structured && isJson(content) && !isJson(cleaned.content)) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const texts = { content: JSON.stringify(cleaned.content ?? null), refusal: JSON.stringify(cleaned.refusal ?? null) };
-  const newMessage = rewrite(bytes, message, keptOfMessage, texts);
-  const newChoice = rewrite(bytes, choice, keptOfChoice, { message: newMessage });
-  return Buffer.from(rewrite(bytes, root, keptOfRoot, { choices: `[${newChoice}]` }), 'utf8');
+  const source = { bytes, edits: cleaned.edits };
+  const newMessage = rewrite(source, message, keptOfMessage.union(cleaned.judgedMembers), texts);
+  const newChoice = rewrite(source, choice, keptOfChoice, { message: newMessage });
+  return Buffer.from(rewrite(source, root, keptOfRoot, { choices: `[${newChoice}]` }), 'utf8');
+}
+
+type Source = { readonly bytes: Buffer; readonly edits: readonly Edit[] };
+
+/** The bytes of a value with the edits inside of it. */
+function copy({ bytes, edits }: Source, { start, end }: JsonNode): string {
+  const inside = edits.filter((edit) => edit.start >= start && edit.end <= end);
+  const moved = inside.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }));
+  return Buffer.from(splice(bytes.subarray(start, end), moved)).toString('utf8');
 }
 
 function rewrite(
-  bytes: Buffer,
+  source: Source,
   node: ObjectNode,
   kept: ReadonlySet<string>,
   replaced: Readonly<Record<string, string>>,
@@ -53,7 +72,7 @@ function rewrite(
   const members = node.members.flatMap(({ key, value }) => {
     const replacement = Object.hasOwn(replaced, key) ? replaced[key] : undefined;
     if (replacement === undefined && !kept.has(key) && !isEmpty(value)) return [];
-    return [`${JSON.stringify(key)}:${replacement ?? bytes.toString('utf8', value.start, value.end)}`];
+    return [`${JSON.stringify(key)}:${replacement ?? copy(source, value)}`];
   });
   return `{${members.join(',')}}`;
 }

@@ -12,7 +12,8 @@ export type RequestRefusalCode =
   | 'ambiguous_key'
   | 'unsupported_value'
   | 'unsupported_for_profile'
-  | 'unsupported_for_policy';
+  | 'unsupported_for_policy'
+  | 'unjudged_text';
 
 export type ParseResult<T> =
   | { readonly ok: true; readonly value: T }

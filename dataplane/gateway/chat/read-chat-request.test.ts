@@ -32,8 +32,8 @@ function masked(body: string, contents: readonly string[]): string {
   const reading = readChatRequest(envelope.value.root, open);
   if (!reading.ok) throw new Error(reading.refusal.code);
   const edits = maskEdits(reading.value.units, contents);
-  if (edits === undefined) throw new Error('no place for a text');
-  return Buffer.from(rewriteBody(Buffer.from(body), edits)).toString('utf8');
+  if (edits.kind !== 'edits') throw new Error('no place for a text');
+  return Buffer.from(rewriteBody(Buffer.from(body), edits.edits)).toString('utf8');
 }
 
 const user = [{ role: 'user', content: 'hi' }];

@@ -9,23 +9,52 @@ export function renameModel(model: BodyRange, upstreamModel: string): Edit {
 }
 
 /**
- * The edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their bytes. The
- * text parts of one message become one part at the place of the first; the parts between them stay, in their order.
- * @returns undefined when a mask gives text to a message that had none
+ * The edits that put masked texts into a body. `unmaskable`: a mask covers a name or a number, which cannot be replaced
+ * without another meaning. `mismatch`: a mask gives text to a message that had none.
  */
-export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): readonly Edit[] | undefined {
+export type MaskedBody =
+  | { readonly kind: 'edits'; readonly edits: readonly Edit[] }
+  | { readonly kind: 'unmaskable' }
+  | { readonly kind: 'mismatch' };
+
+/**
+ * Finds the edits that put cleaned texts into a body (`gateway:mask:text-parts-merged`). Unchanged texts keep their
+ * bytes. The text parts of one message become one part at the place of the first; the parts between them stay, in
+ * their order. Texts inside of a JSON text are replaced there, so that it stays JSON.
+ */
+export function maskEdits(units: readonly CheckUnit[], contents: readonly string[]): MaskedBody {
   const edits: Edit[] = [];
-  for (const [index, unit] of units.entries()) {
+  const nested = new Map<number, NestedEdits>();
+  for (const [index, { content, place }] of units.entries()) {
     const cleaned = contents[index];
-    if (cleaned === undefined) return undefined;
-    if (cleaned === unit.content) continue;
-    if (unit.place.kind === 'absent') return undefined;
-    edits.push({ ...unit.place.string, replacement: jsonString(cleaned) });
-    if (unit.place.kind === 'parts')
-      edits.push(...unit.place.others.map((span) => ({ ...span, replacement: nothing })));
+    if (cleaned === undefined) return { kind: 'mismatch' };
+    if (cleaned === content) continue;
+    switch (place.kind) {
+      case 'absent':
+        return { kind: 'mismatch' };
+      case 'fixed':
+        return { kind: 'unmaskable' };
+      case 'nested': {
+        const { outer, text, string } = place;
+        const held = nested.get(outer.start) ?? { outer, text, edits: [] };
+        held.edits.push({ ...string, replacement: jsonString(cleaned) });
+        nested.set(outer.start, held);
+        break;
+      }
+      case 'string':
+      case 'parts':
+        edits.push({ ...place.string, replacement: jsonString(cleaned) });
+        if (place.kind === 'parts') edits.push(...place.others.map((span) => ({ ...span, replacement: nothing })));
+        break;
+    }
   }
-  return edits;
+  for (const { outer, text, edits: inner } of nested.values()) {
+    edits.push({ ...outer, replacement: jsonString(Buffer.from(splice(text, inner)).toString('utf8')) });
+  }
+  return { kind: 'edits', edits };
 }
+
+type NestedEdits = { readonly outer: BodyRange; readonly text: Buffer; readonly edits: Edit[] };
 
 /** Applies edits to a body; all bytes outside the edits stay the same. */
 export function rewriteBody(body: Uint8Array, edits: readonly Edit[]): Uint8Array {

@@ -164,23 +164,23 @@ describe('input', () => {
   test('a request that is too large for the runtime is refused and never shortened', async () => {
     const many = { messages: Array(33).fill({ role: 'user', content: 'x' }) };
     const tooMany = await world.chat(many);
-    expect(tooMany.status).toBe(503);
+    expect(tooMany.status).toBe(413);
+    expect(tooMany.headers.get('x-should-retry')).toBe('false');
     expect(await errorOf(tooMany)).toMatchObject({
-      type: 'guardrail_error',
+      type: 'invalid_request_error',
       code: 'message_limit',
       message: expect.stringMatching(
-        /^The text has \d+ messages, and at most \d+ are checked at once, .* send less\.$/,
+        /^The text has 33 messages, and at most 32 are checked at once, .*: send less, or .* longConversations: Split\.$/,
       ),
     });
     expect((await world.chat({ messages: many.messages.slice(1) })).status).toBe(200);
     const wrapping = Buffer.byteLength('{"body":{"messages":[{"role":"user","content":""}]}}');
     const tooLong = await world.chat(says('x'.repeat(32_768 - wrapping + 1)));
+    expect(tooLong.status).toBe(413);
     expect(await errorOf(tooLong)).toMatchObject({
-      type: 'guardrail_error',
+      type: 'invalid_request_error',
       code: 'body_too_large',
-      message: expect.stringMatching(
-        /^The text has \d+ bytes of JSON, and at most \d+ are checked at once, .* send less\.$/,
-      ),
+      message: expect.stringMatching(/^The text has 32769 bytes of JSON, and at most 32768 are checked at once, /),
     });
     expect((await world.chat(says('x'.repeat(32_768 - wrapping)))).status).toBe(200);
   });

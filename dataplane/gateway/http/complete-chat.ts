@@ -3,8 +3,11 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
 import { readChatRequest } from '../chat/read-chat-request.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { readRequestTexts } from '../judged/request-texts.ts';
+import { coverageOf, isContractOnly, readFurtherTexts } from '../judged/route-coverage.ts';
 import { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
+import { planChecks } from '../relay/plan-checks.ts';
 import { checkTarget } from '../routes/check-target.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { type AdmittedRequest, admitRequest, refusalResponse } from './admit-request.ts';
@@ -25,16 +28,32 @@ export async function completeChat(context: RequestContext): Promise<ClientRespo
   const { checks, life } = context;
   const { signal } = life;
   const { spec } = admitted.route;
-  const input = await guardInput(checks, checkTarget(spec, guardrail, 'request'), [chat.value.units], signal);
+  const coverage = coverageOf(spec);
+  const further = readFurtherTexts(coverage, () =>
+    readRequestTexts(admitted.envelope.root, admitted.bytes, coverage.judged),
+  );
+  if (!further.ok) return refusalResponse(further.refusal);
+  const inputTarget = checkTarget(spec, guardrail, 'request');
+  const split = spec.longConversations === 'Split';
+  const plan = planChecks('request', {
+    texts: chat.value.units,
+    further: further.value,
+    limits: inputTarget,
+    split,
+  });
+  const input = await guardInput(checks, inputTarget, plan, signal);
   if (input.kind === 'stop') return errorResponse(input.error, 'request');
   const body = forwardedBody(admitted, input.kind === 'mask' ? input.edits : []);
   const target = checkTarget(spec, guardrail, 'response');
   const masked = input.kind === 'mask';
-  if (chat.value.stream) return streamChat(context, admitted.route, { path, body, masked, target });
+  const furtherCoverage = isContractOnly(coverage) ? undefined : { ...coverage, limits: target };
+  if (chat.value.stream) {
+    return streamChat(context, admitted.route, { path, body, masked, target, coverage: furtherCoverage });
+  }
   const answer = await askProvider(context, admitted.route, { path, body });
   if (answer.kind === 'error') return answer;
   const { structured } = chat.value;
-  const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured }, signal);
+  const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured, coverage }, signal);
   if (output.kind === 'stop') return errorResponse(output.error, output.stage);
   return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
 }
@@ -42,7 +61,7 @@ export async function completeChat(context: RequestContext): Promise<ClientRespo
 async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<ClientResponse> {
   const body = forwardedBody(admitted, []);
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
-    return streamChat(context, admitted.route, { path, body, masked: false, target: undefined });
+    return streamChat(context, admitted.route, { path, body, masked: false, target: undefined, coverage: undefined });
   }
   const answer = await askProvider(context, admitted.route, { path, body });
   return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked: false };

@@ -49,7 +49,7 @@ test('embeddings inputs that exceed one check are checked in several checks, and
 
 test('arrays of tokens and inputs too large for any check are refused', async () => {
   expect((await embed([1, 2, 3])).status).toBe(400);
-  expect((await embed(['fine', 'x'.repeat(40_000)])).status).toBe(503);
+  expect((await embed(['fine', 'x'.repeat(40_000)])).status).toBe(413);
   expect(world.upstream.seen).toEqual([]);
 });
 

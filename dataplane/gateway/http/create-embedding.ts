@@ -5,5 +5,12 @@ import type { ClientResponse, RequestContext } from './request-context.ts';
 
 /** POST /v1/embeddings: every input is judged; one deny refuses the request, and masked inputs are embedded masked. */
 export function createEmbedding(context: RequestContext): Promise<ClientResponse> {
-  return relayInputs(context, { path: '/embeddings', readInputs: readEmbeddingRequest, isAnswer: isEmbeddingAnswer });
+  return relayInputs(context, {
+    path: '/embeddings',
+    readInputs: readEmbeddingRequest,
+    inputMembers,
+    isAnswer: isEmbeddingAnswer,
+  });
 }
+
+const inputMembers: ReadonlySet<string> = new Set(['model', 'input']);

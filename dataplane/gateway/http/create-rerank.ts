@@ -8,5 +8,12 @@ import type { ClientResponse, RequestContext } from './request-context.ts';
  * masked texts are ranked masked.
  */
 export function createRerank(context: RequestContext): Promise<ClientResponse> {
-  return relayInputs(context, { path: '/rerank', readInputs: readRerankRequest, isAnswer: isRerankAnswer });
+  return relayInputs(context, {
+    path: '/rerank',
+    readInputs: readRerankRequest,
+    inputMembers,
+    isAnswer: isRerankAnswer,
+  });
 }
+
+const inputMembers: ReadonlySet<string> = new Set(['model', 'query', 'documents']);

@@ -1,4 +1,4 @@
-import type { CheckFailure } from '#checks/check-outcome';
+import type { CheckFailure, Excess } from '#checks/check-outcome';
 import { type ClientError, clientErrors } from '../relay/client-error.ts';
 
 type ErrorAnswer = {
@@ -28,13 +28,13 @@ const transientFailures: ReadonlySet<string> = new Set<CheckFailure>([
 
 const checkFailedMessage = 'The guardrail check was not completed, so the text is not passed on.';
 
-/** For a text over a limit, the message names its size and the limit, so that the client can send less. */
-function checkFailedSentence({ code, excess }: Extract<ClientError, { readonly kind: 'check_failed' }>): string {
-  if (excess === undefined) return checkFailedMessage;
+/** For a text over a limit, the message names its size and the limit. */
+function excessSentence(code: string, { count, limit }: Excess): string {
   const unit = code === 'message_limit' ? 'messages' : 'bytes of JSON';
-  const { count, limit } = excess;
-  return `The text has ${count} ${unit}, and at most ${limit} are checked at once, so it is not passed on: send less.`;
+  return `The text has ${count} ${unit}, and at most ${limit} are checked at once, so it is not passed on`;
 }
+
+const tooLongRemedy = 'send less, or have the binding of this model set longConversations: Split';
 
 /**
  * The response to an error. `refusalText` is the message of the route's policy for a denied text. In a stream, its body
@@ -44,8 +44,16 @@ export function errorAnswer(error: ClientError, refusalText?: string): ErrorAnsw
   if (error.kind === 'check_failed') {
     const final = !transientFailures.has(error.code);
     return answer(503, final, {
-      message: checkFailedSentence(error),
+      message: error.excess === undefined ? checkFailedMessage : `${excessSentence(error.code, error.excess)}.`,
       type: 'guardrail_error',
+      param: null,
+      code: error.code,
+    });
+  }
+  if (error.kind === 'too_long') {
+    return answer(413, true, {
+      message: `${excessSentence(error.code, error.excess)}: ${tooLongRemedy}.`,
+      type: 'invalid_request_error',
       param: null,
       code: error.code,
     });

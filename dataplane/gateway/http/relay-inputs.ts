@@ -3,6 +3,8 @@ import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
+import { readParameterTexts } from '../judged/request-texts.ts';
+import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
 import { plainError } from '../relay/client-error.ts';
 import { guardInput } from '../relay/guard-input.ts';
 import { checkTarget } from '../routes/check-target.ts';
@@ -16,6 +18,8 @@ type InputOperation = {
   readonly path: string;
   /** The texts of a guarded request. */
   readonly readInputs: (root: JsonNode, extraKeys: ReadonlySet<string>) => ParseResult<readonly CheckUnit[]>;
+  /** Members of the request whose texts are inputs, and the model. */
+  readonly inputMembers: ReadonlySet<string>;
   readonly isAnswer: (bytes: Uint8Array, guarded: boolean) => boolean;
 };
 
@@ -30,8 +34,13 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
   if (guardrail.mode === 'Policy') {
     const inputs = operation.readInputs(envelope.root, new Set(route.spec.extraRequestKeys));
     if (!inputs.ok) return refusalResponse(inputs.refusal);
+    const coverage = coverageOf(route.spec);
+    const further = readFurtherTexts(coverage, () =>
+      readParameterTexts(envelope.root, bytes, coverage.judged, operation.inputMembers),
+    );
+    if (!further.ok) return refusalResponse(further.refusal);
     const target = checkTarget(route.spec, guardrail, 'request');
-    const batches = batchMessages(inputs.value, target);
+    const batches = batchMessages([...inputs.value, ...further.value], target);
     const verdict = await guardInput(context.checks, target, batches, context.life.signal);
     if (verdict.kind === 'stop') return errorResponse(verdict.error, 'request');
     masked = verdict.kind === 'mask';

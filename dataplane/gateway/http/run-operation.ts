@@ -133,7 +133,7 @@ function report(
 /** An answer in the expected form shows that the provider can be used, unless its content is not of the API. */
 function noteProvider({ gateway, answered }: RequestContext, error: ClientError | undefined): void {
   if (answered === undefined) return;
-  const isInvalid = error !== undefined && error.kind !== 'check_failed' && error.code === 'upstream_invalid';
+  const isInvalid = error?.kind === 'plain' && error.code === 'upstream_invalid';
   if (isInvalid) gateway.metrics.providerFailed('invalid_answer');
   gateway.providers.note(answered, isInvalid ? 'invalid_answer' : undefined);
 }
@@ -143,6 +143,7 @@ function outcomeOf(result: ClientResponse | undefined): OutcomeName {
   const error = result.kind === 'json' ? undefined : result.error;
   if (error === undefined) return result.kind !== 'error' && result.masked ? 'masked' : 'passed';
   if (error.kind === 'check_failed') return 'check_failed';
+  if (error.kind === 'too_long') return 'refused';
   if (error.code === 'policy_denied') return 'denied';
   if (error.code === 'shutting_down') return 'interrupted';
   switch (clientErrors[error.code].type) {

@@ -8,7 +8,7 @@ import type { FrameSink } from '../relay/relay-stream.ts';
 import { relayStream } from '../relay/relay-stream.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { PlainStream } from '../stream/plain-stream.ts';
-import { StreamGuard } from '../stream/stream-guard.ts';
+import { type StreamCoverage, StreamGuard } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { callProvider } from './call-provider.ts';
 import { errorAnswer } from './errors.ts';
@@ -21,6 +21,8 @@ type StreamedCall = {
   readonly masked: boolean;
   /** Address and limits of the window checks; undefined for an unguarded route. */
   readonly target: CheckTarget | undefined;
+  /** Texts that are judged in addition to content and refusal; undefined where there are none. */
+  readonly coverage: StreamCoverage | undefined;
 };
 
 /**
@@ -33,16 +35,16 @@ export async function streamChat(
   call: StreamedCall,
 ): Promise<ClientResponse> {
   const { gateway, life, outgoing } = context;
-  const { body, masked, path, target } = call;
+  const { body, coverage, masked, path, target } = call;
   const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
   const frames = beginFrames(outgoing, refusalTextOf(context.pin));
   try {
     const end = await relayStream({
       body: answer.body,
-      machine: target === undefined ? new PlainStream() : new StreamGuard(),
+      machine: target === undefined ? new PlainStream() : new StreamGuard(coverage),
       sink: frames,
-      check: (text, signal) => judgeWindow(context, target, text, signal),
+      check: (texts, signal) => judgeWindow(context, target, texts, signal),
       idleMs: gateway.streamIdleMs,
       signal: life.signal,
     });
@@ -60,11 +62,11 @@ export async function streamChat(
 async function judgeWindow(
   { gateway, checks }: RequestContext,
   target: CheckTarget | undefined,
-  text: string,
+  texts: readonly string[],
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   if (target === undefined) throw new Error('an unguarded route requested the check of a window');
-  const messages = [{ role: 'assistant', content: text }];
+  const messages = texts.map((content) => ({ role: 'assistant', content }));
   const outcome = await checks.check(target, 'response', messages, { mode: 'sse-reject', signal });
   gateway.metrics.window(outcome.kind);
   return outcome;

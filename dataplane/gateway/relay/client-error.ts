@@ -27,6 +27,10 @@ export const clientErrors = {
     400,
     'A rule of the policy cannot judge a stream: send the request with "stream": false.',
   ),
+  unjudged_text: request(
+    400,
+    'The request has text that the binding of this model does not judge, and the binding refuses such requests.',
+  ),
   unauthenticated: { status: 401, type: 'authentication_error', message: 'The API key is missing or wrong.' },
   policy_denied: { status: 403, type: 'guardrail_blocked', message: denyText },
   model_forbidden: {
@@ -48,6 +52,10 @@ export const clientErrors = {
   upstream_failed: upstream(502, 'The model provider answered with an error.'),
   upstream_unreachable: upstream(502, 'The model provider cannot be reached.'),
   upstream_invalid: upstream(502, 'The answer of the model provider cannot be checked.'),
+  unjudged_answer: upstream(
+    502,
+    'The answer has text that the binding of this model does not judge, and the binding refuses such answers.',
+  ),
   upstream_broken: upstream(502, 'The connection to the model provider ended before the answer was complete.'),
   upstream_too_large: upstream(502, 'The answer of the model provider is too large to be held for a check.'),
   upstream_overloaded: upstream(503, 'The model provider is overloaded.'),
@@ -74,7 +82,9 @@ export type ClientError =
       readonly code: CheckFailure | typeof unreadableMask;
       /** Counts of a check that was not sent, because it would exceed a limit. */
       readonly excess?: Excess;
-    };
+    }
+  /** The texts of a request exceed a limit of one check, so that the request was not checked. */
+  | { readonly kind: 'too_long'; readonly code: CheckFailure; readonly excess: Excess };
 
 export function plainError(code: ClientErrorCode, param: string | null = null): ClientError {
   return { kind: 'plain', code, param };

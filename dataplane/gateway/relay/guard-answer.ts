@@ -1,9 +1,15 @@
 import { failureOf } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
+import type { CheckUnit } from '../chat/check-unit.ts';
 import { maskChatAnswer } from '../chat/mask-chat-answer.ts';
 import { type ChatAnswer, readChatAnswer } from '../chat/read-chat-answer.ts';
+import { maskEdits } from '../chat/rewrite-body.ts';
+import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
+import type { Covered } from '../judged/covered-texts.ts';
+import { type Coverage, isContractOnly } from '../judged/route-coverage.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
+import { planChecks } from './plan-checks.ts';
 
 /** The decision about a whole provider answer. */
 type AnswerVerdict =
@@ -15,41 +21,63 @@ type TextField = 'content' | 'refusal';
 const role = 'assistant';
 
 /**
- * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. An
- * answer that passes is sent byte for byte. Rejects only with the reason of the signal.
+ * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. Texts of
+ * the kinds that the binding has judged go into the same check where the limits allow. An answer that passes is sent
+ * byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(
   checks: Pick<CheckClient, 'check'>,
   target: CheckTarget,
-  answer: { readonly bytes: Uint8Array; readonly structured: boolean },
+  answer: { readonly bytes: Uint8Array; readonly structured: boolean; readonly coverage: Coverage },
   signal: AbortSignal,
 ): Promise<AnswerVerdict> {
   const read = readChatAnswer(answer.bytes);
   if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
+  const { judged, refuseUnjudged } = answer.coverage;
+  const covered = isContractOnly(answer.coverage) ? nothing : readAnswerTexts(read, answer.bytes, judged);
+  if (refuseUnjudged && covered.unjudgedAt !== undefined) {
+    return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
+  }
   const table = textsOf(read);
-  if (table.length === 0) return { kind: 'pass', bytes: answer.bytes };
-  const messages = table.map(([, content]) => ({ role, content }));
-  const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
-  if (signal.aborted) throw signal.reason;
-  switch (outcome.kind) {
-    case 'pass':
-      return { kind: 'pass', bytes: answer.bytes };
-    case 'deny':
-      return stop(plainError('policy_denied'));
-    case 'failed':
-      return stop({ kind: 'check_failed', ...failureOf(outcome) });
-    case 'mask': {
-      const cleaned = new Map(table.map(([field], position) => [field, outcome.contents[position]]));
-      const texts = {
-        content: cleaned.get('content') ?? read.content,
-        refusal: cleaned.get('refusal') ?? read.refusal,
-      };
-      const bytes = maskChatAnswer(answer.bytes, read, texts, answer.structured);
-      if (bytes === undefined) return stop({ kind: 'check_failed', code: unreadableMask });
-      return { kind: 'mask', bytes };
+  const texts: CheckUnit[] = table.map(([, content]) => ({ role, content, place: { kind: 'absent' } }));
+  const plan = planChecks('response', { texts, further: covered.units, limits: target, split: false });
+  const cleaned: string[] = [];
+  let masked = false;
+  for (const units of plan) {
+    const messages = units.map(({ content }) => ({ role, content }));
+    const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
+    if (signal.aborted) throw signal.reason;
+    switch (outcome.kind) {
+      case 'deny':
+        return stop(plainError('policy_denied'));
+      case 'failed':
+        return stop({ kind: 'check_failed', ...failureOf(outcome) });
+      case 'pass':
+        cleaned.push(...messages.map(({ content }) => content));
+        break;
+      case 'mask':
+        cleaned.push(...outcome.contents);
+        masked = true;
+        break;
     }
   }
+  if (!masked) return { kind: 'pass', bytes: answer.bytes };
+  const further = maskEdits(covered.units, cleaned.slice(table.length));
+  if (further.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
+  if (further.kind === 'unmaskable') return stop(plainError('policy_denied'));
+  const byField = new Map(table.map(([field], position) => [field, cleaned[position]]));
+  const masks = {
+    content: byField.get('content') ?? read.content,
+    refusal: byField.get('refusal') ?? read.refusal,
+    edits: further.edits,
+    judgedMembers: judged.has('reasoning') ? reasoningMembers : noMembers,
+  };
+  const bytes = maskChatAnswer(answer.bytes, read, masks, answer.structured);
+  return bytes === undefined ? stop({ kind: 'check_failed', code: unreadableMask }) : { kind: 'mask', bytes };
 }
+
+const nothing: Covered = { units: [], unjudgedAt: undefined };
+const noMembers: ReadonlySet<string> = new Set();
 
 function stop(error: ClientError): AnswerVerdict {
   return { kind: 'stop', error, stage: 'response' };

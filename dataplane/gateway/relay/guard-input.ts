@@ -1,4 +1,4 @@
-import { failureOf } from '#checks/check-outcome';
+import type { FailedCheck } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import type { Edit } from '#kit/json/splice';
@@ -34,16 +34,23 @@ export async function guardInput(
         break;
       case 'mask': {
         const changes = maskEdits(units, outcome.contents);
-        if (changes === undefined) return { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
-        edits.push(...changes);
+        if (changes.kind === 'mismatch')
+          return { kind: 'stop', error: { kind: 'check_failed', code: 'mask_mismatch' } };
+        if (changes.kind === 'unmaskable') return { kind: 'stop', error: plainError('policy_denied') };
+        edits.push(...changes.edits);
         masked = true;
         break;
       }
       case 'deny':
         return { kind: 'stop', error: plainError('policy_denied') };
       case 'failed':
-        return { kind: 'stop', error: { kind: 'check_failed', ...failureOf(outcome) } };
+        return { kind: 'stop', error: inputFailure(outcome) };
     }
   }
   return masked ? { kind: 'mask', edits } : { kind: 'pass' };
+}
+
+/** A request over a limit is an error of its client; every other failure is one of the check. */
+function inputFailure({ code, excess }: FailedCheck): ClientError {
+  return excess === undefined ? { kind: 'check_failed', code } : { kind: 'too_long', code, excess };
 }

@@ -24,8 +24,8 @@ type RelayOptions = {
   readonly body: Readable;
   readonly machine: StreamMachine;
   readonly sink: FrameSink;
-  /** Judges one window. */
-  readonly check: (text: string, signal: AbortSignal) => Promise<CheckOutcome>;
+  /** Judges one window, or the texts of tool calls. */
+  readonly check: (texts: readonly string[], signal: AbortSignal) => Promise<CheckOutcome>;
   /** Longest pause of the upstream between two pieces of a stream, milliseconds. */
   readonly idleMs: number;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
           await sink.write(step.bytes, signal);
           break;
         case 'check':
-          machine.judged?.(await judge(options, step.text));
+          machine.judged?.(await judge(options, step.texts));
           break;
         case 'read': {
           const part = await readPart(parts, options);
@@ -70,8 +70,8 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   }
 }
 
-async function judge({ check, signal }: RelayOptions, text: string): Promise<WindowVerdict> {
-  const outcome = await check(text, signal);
+async function judge({ check, signal }: RelayOptions, texts: readonly string[]): Promise<WindowVerdict> {
+  const outcome = await check(texts, signal);
   if (signal.aborted) throw signal.reason;
   switch (outcome.kind) {
     case 'pass':
@@ -118,4 +118,5 @@ const upstreamFaults = {
   event_too_large: 'upstream_too_large',
   held_too_much: 'upstream_too_large',
   broken: 'upstream_broken',
+  unjudged: 'unjudged_answer',
 } as const;

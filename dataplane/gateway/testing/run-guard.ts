@@ -1,4 +1,4 @@
-import { StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stream-guard.ts';
+import { type StreamCoverage, StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stream-guard.ts';
 
 type GuardRun = {
   readonly emitted: string;
@@ -12,8 +12,9 @@ type GuardRun = {
 export function runGuard(
   parts: readonly Uint8Array[],
   judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
+  coverage?: StreamCoverage,
 ): GuardRun {
-  const guard = new StreamGuard();
+  const guard = new StreamGuard(coverage);
   const emitted: Buffer[] = [];
   const windows: string[] = [];
   const input = [...parts];
@@ -23,8 +24,8 @@ export function runGuard(
     const step = guard.next();
     if (step.kind === 'emit') emitted.push(step.bytes);
     else if (step.kind === 'check') {
-      windows.push(step.text);
-      guard.judged(judge(step.text));
+      windows.push(...step.texts);
+      guard.judged(step.texts.map(judge).find(({ kind }) => kind !== 'pass') ?? { kind: 'pass' });
     } else if (step.kind === 'read') {
       const part = input.shift();
       if (part !== undefined) guard.receive(part);

@@ -78,3 +78,13 @@ export async function ready({ service, routes }: TestGateway): Promise<void> {
   routes.complete();
   await until('the gateway is ready', () => service.isReady());
 }
+
+/** Waits until the gateway serves the aliases, each of which it probes first. */
+export async function served({ service }: TestGateway, aliases: readonly string[]): Promise<void> {
+  await until(`the gateway serves ${aliases.join(', ')}`, async () => {
+    const answer = await fetch(`${service.url}/v1/models`, { headers: { authorization: `Bearer ${clientKey}` } });
+    const { data } = (await answer.json()) as { data: readonly { id: string }[] };
+    const names = new Set(data.map(({ id }) => id));
+    return aliases.every((alias) => names.has(alias));
+  });
+}

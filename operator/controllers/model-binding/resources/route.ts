@@ -1,3 +1,4 @@
+import { expandJudge } from '#contracts/judged-texts';
 import { type GatewayRoute, type GatewayRouteSpec, routeFormatVersion } from '#resources/gateway-route';
 import { apiVersion, idLabel, kinds } from '#resources/kinds';
 import type { ModelBindingSpec } from '#resources/model-binding';
@@ -31,6 +32,9 @@ export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec,
       ...(credential === undefined ? {} : { credential }),
     },
     extraRequestKeys: [...(spec.extraRequestKeys ?? [])],
+    ...(spec.judge === undefined ? {} : { judge: [...expandJudge(spec.judge)] }),
+    ...(spec.unjudged === 'Refuse' ? { unjudged: spec.unjudged } : {}),
+    ...(spec.longConversations === 'Split' ? { longConversations: spec.longConversations } : {}),
   } as const satisfies Partial<GatewayRouteSpec>;
 }
 

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
+import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
+import { served } from '../testing/start-gateway.ts';
+import { blockedError, startWorld, type World, words } from '../testing/start-world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  putRoute('all', { judge: [...judgedTextKinds] });
+  putRoute('strict', { unjudged: 'Refuse' });
+  putRoute('strict-all', { judge: [...judgedTextKinds], unjudged: 'Refuse' });
+  for (const kind of judgedTextKinds) putRoute(kind, { judge: [kind] });
+  for (const kind of judgedTextKinds) {
+    const others = judgedTextKinds.filter((other) => other !== kind);
+    putRoute(`without-${kind}`, { judge: others, unjudged: 'Refuse' });
+  }
+  const every = judgedTextKinds.flatMap((kind) => [kind, `without-${kind}`]);
+  await served(world.gateway, ['all', 'strict', 'strict-all', ...every]);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(() => {
+  world.upstream.forget();
+  world.upstream.play({ kind: 'answer', content: 'fine' });
+});
+
+function putRoute(alias: string, rest: Partial<GatewayRouteSpec>): void {
+  const pin = { ...world.policy.pin, addresses: [world.checks.url] };
+  const spec = routeSpec(alias, `${world.upstream.url}/v1`, routeGuard(pin), rest);
+  world.gateway.routes.put(storedRoute(alias, spec));
+}
+
+const said = { role: 'user', content: 'hi' };
+
+/** A request whose only text of a kind is the given one. */
+const requests: Readonly<Record<JudgedTextKind, (text: string) => object>> = {
+  toolCalls: (text) => ({
+    messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ q: text }))] }],
+  }),
+  toolDefinitions: (text) => ({
+    messages: [said],
+    tools: [{ type: 'function', function: { name: 'f', description: text, parameters: { type: 'object' } } }],
+  }),
+  reasoning: (text) => ({ messages: [said, { role: 'assistant', content: 'a', reasoning_content: text }] }),
+  names: (text) => ({ messages: [{ ...said, name: text }] }),
+  parameters: (text) => ({ messages: [said], metadata: { note: text } }),
+  files: (text) => ({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'read this' },
+          {
+            type: 'file',
+            file: { file_data: `data:text/plain;base64,${Buffer.from(text).toString('base64')}` },
+          },
+        ],
+      },
+    ],
+  }),
+};
+
+function toolCall(args: string): object {
+  return { id: 'call-1', type: 'function', function: { name: 'search', arguments: args } };
+}
+
+async function ask(alias: string, body: object): Promise<{ status: number; json: unknown }> {
+  const answer = await world.chat({ ...body, model: alias });
+  return { status: answer.status, json: await answer.json() };
+}
+
+const sent = (): Record<string, unknown> => JSON.parse(world.upstream.seen.at(-1)?.text ?? 'null');
+const codeOf = ({ json }: { json: unknown }) => (json as { error: { code: string; param: string | null } }).error;
+
+describe.each(judgedTextKinds)('text of kind %s in a request', (kind) => {
+  test(`a request with a denied text of kind ${kind} is refused where the binding has it judged, and only there`, async () => {
+    const body = requests[kind](`a ${words.deniedInput} b`);
+    for (const alias of ['all', kind]) expect(await ask(alias, body)).toEqual({ status: 403, json: blockedError });
+    expect(world.upstream.seen).toEqual([]);
+    expect((await ask('model', body)).status).toBe(200);
+  });
+
+  test(`a request with text of kind ${kind} is refused where the binding refuses text that is not judged`, async () => {
+    const refused = await ask(`without-${kind}`, requests[kind]('a harmless text'));
+    expect(refused.status).toBe(400);
+    expect(codeOf(refused).code).toBe('unjudged_text');
+    expect(codeOf(refused).param).toMatch(/^[a-z_0-9.[\]]+$/);
+    expect((await ask('strict-all', requests[kind]('a harmless text'))).status).toBe(200);
+  });
+});
+
+describe('masks in a request', () => {
+  test('a mask in the arguments of a tool call keeps them valid JSON', async () => {
+    const args = `{"card": "x ${words.maskedInput} \\"y\\"", "n": [1, "${words.maskedInput}"]}`;
+    const body = { messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(args)] }] };
+    expect((await ask('toolCalls', body)).status).toBe(200);
+    const [, message] = sent()['messages'] as readonly { tool_calls: { function: { arguments: string } }[] }[];
+    expect(message?.tool_calls[0]?.function.arguments).toBe('{"card": "x *** \\"y\\"", "n": [1, "***"]}');
+  });
+
+  test('a mask of a key of the arguments is a deny, because the tool reads the key', async () => {
+    const args = `{"${words.maskedInput}": 1}`;
+    const body = { messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(args)] }] };
+    expect((await ask('toolCalls', body)).status).toBe(403);
+  });
+
+  test.each([
+    ['escapes of JSON', `{"q": "bad\\u0077ord"}`],
+    ['escapes in JSON with a fault', `{"q": "bad\\u0077ord",}`],
+    ['JSON of one string', `"bad\\u0077ord"`],
+    ['no JSON', words.deniedInput],
+  ])('a denied text in arguments with %s is found', async (_, args) => {
+    const body = { messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(args)] }] };
+    expect((await ask('toolCalls', body)).status).toBe(403);
+  });
+
+  test('a masked description of a tool reaches the model masked', async () => {
+    expect((await ask('toolDefinitions', requests.toolDefinitions(`pay ${words.maskedInput}`))).status).toBe(200);
+    expect(JSON.stringify(sent()['tools'])).toContain('"description":"pay ***"');
+  });
+
+  test('a mask in a decoded file is a deny, because the file has no place for it', async () => {
+    expect((await ask('files', requests.files(words.maskedInput))).status).toBe(403);
+  });
+
+  test('many texts are judged in several checks, and the last one counts', async () => {
+    const before = world.checks.seen.length;
+    const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, `text ${at}`]));
+    const body = (last: string) => requests.toolCalls(last) as { messages: { tool_calls: object[] }[] };
+    const calls = (last: string) => {
+      const { messages } = body(last);
+      const [first, second] = messages;
+      return {
+        messages: [first, { ...second, tool_calls: [toolCall(JSON.stringify({ ...fields, last }))] }],
+      };
+    };
+    expect((await ask('toolCalls', calls('fine'))).status).toBe(200);
+    expect(world.checks.seen.length - before).toBeGreaterThan(5);
+    expect((await ask('toolCalls', calls(words.deniedInput))).status).toBe(403);
+  });
+
+  test('a document that cannot be read is refused only where text that is not judged is refused', async () => {
+    const body = {
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0xLjcA/w==' } }],
+        },
+      ],
+    };
+    expect((await ask('files', body)).status).toBe(200);
+    expect(codeOf(await ask('strict-all', body))).toMatchObject({
+      code: 'unjudged_text',
+      param: 'messages[0].content[0].file',
+    });
+  });
+
+  test('an image is no text', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+    expect((await ask('strict', { messages: [{ role: 'user', content: [image] }] })).status).toBe(200);
+  });
+
+  test('the parameters that every client sends are no text that is refused', async () => {
+    const body = { messages: [said], temperature: 0.5, tool_choice: 'auto', reasoning_effort: 'low', seed: 1 };
+    expect((await ask('strict', body)).status).toBe(200);
+    expect(codeOf(await ask('strict', { messages: [said], user: 'u 1' }))).toMatchObject({ param: 'user' });
+  });
+});
+
+describe('inputs of embeddings', () => {
+  test('a parameter of an embeddings request is judged where the binding has parameters judged', async () => {
+    world.upstream.play({
+      kind: 'raw',
+      body: JSON.stringify({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] }),
+      contentType: 'application/json',
+    });
+    const send = async (model: string) =>
+      (await world.post('/v1/embeddings', { model, input: 'hi', user: `a ${words.deniedInput}` })).status;
+    expect(await send('model')).toBe(200);
+    expect(await send('parameters')).toBe(403);
+    expect(await send('strict')).toBe(400);
+  });
+});
+
+describe('text in a whole answer', () => {
+  /** An answer whose only text of a kind is the given one, beside the content. */
+  const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
+    toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
+    reasoning: (text) => ({ reasoning_content: text }),
+    names: (text) => ({ tool_calls: [{ id: 'a', type: 'function', function: { name: text, arguments: '{}' } }] }),
+    parameters: (text) => ({ annotations: [{ type: 'url_citation', url_citation: { title: text } }] }),
+  };
+  const play = (message: object, root: object = {}) =>
+    world.upstream.play({
+      kind: 'raw',
+      body: JSON.stringify({
+        ...root,
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hi', ...message } }],
+      }),
+      contentType: 'application/json',
+    });
+  const messageOf = ({ json }: { json: unknown }) =>
+    (json as { choices: { message: Record<string, unknown> }[] }).choices[0]?.message;
+
+  test.each(Object.keys(answers) as (keyof typeof answers)[])(
+    'an answer with a denied text of kind %s is blocked where the binding has it judged, and only there',
+    async (kind) => {
+      play(answers[kind](words.deniedOutput));
+      for (const alias of ['all', kind]) {
+        expect(await ask(alias, { messages: [said] })).toEqual({ status: 403, json: blockedError });
+      }
+      expect((await ask('model', { messages: [said] })).status).toBe(200);
+    },
+  );
+
+  test.each(Object.keys(answers) as (keyof typeof answers)[])(
+    'an answer with text of kind %s is refused where the binding refuses text that is not judged',
+    async (kind) => {
+      play(answers[kind]('harmless words'));
+      const refused = await ask(`without-${kind}`, { messages: [said] });
+      expect(refused.status).toBe(502);
+      expect(codeOf(refused).code).toBe('unjudged_answer');
+      expect((await ask('strict-all', { messages: [said] })).status).toBe(200);
+    },
+  );
+
+  test('a member of the provider in the root of an answer is judged as a parameter', async () => {
+    play({}, { thoughts: words.deniedOutput });
+    expect((await ask('parameters', { messages: [said] })).status).toBe(403);
+  });
+
+  test('a mask in the arguments of a tool call keeps them valid JSON, and judged reasoning stays', async () => {
+    play({
+      content: null,
+      tool_calls: [toolCall(`{"q": "a ${words.maskedOutput}"}`)],
+      reasoning_content: `about ${words.maskedOutput}`,
+      annotations: [{ title: 'x' }],
+    });
+    const message = messageOf(await ask('all', { messages: [said] }));
+    expect(message).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [toolCall('{"q": "a ***"}')],
+      reasoning_content: 'about ***',
+    });
+  });
+
+  test('an answer of tool calls without content is checked', async () => {
+    play({ content: null, tool_calls: [toolCall('{"q": "fine"}')] });
+    const before = world.checks.seen.length;
+    expect(messageOf(await ask('toolCalls', { messages: [said] }))).toMatchObject({ content: null });
+    expect(world.checks.seen.length - before).toBe(2);
+  });
+});
+
+describe('text in a streamed answer', () => {
+  const chunk = (delta: object) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+  const read = async (alias: string, deltas: readonly object[]) => {
+    world.upstream.play({ kind: 'frames', frames: [...deltas.map(chunk), 'data: [DONE]\n\n'], end: 'end' });
+    return (await world.chat({ messages: [said], stream: true, model: alias })).text();
+  };
+  const call = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+
+  test('a denied text in the arguments of a tool call ends the stream before any frame of the call', async () => {
+    const deltas = [{ content: 'let me see' }, call('{"q": "lea'), call('ked"}')];
+    const text = await read('toolCalls', deltas);
+    expect(text).toBe(`${chunk({ content: 'let me see' })}data: ${JSON.stringify(blockedError)}\n\n`);
+    expect(await read('model', deltas)).toContain('[DONE]');
+  });
+
+  test('a masked text in the arguments of a tool call ends the stream, because a stream cannot be masked', async () => {
+    expect(await read('toolCalls', [call(`{"q": "${words.maskedOutput}"}`)])).toContain('policy_denied');
+  });
+
+  test('a denied text in reasoning ends the stream', async () => {
+    expect(await read('reasoning', [{ reasoning_content: words.deniedOutput }])).toContain('policy_denied');
+    expect(await read('reasoning', [{ reasoning_content: 'fine' }])).toContain('[DONE]');
+  });
+
+  test('a stream with text that is not judged ends with an error where the binding refuses such text', async () => {
+    expect(await read('strict', [{ reasoning_content: 'let me think' }])).toContain('unjudged_answer');
+    expect(await read('strict-all', [{ reasoning_content: 'let me think' }])).toContain('[DONE]');
+  });
+});

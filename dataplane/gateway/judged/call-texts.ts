@@ -1,0 +1,34 @@
+import { batchMessages } from '#checks/batch-messages';
+import { collectNested } from './collect-texts.ts';
+import type { DeltaTexts } from './delta-texts.ts';
+
+/** Limits of one check of the answer's policy. */
+export type CheckLimits = { readonly maxMessages: number; readonly maxBodyBytes: number };
+
+const role = 'assistant';
+
+/**
+ * Collects the pieces of the tool calls of a stream. Arguments are JSON, in which escapes hide words, so that calls are
+ * judged whole: a client can use no part of one before its end.
+ */
+export class CallTexts {
+  readonly #names = new Map<string, string>();
+  readonly #inputs = new Map<string, string>();
+
+  add(calls: DeltaTexts['calls']): void {
+    for (const { call, name, input } of calls) {
+      if (name !== '') this.#names.set(call, (this.#names.get(call) ?? '') + name);
+      if (input !== '') this.#inputs.set(call, (this.#inputs.get(call) ?? '') + input);
+    }
+  }
+
+  /** The texts of all calls so far, as few checks as the limits allow, each a list of messages. */
+  checks(limits: CheckLimits): readonly (readonly string[])[] {
+    const names = [...this.#names.values()].map((content) => ({ role, content }));
+    const inputs = [...this.#inputs.values()].flatMap((value) =>
+      collectNested({ kind: 'string', value, start: 0, end: 0 }, { role, numbers: true }),
+    );
+    const messages = [...names, ...inputs].filter(({ content }) => content !== '');
+    return batchMessages(messages, limits, 'response').map((batch) => batch.map(({ content }) => content));
+  }
+}

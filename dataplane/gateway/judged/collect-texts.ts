@@ -1,0 +1,139 @@
+import { JsonError, type JsonNode, parseTree } from '#kit/json/parse-strict';
+import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
+import { maxJsonValues } from '../chat/read-envelope.ts';
+
+/** What of a JSON value is judged in addition to its strings. */
+export type CollectOptions = {
+  /** The role of the check messages, which has no meaning for the runtime. */
+  readonly role: string;
+  /** Whether numbers are judged as they are written: their digits can be those of a card. */
+  readonly numbers: boolean;
+};
+
+/**
+ * Keys that are words of JSON Schema and of the API. They are the same in each request, so that they carry no text of
+ * an author.
+ */
+const fixedKeys: ReadonlySet<string> = new Set([
+  ...[
+    'type',
+    'function',
+    'name',
+    'description',
+    'parameters',
+    'strict',
+    'custom',
+    'format',
+    'arguments',
+    'id',
+    'index',
+  ],
+  ...['properties', 'required', 'items', 'enum', 'const', 'default', 'title', 'examples', 'anyOf', 'oneOf', 'allOf'],
+  ...['not', 'additionalProperties', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],
+  ...['$ref', '$defs', 'definitions', '$schema', 'json_schema', 'schema', 'text', 'url', 'url_citation', 'token'],
+  ...['logprob', 'bytes', 'top_logprobs', 'content', 'refusal', 'start_index', 'end_index'],
+]);
+
+/** Whether a key is a word of JSON Schema or of the API. */
+export function isFixedKey(key: string): boolean {
+  return key === '' || fixedKeys.has(key);
+}
+
+/** Every string of a JSON value, every key that an author chose, and its numbers where they are judged. */
+export function collectTexts(node: JsonNode, bytes: Uint8Array, options: CollectOptions): readonly CheckUnit[] {
+  const units: CheckUnit[] = [];
+  visit(node, bytes, options, units, (range) => ({ kind: 'string', string: range }));
+  return units;
+}
+
+/**
+ * The texts of a string that holds JSON, such as the arguments of a tool call: those of the JSON value, so that escapes
+ * do not hide a word. A string that is not JSON is judged as it is written, and also without its escapes, because
+ * some programs read JSON with faults.
+ */
+export function collectNested(
+  node: JsonNode & { readonly kind: 'string' },
+  options: CollectOptions,
+): readonly CheckUnit[] {
+  if (node.value === '') return [];
+  const { role } = options;
+  const outer = { start: node.start, end: node.end };
+  const text = Buffer.from(node.value, 'utf8');
+  const inner = parseNested(text);
+  if (inner === undefined) {
+    const written: CheckUnit = { role, content: node.value, place: { kind: 'string', string: outer } };
+    const plain = withoutEscapes(node.value);
+    return plain === node.value ? [written] : [written, { role, content: plain, place: fixed }];
+  }
+  const units: CheckUnit[] = [];
+  visit(inner, text, options, units, (string) => ({ kind: 'nested', outer, text, string }));
+  return units;
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+
+/** Decodes the escapes of JSON strings wherever they are. An escaped half of a surrogate pair becomes U+FFFD. */
+function withoutEscapes(text: string): string {
+  return text
+    .replace(/\\(?:u([0-9A-Fa-f]{4})|([^u]))/g, (_, code: string | undefined, letter: string | undefined) =>
+      code === undefined ? (escapes[letter ?? ''] ?? letter ?? '') : String.fromCharCode(Number.parseInt(code, 16)),
+    )
+    .toWellFormed();
+}
+
+function parseNested(text: Buffer): JsonNode | undefined {
+  try {
+    return parseTree(text, { maxValues: maxJsonValues });
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+function visit(
+  node: JsonNode,
+  bytes: Uint8Array,
+  options: CollectOptions,
+  units: CheckUnit[],
+  placeOf: (range: BodyRange) => TextPlace,
+): void {
+  const { role } = options;
+  switch (node.kind) {
+    case 'string':
+      if (node.value !== '')
+        units.push({ role, content: node.value, place: placeOf({ start: node.start, end: node.end }) });
+      return;
+    case 'number':
+      if (options.numbers) units.push({ role, content: writtenAt(bytes, node), place: fixed });
+      return;
+    case 'array':
+      for (const item of node.items) visit(item, bytes, options, units, placeOf);
+      return;
+    case 'object':
+      for (const { key, value } of node.members) {
+        if (!isFixedKey(key)) units.push({ role, content: key, place: fixed });
+        visit(value, bytes, options, units, placeOf);
+      }
+      return;
+    case 'boolean':
+    case 'null':
+      return;
+  }
+}
+
+function writtenAt(bytes: Uint8Array, { start, end }: BodyRange): string {
+  return Buffer.from(bytes.subarray(start, end)).toString('latin1');
+}
+
+const fixed: TextPlace = { kind: 'fixed' };
+
+/** Names and numbers that occur several times are judged once; a text with a place of its own is judged at each. */
+export function withoutRepetitions(units: readonly CheckUnit[]): readonly CheckUnit[] {
+  const seen = new Set<string>();
+  return units.filter(({ content, place }) => {
+    if (place.kind !== 'fixed') return true;
+    if (seen.has(content)) return false;
+    seen.add(content);
+    return true;
+  });
+}

@@ -1,0 +1,28 @@
+import type { JudgedTextKind } from '#contracts/judged-texts';
+import type { GatewayRouteSpec } from '#resources/gateway-route';
+import type { CheckUnit } from '../chat/check-unit.ts';
+import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
+import type { Covered } from './covered-texts.ts';
+
+/** The kinds of text that a binding has judged beyond the contract, and whether other text is refused. */
+export type Coverage = { readonly judged: ReadonlySet<JudgedTextKind>; readonly refuseUnjudged: boolean };
+
+const contractOnly: Coverage = { judged: new Set(), refuseUnjudged: false };
+
+export function coverageOf({ judge, unjudged }: GatewayRouteSpec): Coverage {
+  if (judge === undefined && unjudged !== 'Refuse') return contractOnly;
+  return { judged: new Set(judge), refuseUnjudged: unjudged === 'Refuse' };
+}
+
+/** Whether nothing is judged or refused beyond the texts of the contract. */
+export function isContractOnly({ judged, refuseUnjudged }: Coverage): boolean {
+  return judged.size === 0 && !refuseUnjudged;
+}
+
+/** The further texts of a request; `read` is called only where the binding asks for them. */
+export function readFurtherTexts(coverage: Coverage, read: () => Covered): ParseResult<readonly CheckUnit[]> {
+  if (isContractOnly(coverage)) return accept([]);
+  const { units, unjudgedAt } = read();
+  if (coverage.refuseUnjudged && unjudgedAt !== undefined) return refuse('unjudged_text', unjudgedAt);
+  return accept(units);
+}

@@ -1,0 +1,26 @@
+import { batchMessages, checksSize } from '#checks/batch-messages';
+import type { CheckTarget } from '#checks/check-target';
+import type { Stage } from '#contracts/policy';
+import type { CheckUnit } from '../chat/check-unit.ts';
+
+type Plan = {
+  /** The texts of the contract, which are judged together unless `split` is set. */
+  readonly texts: readonly CheckUnit[];
+  /** Texts that the binding has judged in addition. They do not depend on one another. */
+  readonly further: readonly CheckUnit[];
+  readonly limits: Pick<CheckTarget, 'maxMessages' | 'maxBodyBytes'>;
+  /** Whether a conversation over the limits of one check is judged in groups of whole messages. */
+  readonly split: boolean;
+};
+
+/** Distributes texts over as few checks as the limits allow (docs/design/judged-texts.md, "Checks"). */
+export function planChecks(stage: Stage, { texts, further, limits, split }: Plan): readonly (readonly CheckUnit[])[] {
+  if (further.length === 0 && !split) return texts.length === 0 ? [] : [texts];
+  const withText = texts.filter(({ content }) => content !== '');
+  const counted = split && withText.length > 0 ? withText : texts;
+  const all = [...counted, ...further];
+  const { messages, bytes } = checksSize(all, stage);
+  if (messages <= limits.maxMessages && bytes <= limits.maxBodyBytes) return [all];
+  if (split) return batchMessages(all, limits, stage);
+  return [...(counted.length === 0 ? [] : [counted]), ...batchMessages(further, limits, stage)];
+}

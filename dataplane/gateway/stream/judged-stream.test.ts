@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import { denies, runGuard } from '../testing/run-guard.ts';
+import type { StreamCoverage } from './stream-guard.ts';
+
+const limits = { maxMessages: 32, maxBodyBytes: 32_768 };
+const judging = (...judged: readonly JudgedTextKind[]): StreamCoverage => ({
+  judged: new Set(judged),
+  refuseUnjudged: false,
+  limits,
+});
+const all = judging(...judgedTextKinds);
+
+const frame = (delta: object, rest: object = {}) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }], ...rest })}\n\n`;
+const finish = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`;
+const done = 'data: [DONE]\n\n';
+const callFrame = (text: string, index = 0) => frame({ tool_calls: [{ index, function: { arguments: text } }] });
+
+function pieces(text: string, cuts: readonly number[]): readonly string[] {
+  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].toSorted((one, other) => one - other);
+  return [0, ...places].map((start, at) => text.slice(start, places[at] ?? text.length)).filter((one) => one !== '');
+}
+
+const run = (frames: readonly string[], judge = denies('secret phrase'), coverage: StreamCoverage | undefined = all) =>
+  runGuard([Buffer.from(frames.join(''))], judge, coverage);
+
+describe('tool calls in a stream', () => {
+  const args = JSON.stringify({ q: 'a harmless text', n: 4 });
+
+  test.each(['toolCalls', 'names'] as const)('a stream with judged %s arrives whole, each frame once', (kind) => {
+    const named = frame({ tool_calls: [{ index: 0, id: 'c', function: { name: 'search it', arguments: '' } }] });
+    const frames = [frame({ content: 'let me see' }), named, callFrame(args.slice(0, 7)), callFrame(args.slice(7))];
+    const { emitted, windows, end } = run([...frames, finish, done], undefined, judging(kind));
+    expect(end).toEqual({ kind: 'finished' });
+    expect(emitted).toBe([...frames, finish, done].join(''));
+    expect(windows).toContain(kind === 'names' ? 'search it' : 'a harmless text');
+  });
+
+  test('no frame of a call leaves when any call of the stream is denied, however the arguments are cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), fc.boolean(), (cuts, escaped) => {
+        const phrase = escaped ? 's\\u0065cret phrase' : 'secret phrase';
+        const denied = pieces(`{"q": "the ${phrase} is"}`, cuts).map((piece) => callFrame(piece, 1));
+        const { emitted, end } = run([callFrame(args), ...denied, finish, done]);
+        expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+        expect(emitted).not.toContain('tool_calls');
+      }),
+    );
+  });
+
+  test('text before a denied call leaves only if it passed a check, and nothing after it leaves', () => {
+    const content = 'x'.repeat(3_000);
+    const { emitted, end } = run([frame({ content }), callFrame('"secret phrase"'), frame({ content: 'tail' }), done]);
+    expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    expect(emitted).not.toContain('secret');
+    expect(emitted).not.toContain('tail');
+  });
+
+  test('a call of 1 MiB in pieces of 26 bytes passes behind a preamble, and one of 4 MiB is too large to hold', () => {
+    const text = JSON.stringify({ q: 'x'.repeat(1_048_576) });
+    const frames = (size: number) =>
+      Array.from({ length: Math.ceil(size / 26) }, (_, at) => callFrame(text.slice(at * 26, at * 26 + 26)));
+    const preamble = frame({ content: 'I will look that up.' });
+    const whole = run([preamble, ...frames(text.length), finish, done]);
+    expect(whole.end).toEqual({ kind: 'finished' });
+    const tooMany = Array.from({ length: 4 }, () => frames(text.length)).flat();
+    expect(run([preamble, ...tooMany, done]).end).toEqual({
+      kind: 'stopped',
+      stop: { kind: 'upstream', fault: 'held_too_much' },
+    });
+  });
+
+  test('calls that are not judged pass unread, as in the contract', () => {
+    const { end } = run([callFrame('secret phrase'), finish, done], undefined, judging('reasoning'));
+    expect(end).toEqual({ kind: 'finished' });
+  });
+
+  test('the calls of older clients and calls of custom tools are judged', () => {
+    for (const delta of [
+      { function_call: { name: 'f', arguments: '"secret phrase"' } },
+      { tool_calls: [{ index: 0, type: 'custom', custom: { name: 'f', input: 'secret phrase' } }] },
+      { tool_calls: [{ index: 0, extra: { text: 'secret phrase' } }] },
+      { tool_calls: ['secret phrase'] },
+    ]) {
+      expect(run([frame(delta), finish, done]).end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+    }
+  });
+});
+
+describe('further texts in a stream', () => {
+  const phrase = 'secret phrase';
+  const shapes = {
+    reasoning_content: (text: string) => frame({ reasoning_content: text }),
+    reasoning: (text: string) => frame({ reasoning: text }),
+    reasoning_details: (text: string) => frame({ reasoning_details: [{ type: 'text', text }] }),
+    'a member of the provider': (text: string) => frame({ thoughts: { inner: [text] } }),
+    'log probabilities': (text: string) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, logprobs: { content: [{ token: text }] } }] })}\n\n`,
+    'a member of the root': (text: string) => frame({}, { note: text }),
+  } as const;
+
+  test.each(Object.entries(shapes))('no byte of a denied phrase in %s leaves, for every cut', (_, shape) => {
+    fc.assert(
+      fc.property(fc.nat(3_000), fc.array(fc.nat(), { minLength: 1, maxLength: 20 }), (before, cuts) => {
+        const text = `${'x '.repeat(before)}${phrase}${' y'.repeat(600)}`;
+        const { emitted, end } = run([...pieces(text, cuts).map(shape), finish, done]);
+        expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
+        expect(emitted).not.toContain(' y');
+        const left = emitted.match(/(?:x )+|[a-z ]+(?=")/g)?.join('') ?? '';
+        for (let at = 1; at <= phrase.length; at++) expect(left.endsWith(` ${phrase.slice(0, at)}`)).toBe(false);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('reasoning and content each keep their order, and all frames arrive', () => {
+    const frames = Array.from({ length: 40 }, (_, at) =>
+      at % 2 === 0
+        ? frame({ reasoning_content: `thought ${at} `.repeat(20) })
+        : frame({ content: `word ${at} `.repeat(20) }),
+    );
+    const { emitted, end } = run([...frames, finish, done]);
+    expect(end).toEqual({ kind: 'finished' });
+    expect(emitted).toBe([...frames, finish, done].join(''));
+  });
+
+  test('a stream with more further texts than may be judged is refused', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => frame({}, { [`note_${at}`]: 'a b' }));
+    // The names of the members are one more text.
+    expect(run([...many(31), done]).end).toEqual({ kind: 'finished' });
+    expect(run([...many(32), done]).end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault: 'invalid' } });
+  });
+});
+
+describe('a stream whose binding refuses text that is not judged', () => {
+  const refusing = (...judged: readonly JudgedTextKind[]) => ({ ...judging(...judged), refuseUnjudged: true });
+  const unjudged = { kind: 'stopped', stop: { kind: 'upstream', fault: 'unjudged' } };
+
+  test.each([
+    ['toolCalls', frame({ tool_calls: [{ index: 0, function: { arguments: '{"q":1}' } }] })],
+    ['names', frame({ tool_calls: [{ index: 0, function: { name: 'Search It' } }] })],
+    ['reasoning', frame({ reasoning_content: 'let me think' })],
+    ['parameters', frame({ thoughts: 'let me think' })],
+  ] as const)('a frame with text of kind %s stops it unless that kind is judged', (kind, text) => {
+    const others = judgedTextKinds.filter((other) => other !== kind);
+    expect(run([text, finish, done], undefined, refusing(...others)).end).toEqual(unjudged);
+    expect(run([text, finish, done], undefined, refusing(kind, ...others)).end).toEqual({ kind: 'finished' });
+  });
+
+  test('content, service members and usage are no text that stops it', () => {
+    const frames = [frame({ role: 'assistant', content: 'hi' }, { id: 'i', model: 'Some Model', usage: null }), finish];
+    expect(run([...frames, done], undefined, refusing()).end).toEqual({ kind: 'finished' });
+  });
+});
