@@ -12,7 +12,7 @@ export function renameModel(model: BodyRange, upstreamModel: string): Edit {
  * The edits that put masked texts into a body. `unmaskable`: a mask covers a name or a number, which cannot be replaced
  * without another meaning. `mismatch`: a mask gives text to a message that had none.
  */
-export type MaskedBody =
+type MaskedBody =
   | { readonly kind: 'edits'; readonly edits: readonly Edit[] }
   | { readonly kind: 'unmaskable' }
   | { readonly kind: 'mismatch' };

@@ -3,7 +3,7 @@ import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 
 /** What of a JSON value is judged in addition to its strings. */
-export type CollectOptions = {
+type CollectOptions = {
   /** The role of the check messages, which has no meaning for the runtime. */
   readonly role: string;
   /** Whether numbers are judged as they are written: their digits can be those of a card. */

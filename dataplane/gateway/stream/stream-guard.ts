@@ -17,7 +17,7 @@ export const streamBounds = { eventBytes: 1_048_576, heldBytes: 1_048_576, waiti
  * Bounds of a stream whose tool calls are judged. Their frames are held until the end of the calls, and a frame of a
  * provider takes about ten times the bytes of the arguments in it.
  */
-export const judgedStreamBounds = { heldBytes: 16_777_216, furtherTexts: 32 } as const;
+const judgedStreamBounds = { heldBytes: 16_777_216, furtherTexts: 32 } as const;
 
 /** The further texts of a stream that are judged, and the limits of one check. */
 export type StreamCoverage = Coverage & { readonly limits: CheckLimits };

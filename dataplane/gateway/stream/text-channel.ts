@@ -10,7 +10,7 @@ const boundarySearchBytes = 64;
 const heldTailBytes = limits.overlapBytes - 1;
 
 /** Text of one window, and the position in the whole text at which the window ends. */
-export type TextWindow = { readonly text: string; readonly end: number };
+type TextWindow = { readonly text: string; readonly end: number };
 
 /**
  * One text of a streamed answer, judged in windows (`gateway:stream:window-1024`, `gateway:stream:overlap-256`;
