@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { packEntries } from '#search/packed/pack-entries';
+import type { IndexEntry } from '#search/ports';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { partitionName } from '../../dataplane/retrieval/index/partition-name.ts';
@@ -51,12 +53,26 @@ export async function fillDatabase(
         label: labelOf(document % groups),
         terms: entry.terms.join(' '),
         vector: bytes.toString('base64'),
+        packed: no % chunksOfDocument === 0 ? packDocument(made, vectors, at) : null,
       };
     });
     await insertRows(database, collectionId, JSON.stringify(rows));
   }
   await sql`analyze retrieval.documents, retrieval.chunks`;
   return partitionName({ collectionId, version: 1 });
+}
+
+/** The chunks of the document that begins at a place, as the ingest packs them. */
+function packDocument(
+  made: readonly { readonly entry: IndexEntry }[],
+  vectors: readonly Float32Array[] | undefined,
+  first: number,
+): string {
+  const entries = made.slice(first, first + chunksOfDocument).map(({ entry }, at) => {
+    const vector = vectors?.[first + at] ?? entry.vector ?? new Float32Array();
+    return { id: entry.id, terms: entry.terms, vector };
+  });
+  return Buffer.from(packEntries(entries).buffer).toString('base64');
 }
 
 async function insertRows({ sql }: Database, collectionId: string, rows: string): Promise<void> {
@@ -67,7 +83,9 @@ async function insertRows({ sql }: Database, collectionId: string, rows: string)
     select doc, 'acme', ${collectionId}, doc::text, 1, 'upsert', 1, false, 1, array[min(label)]
     from json_to_recordset(${rows}::text::json) as r (doc bigint, label text) group by doc`;
   await sql`
-    insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector)
-    select doc, 1, 1, no, id, 0, length(terms), terms, 0, terms, decode(vector, 'base64')
-    from json_to_recordset(${rows}::text::json) as r (doc bigint, no integer, id text, terms text, vector text)`;
+    insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, text, tokens, terms, vector,
+      packed)
+    select doc, 1, 1, no, id, 0, length(terms), terms, 0, terms, decode(vector, 'base64'), decode(packed, 'base64')
+    from json_to_recordset(${rows}::text::json) as r (doc bigint, no integer, id text, terms text, vector text,
+      packed text)`;
 }

@@ -2,20 +2,42 @@ import type { AttributeCondition } from './condition.ts';
 
 export type AttributeValue = string | number | boolean;
 
-/** One item of an index: a chunk of a document, a memory, a description of an agent. */
-export type IndexEntry = {
+/** The part of an entry that never changes while its id stays. */
+export type EntryContent = {
   /** Unique in its partition and never used again for other terms, another vector or another group. */
   readonly id: string;
+  /** Terms in the order of the text, as `analyse` returns them. */
+  readonly terms: readonly string[];
+  /** Of unit length, with the same number of dimensions in a whole partition; absent while no embedder answered. */
+  readonly vector?: Float32Array;
+};
+
+/** The part of an entry that is about its group, and may change. */
+export type EntryScope = {
   /** Entries of one group are replaced and removed together: a document, a memory. */
   readonly group: string;
   /** A query finds the entry only if it has one of these labels. */
   readonly labels: readonly string[];
   /** Values that conditions compare, by their path with dots. */
   readonly attributes: Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
-  /** Terms in the order of the text, as `analyse` returns them. */
-  readonly terms: readonly string[];
-  /** Of unit length, with the same number of dimensions in a whole partition; absent while no embedder answered. */
-  readonly vector?: Float32Array;
+};
+
+/** One item of an index: a chunk of a document, a memory, a description of an agent. */
+export type IndexEntry = EntryContent & EntryScope;
+
+/**
+ * Entries as their store keeps them for an index in memory: their content was packed by `packEntries` when it was stored,
+ * so that loading it analyses nothing again.
+ */
+export type EntryBlock = {
+  readonly packed: Uint8Array;
+  /**
+   * Of the entry at a place of the block; asked once for each, the same object for entries that share it. Its attributes
+   * are read once a condition needs them, and once only: a getter may decode them.
+   */
+  readonly scopeOf: (at: number) => EntryScope;
+  /** Estimated bytes that all scopes of the block occupy in memory. */
+  readonly scopeBytes: number;
 };
 
 /** Applying a change twice has the effect of applying it once. */
@@ -94,6 +116,10 @@ export type PartitionSource = {
   load(
     partition: string,
   ): Promise<{ readonly upTo: bigint; readonly entries: AsyncIterable<readonly IndexEntry[]> } | undefined>;
+  /** The same entries as blocks; an engine that needs no words prefers it. Absent where the store has no blocks. */
+  loadBlocks?(
+    partition: string,
+  ): Promise<{ readonly upTo: bigint; readonly blocks: AsyncIterable<readonly EntryBlock[]> } | undefined>;
   /** Changes committed after a number, oldest first; undefined if there is no such partition. */
   changesAfter(partition: string, after: bigint): Promise<CommittedChanges | undefined>;
 };

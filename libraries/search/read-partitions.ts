@@ -1,4 +1,4 @@
-import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from './ports.ts';
+import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from './ports.ts';
 
 /**
  * Reads the tables behind an index; each method is one statement. A change of a group (its entries, their labels or
@@ -7,7 +7,7 @@ import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from 
  * Transactions of a partition take their numbers under a lock that they hold to their end, so that numbers become
  * visible in order.
  */
-type PartitionReader<Cursor> = {
+type PartitionReader<Cursor, BlockCursor> = {
   /** Undefined if there is no such partition. */
   numbers(partition: string): Promise<ChangeNumbers | undefined>;
   /** The next live entries in an order that does not change, about `size` of them, and where to continue. */
@@ -16,6 +16,11 @@ type PartitionReader<Cursor> = {
     after: Cursor | undefined,
     size: number,
   ): Promise<{ readonly entries: readonly IndexEntry[]; readonly next: Cursor | undefined }>;
+  /** The next live entries as blocks, in an order that does not change; absent where the tables have no blocks. */
+  blocks?(
+    partition: string,
+    after: BlockCursor | undefined,
+  ): Promise<{ readonly blocks: readonly EntryBlock[]; readonly next: BlockCursor | undefined }>;
   /** The first `size` groups whose number is larger, by number, and with them every group of the last number. */
   changedGroups(
     partition: string,
@@ -41,23 +46,31 @@ type ReadOptions = {
 };
 
 /** Reads partitions page by page and follows their changes. */
-export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options: ReadOptions): PartitionSource {
-  /** Each page is read while the one before it is used. */
-  async function* pages(partition: string): AsyncGenerator<readonly IndexEntry[]> {
-    let reading: ReturnType<typeof reader.page> | undefined = reader.page(partition, undefined, options.pageSize);
-    while (reading !== undefined) {
-      const { entries, next }: Awaited<typeof reading> = await reading;
-      reading = next === undefined ? undefined : reader.page(partition, next, options.pageSize);
-      // A reader that has stopped does not await it.
-      reading?.catch(() => undefined);
-      if (entries.length > 0) yield entries;
-    }
-  }
+export function readPartitions<Cursor, BlockCursor = never>(
+  reader: PartitionReader<Cursor, BlockCursor>,
+  options: ReadOptions,
+): PartitionSource {
+  const { blocks } = reader;
+  const loadBlocks: PartitionSource['loadBlocks'] =
+    blocks &&
+    (async (partition) => {
+      const numbers = await reader.numbers(partition);
+      const read = async (after: BlockCursor | undefined) => {
+        const page = await blocks(partition, after);
+        return { items: page.blocks, next: page.next };
+      };
+      return numbers && { upTo: numbers.newest, blocks: readAhead(read) };
+    });
 
   return {
+    ...(loadBlocks === undefined ? {} : { loadBlocks }),
     async load(partition) {
       const numbers = await reader.numbers(partition);
-      return numbers && { upTo: numbers.newest, entries: pages(partition) };
+      const read = async (after: Cursor | undefined) => {
+        const page = await reader.page(partition, after, options.pageSize);
+        return { items: page.entries, next: page.next };
+      };
+      return numbers && { upTo: numbers.newest, entries: readAhead(read) };
     },
     async changesAfter(partition, after): Promise<CommittedChanges | undefined> {
       // Read before the groups: they then include every change up to this number.
@@ -74,6 +87,20 @@ export function readPartitions<Cursor>(reader: PartitionReader<Cursor>, options:
       return { kind: 'changes', changes, upTo: more || last > newest ? last : newest, more };
     },
   };
+}
+
+/** Yields pages; each one is read while the one before it is used. */
+async function* readAhead<Item, Cursor>(
+  read: (after: Cursor | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: Cursor | undefined }>,
+): AsyncGenerator<readonly Item[]> {
+  let reading: ReturnType<typeof read> | undefined = read(undefined);
+  while (reading !== undefined) {
+    const { items, next }: Awaited<typeof reading> = await reading;
+    reading = next === undefined ? undefined : read(next);
+    // A reader that has stopped does not await it.
+    reading?.catch(() => undefined);
+    if (items.length > 0) yield items;
+  }
 }
 
 /** Gives each group the entries that it has now, and removes its others. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
+import { readPacked } from '#search/packed/read-packed';
 import { SearchUnavailableError } from '#search/search-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { type OpenedIngest, openIngest } from '../ingest/testing/open-ingest.ts';
@@ -46,6 +47,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
       select chunk_id, text from retrieval.chunks where chunk_id = any(${ids})`;
     return ids.map((id) => rows.find((row) => row.chunk_id === id)?.text);
   };
+  const textsOf = async () =>
+    (await opened.database.sql<{ text: string }[]>`select text from retrieval.chunks`).map(({ text }) => text);
   let key = 0;
   const put = async (docId: string, text: string) => {
     key += 1;
@@ -77,6 +80,49 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded index ov
     expect(await find(index, 'отпуск')).toHaveLength(chunks);
     await put('long', 'отпуск');
     expect(await find(index, 'отпуск')).toEqual(['отпуск']);
+  });
+
+  test('chunks of an earlier release, which were not packed, are loaded beside packed ones', async () => {
+    const long = Array.from({ length: 12_000 }, (_, at) => `слово${at} отпуск.`).join(' ');
+    await put('old', long);
+    for (let at = 0; at < 120; at += 1) await ingest.submit({ docId: `old${at}`, text: `отпуск ${at}`, key: 'one' });
+    await ingest.drain();
+    await opened.database.sql`update retrieval.chunks set packed = null`;
+    await put('new', long);
+    await put('short', 'отпуск');
+    const [row] = await opened.database.sql<{ count: string; packed: string }[]>`
+      select count(*) as count, count(packed) as packed from retrieval.chunks`;
+    expect(Number(row?.packed)).toBeGreaterThan(10);
+    await using index = open();
+    const found = await find(index, 'отпуск');
+    expect(found).toHaveLength(Number(row?.count));
+    expect(new Set(found).size).toBe(new Set(await textsOf()).size);
+  });
+
+  test('a block of chunks has the vectors, labels and attributes that their rows have', async () => {
+    await ingest.submit({ docId: 'a', text: 'отпуск '.repeat(600), metadata: { source: 'wiki' } });
+    await ingest.drain();
+    const partition = partitionName({ collectionId: ingest.collectionId, version: 1 });
+    const source = chunkSource(opened.database);
+    const entries = (await Array.fromAsync((await source.load(partition))?.entries ?? [])).flat();
+    const blocks = (await Array.fromAsync((await source.loadBlocks?.(partition))?.blocks ?? [])).flat();
+    expect(entries.length).toBeGreaterThan(3);
+    const expected = new Map(entries.map((entry) => [entry.id, entry]));
+    for (const { packed, scopeOf } of blocks) {
+      const rows = readPacked(packed);
+      for (const [at, id] of (rows?.ids ?? []).entries()) {
+        const entry = expected.get(id);
+        const { group, labels, attributes } = scopeOf(at);
+        expect({ group, labels, attributes }).toEqual({
+          group: entry?.group,
+          labels: entry?.labels,
+          attributes: entry?.attributes,
+        });
+        expect(rows?.vectors.slice(at * rows.dimensions, (at + 1) * rows.dimensions)).toEqual(entry?.vector);
+        expected.delete(id);
+      }
+    }
+    expect(expected.size).toBe(0);
   });
 
   test('more changed documents than one answer contains are all applied, in groups', async () => {

@@ -1,4 +1,5 @@
-import type { IndexEntry, PartitionSource } from '#search/ports';
+import { blockOf } from '#search/packed/block-of';
+import type { EntryBlock, EntryScope, IndexEntry, PartitionSource } from '#search/ports';
 import { readPartitions } from '#search/read-partitions';
 import type { Database } from '#sql/connect';
 import { chunkAttributes } from './chunk-attributes.ts';
@@ -7,6 +8,11 @@ import { readPartitionName } from './partition-name.ts';
 /** Rows of one page, some megabytes of vectors; one statement reads a page. */
 const pageSize = 1_000;
 const groupsAtOnce = 50;
+/** Blocks of one page at most, and bytes after which it has no further one. */
+const blocksAtOnce = 1_000;
+const blockBytes = 4 * 2 ** 20;
+/** Documents without blocks of one page. */
+const plainDocuments = 100;
 
 type Cursor = { readonly doc: string; readonly no: number };
 
@@ -22,6 +28,20 @@ type ChunkRow = {
   readonly vector: string;
 };
 
+/** Blocks come first, then the chunks of documents that an earlier release wrote without them. */
+type BlockCursor = { readonly kind: 'packed' | 'plain'; readonly after: Cursor };
+const beginning: Cursor = { doc: '0', no: -1 };
+
+type BlockRow = {
+  readonly doc: string;
+  readonly no: number;
+  readonly doc_id: string;
+  readonly labels: readonly string[];
+  /** JSON, parsed once a condition needs it. */
+  readonly metadata: string;
+  readonly packed: string;
+};
+
 /**
  * The live chunks of an active or retired version, from which the embedded index is built and which it follows. A version
  * that is being built is a partition from the commit on that proves it complete.
@@ -30,7 +50,50 @@ export function chunkSource({ sql }: Database): PartitionSource {
   const columns = sql`
     c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, c.terms, encode(c.vector, 'base64') as vector
     from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted`;
-  return readPartitions<Cursor>(
+
+  async function packedBlocks(partition: string, after: Cursor) {
+    const { collectionId, version } = readPartitionName(partition);
+    const rows = await sql<BlockRow[]>`
+      with next as (
+        select c.doc, c.seq, c.no, d.doc_id, d.labels, d.metadata, octet_length(c.packed) as bytes
+        from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted
+        where d.collection_id = ${collectionId} and c.version = ${version} and c.packed is not null
+          and d.doc >= ${after.doc}::bigint and (c.doc, c.no) > (${after.doc}::bigint, ${after.no}::integer)
+        order by c.doc, c.no limit ${blocksAtOnce}
+      ), page as (select *, sum(bytes) over (order by doc, no) - bytes as before from next)
+      select n.doc, n.no, n.doc_id, n.labels, n.metadata::text as metadata, encode(c.packed, 'base64') as packed
+      from page n join retrieval.chunks c on c.doc = n.doc and c.seq = n.seq and c.version = ${version} and c.no = n.no
+      where n.before < ${blockBytes}
+      order by n.doc, n.no`;
+    const last = rows.at(-1);
+    const next: BlockCursor = last
+      ? { kind: 'packed', after: { doc: last.doc, no: last.no } }
+      : { kind: 'plain', after: beginning };
+    return { blocks: rows.map(packedBlock), next };
+  }
+
+  async function plainBlocks(partition: string, after: Cursor) {
+    const { collectionId, version } = readPartitionName(partition);
+    const rows = await sql<ChunkRow[]>`
+      with plain as materialized (
+        select d.doc from retrieval.documents d
+        where d.collection_id = ${collectionId} and not d.deleted and d.doc >= ${after.doc}::bigint
+          and exists (select 1 from retrieval.chunks c
+            where c.doc = d.doc and c.seq = d.live_seq and c.version = ${version})
+          and not exists (select 1 from retrieval.chunks c
+            where c.doc = d.doc and c.seq = d.live_seq and c.version = ${version} and c.packed is not null)
+        order by d.doc limit ${plainDocuments}
+      )
+      select ${columns}
+      where c.version = ${version} and c.doc in (select doc from plain)
+        and (c.doc, c.no) > (${after.doc}::bigint, ${after.no}::integer)
+      order by c.doc, c.no limit ${pageSize}`;
+    const last = rows.at(-1);
+    const blocks = rows.map((row) => blockOf([entryOf(row)]));
+    return { blocks, next: last && ({ kind: 'plain', after: { doc: last.doc, no: last.no } } as const) };
+  }
+
+  return readPartitions<Cursor, BlockCursor>(
     {
       async numbers(partition) {
         const { collectionId, version } = readPartitionName(partition);
@@ -54,6 +117,10 @@ export function chunkSource({ sql }: Database): PartitionSource {
         const next = last === undefined || rows.length < size ? undefined : { doc: last.doc, no: last.no };
         return { entries: rows.map(entryOf), next };
       },
+      blocks: (partition, cursor) =>
+        cursor?.kind === 'plain'
+          ? plainBlocks(partition, cursor.after)
+          : packedBlocks(partition, cursor?.after ?? beginning),
       async changedGroups(partition, after, size) {
         const { collectionId } = readPartitionName(partition);
         const rows = await sql<{ doc: string; change_no: string }[]>`
@@ -83,6 +150,21 @@ function entryOf({ doc, chunk_id, doc_id, labels, metadata, terms, vector }: Chu
     attributes: chunkAttributes(doc_id, metadata),
     terms: terms === '' ? [] : terms.split(' '),
     ...(vector === '' ? {} : { vector: vectorOf(vector) }),
+  };
+}
+
+function packedBlock({ doc, doc_id, labels, metadata, packed }: BlockRow): EntryBlock {
+  const scope: EntryScope = {
+    group: doc,
+    labels,
+    get attributes() {
+      return chunkAttributes(doc_id, JSON.parse(metadata) as Record<string, unknown>);
+    },
+  };
+  return {
+    packed: Buffer.from(packed, 'base64'),
+    scopeOf: () => scope,
+    scopeBytes: 4 * metadata.length + labels.reduce((sum, label) => sum + 16 + 2 * label.length, 0),
   };
 }
 

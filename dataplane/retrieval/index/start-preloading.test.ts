@@ -58,9 +58,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
         mostBytes,
         source: {
           ...source,
-          load: async (partition) => {
+          loadBlocks: async (partition) => {
             loads.push(`${partition} ${await stateOf(2)}`);
-            return source.load(partition);
+            return source.loadBlocks?.(partition);
           },
         },
       }),

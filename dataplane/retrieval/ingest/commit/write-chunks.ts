@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { packEntries } from '#search/packed/pack-entries';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { TextChunk } from '../text/chunk-document.ts';
 
@@ -47,21 +48,22 @@ export async function writeChunks(
   chunks: readonly IndexedChunk[],
   condition: WriteCondition,
 ): Promise<boolean> {
-  const rows = JSON.stringify(chunks.map((chunk) => chunkRow(target, chunk)));
+  const rows = JSON.stringify(chunks.map((chunk, at) => chunkRow(target, chunk, at === 0 ? chunks : undefined)));
   return database.sql.begin(async (sql) => {
     if (!(await condition(sql))) return false;
     await sql`
       insert into retrieval.chunks (doc, seq, version, no, chunk_id, start_at, end_at, heading, page, text, tokens, terms,
-        vector)
+        vector, packed)
       select ${target.doc}, ${target.seq}, ${target.version}, no, chunk_id, start_at, end_at, heading, page, text, tokens,
-        terms, decode(vector, 'base64')
+        terms, decode(vector, 'base64'), decode(packed, 'base64')
       from json_to_recordset(${rows}::text::json) as r (no integer, chunk_id text, start_at integer, end_at integer,
-        heading text, page integer, text text, tokens integer, terms text, vector text)`;
+        heading text, page integer, text text, tokens integer, terms text, vector text, packed text)`;
     return true;
   });
 }
 
-function chunkRow(target: ChunkTarget, chunk: IndexedChunk): object {
+/** @param packed the chunks that are packed beside this one */
+function chunkRow(target: ChunkTarget, chunk: IndexedChunk, packed: readonly IndexedChunk[] | undefined): object {
   const { no, start, end, heading, page, text, tokens, terms, vector } = chunk;
   const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
   return {
@@ -75,7 +77,13 @@ function chunkRow(target: ChunkTarget, chunk: IndexedChunk): object {
     tokens,
     terms: terms.join(' '),
     vector: bytes.toString('base64'),
+    packed: packed === undefined ? null : packChunks(target, packed),
   };
+}
+
+function packChunks(target: ChunkTarget, chunks: readonly IndexedChunk[]): string {
+  const entries = chunks.map(({ no, terms, vector }) => ({ id: chunkId(target, no), terms, vector }));
+  return Buffer.from(packEntries(entries).buffer).toString('base64');
 }
 
 /** Identifies one content permanently: a later content of the document has another sequence number. */

@@ -99,7 +99,7 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
 
   async function candidates(query: CandidateQuery, signal?: AbortSignal): Promise<readonly (readonly Candidate[])[]> {
     return withPartition(query, signal, async (partition) => {
-      const visible = partition.rows.visible(query.labels, query.condition);
+      const visible = await partition.rows.visible(query.labels, query.condition, turns);
       const rankings: (readonly Candidate[])[] = [];
       for (const leg of query.legs) {
         signal?.throwIfAborted();

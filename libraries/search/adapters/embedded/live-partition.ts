@@ -1,4 +1,5 @@
-import type { CommittedChanges, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
+import { blockOf } from '../../packed/block-of.ts';
+import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
 import { PartitionRows } from './partition-rows.ts';
 import type { Turns } from './turns.ts';
@@ -32,11 +33,11 @@ export class LivePartition {
    * @throws SearchUnavailableError if it does not exist; whatever the source or `check`, called after each page, throws
    */
   static async load(name: string, parts: Parts, check: (bytes: number) => void): Promise<LivePartition> {
-    const found = await parts.source.load(name);
+    const found = await loadBlocks(parts.source, name);
     if (found === undefined) throw new SearchUnavailableError('absent');
     const partition = new LivePartition(name, parts, found.upTo);
     try {
-      for await (const page of found.entries) {
+      for await (const page of found.blocks) {
         await partition.#put(page);
         check(partition.rows.bytes);
       }
@@ -119,10 +120,28 @@ export class LivePartition {
     }
   }
 
-  async #put(entries: readonly IndexEntry[]): Promise<void> {
-    for (const entry of entries) {
-      this.rows.put(entry);
+  async #put(blocks: readonly EntryBlock[]): Promise<void> {
+    for (const block of blocks) {
+      this.rows.putBlock(block);
       if (this.#parts.turns.isOver()) await this.#parts.turns.next();
     }
+  }
+}
+
+/** Entries of one block where the source has none, so that each is added within a turn. */
+const entriesOfBlock = 32;
+
+async function loadBlocks(
+  source: PartitionSource,
+  name: string,
+): Promise<{ readonly upTo: bigint; readonly blocks: AsyncIterable<readonly EntryBlock[]> } | undefined> {
+  if (source.loadBlocks !== undefined) return source.loadBlocks(name);
+  const found = await source.load(name);
+  return found && { upTo: found.upTo, blocks: packPages(found.entries) };
+}
+
+async function* packPages(pages: AsyncIterable<readonly IndexEntry[]>): AsyncGenerator<readonly EntryBlock[]> {
+  for await (const page of pages) {
+    for (let at = 0; at < page.length; at += entriesOfBlock) yield [blockOf(page.slice(at, at + entriesOfBlock))];
   }
 }

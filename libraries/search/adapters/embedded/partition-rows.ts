@@ -1,17 +1,13 @@
 import type { AttributeCondition } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
-import type { IndexChange, IndexEntry } from '../../ports.ts';
+import { blockOf } from '../../packed/block-of.ts';
+import { type PackedRows, readPacked } from '../../packed/read-packed.ts';
+import type { EntryBlock, EntryScope, IndexChange } from '../../ports.ts';
 import { pageBytes } from './dot-products.ts';
+import { TermPostings } from './term-postings.ts';
+import type { Turns } from './turns.ts';
 import { ValueRows } from './value-rows.ts';
 import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.ts';
-
-/** Occurrences of a term in one row beyond this count add nothing to its score. */
-const mostOccurrences = 255;
-
-/** The row of a packed occurrence; memory ends long before the 16 million rows that fit. */
-export const rowOf = (packed: number): number => packed >>> 8;
-/** How often the term occurs in the row. */
-export const occurrencesOf = (packed: number): number => packed & mostOccurrences;
 
 /** The rows that a query may find, at the time when it began. */
 export type VisibleRows = {
@@ -30,8 +26,7 @@ export class PartitionRows {
   readonly ids: string[] = [];
   /** Number of terms of each row. */
   readonly lengths: number[] = [];
-  /** Rows and occurrences by term, packed as row * 256 + occurrences, in the order of the rows. */
-  readonly postings = new Map<string, number[]>();
+  readonly postings = new TermPostings();
   readonly #vectors: VectorMemory;
   readonly #alive: boolean[] = [];
   readonly #hasVector: boolean[] = [];
@@ -41,8 +36,8 @@ export class PartitionRows {
   readonly #values = new ValueRows();
   readonly #pages: number[] = [];
   #dimensions = 0;
-  #occurrences = 0;
   #labelled = 0;
+  #scopeBytes = 0;
 
   constructor(vectors: VectorMemory) {
     this.#vectors = vectors;
@@ -63,36 +58,45 @@ export class PartitionRows {
 
   /** An estimate of the memory that this partition occupies. */
   get bytes(): number {
-    const numbers = this.#occurrences + this.#labelled + this.#values.size;
-    return this.#pages.length * pageBytes + 10 * numbers + 120 * this.postings.size + 300 * this.ids.length;
+    const numbers = this.#labelled + this.#values.size;
+    const rows = 10 * numbers + 300 * this.ids.length + this.#scopeBytes;
+    return this.#pages.length * pageBytes + this.postings.bytes + rows;
   }
 
   apply(change: IndexChange): void {
-    if (change.kind === 'put') this.put(change.entry);
-    else this.#retain(change.group, new Set(change.ids));
+    if (change.kind === 'retain') this.#retain(change.group, new Set(change.ids));
+    else this.putBlock(blockOf([change.entry]));
   }
 
-  put(entry: IndexEntry): void {
-    const row = this.ids.length;
-    this.#writeVector(row, entry.vector);
-    this.#end(entry.id);
-    const id = ownString(entry.id);
-    this.ids.push(id);
-    this.lengths.push(entry.terms.length);
-    this.#alive.push(true);
-    this.#hasVector.push(entry.vector !== undefined);
-    this.#rowOfId.set(id, row);
-    addRow(this.#rowsOfGroup, entry.group, row);
-    for (const label of new Set(entry.labels)) {
-      addRow(this.#rowsOfLabel, label, row);
-      this.#labelled += 1;
+  /** Adds the entries of a block. @throws Error for a block that `packEntries` did not write, or other dimensions */
+  putBlock({ packed, scopeOf, scopeBytes }: EntryBlock): void {
+    const block = readPacked(packed);
+    if (block === undefined) throw new Error('a block of entries has another layout');
+    const firstRow = this.ids.length;
+    this.#writeVectors(firstRow, block);
+    for (const [at, id] of block.ids.entries()) this.#addRow(id, block.lengths[at] as number, scopeOf(at));
+    this.#scopeBytes += scopeBytes;
+    for (const flag of block.hasVector) this.#hasVector.push(flag === 1);
+    let from = 0;
+    for (let term = 0; term < block.ends.length; term += 1) {
+      const end = block.ends[term] as number;
+      const occurrences = block.occurrences.subarray(from, end);
+      this.postings.append(block.high[term] as number, block.low[term] as number, occurrences, firstRow);
+      from = end;
     }
-    this.#values.add(row, entry.attributes);
-    this.#addTerms(row, entry.terms);
   }
 
-  /** The rows with one of the labels that fulfil the condition. */
-  visible(labels: readonly string[] | 'every', condition: AttributeCondition | undefined): VisibleRows {
+  /** The rows with one of the labels that fulfil the condition, as they are once the attributes are read. */
+  async visible(
+    labels: readonly string[] | 'every',
+    condition: AttributeCondition | undefined,
+    turns: Turns,
+  ): Promise<VisibleRows> {
+    if (condition !== undefined) await this.#values.prepare(turns);
+    return this.#flag(labels, condition);
+  }
+
+  #flag(labels: readonly string[] | 'every', condition: AttributeCondition | undefined): VisibleRows {
     const size = this.ids.length;
     const flags = new Uint8Array(size);
     if (labels === 'every') flags.fill(1);
@@ -128,29 +132,40 @@ export class PartitionRows {
     return (this.#pages[Math.floor(row / perPage)] as number) + (row % perPage) * bytes;
   }
 
-  #writeVector(row: number, vector: Float32Array | undefined): void {
-    if (vector !== undefined) this.#checkDimensions(vector.length);
+  #addRow(id: string, length: number, scope: EntryScope): void {
+    const row = this.ids.length;
+    this.#end(id);
+    const own = ownString(id);
+    this.ids.push(own);
+    this.lengths.push(length);
+    this.#alive.push(true);
+    this.#rowOfId.set(own, row);
+    addRow(this.#rowsOfGroup, scope.group, row);
+    for (const label of new Set(scope.labels)) {
+      addRow(this.#rowsOfLabel, label, row);
+      this.#labelled += 1;
+    }
+    this.#values.add(scope);
+  }
+
+  /** Before the rows are added: a block with other dimensions adds none. */
+  #writeVectors(firstRow: number, { hasVector, dimensions, vectors }: PackedRows): void {
+    if (vectors.length > 0) this.#checkDimensions(dimensions);
     if (this.#dimensions === 0) return;
     const perPage = Math.floor(pageBytes / vectorBytes(this.#dimensions));
-    while (this.#pages.length * perPage <= row) this.#pages.push(this.#vectors.allocate());
-    if (vector !== undefined) this.#vectors.write(this.#addressOf(row), vector);
+    const end = firstRow + hasVector.length;
+    while (this.#pages.length * perPage < end) this.#pages.push(this.#vectors.allocate());
+    let from = 0;
+    for (let at = 0; at < hasVector.length; at += 1) {
+      if (hasVector[at] !== 1) continue;
+      this.#vectors.write(this.#addressOf(firstRow + at), vectors.subarray(from, from + dimensions));
+      from += dimensions;
+    }
   }
 
   #checkDimensions(given: number): void {
     if (this.#dimensions === 0 && given > 0 && given <= mostDimensions) this.#dimensions = given;
     if (given !== this.#dimensions) throw new Error(`a vector has ${given} dimensions, not ${this.#dimensions}`);
-  }
-
-  #addTerms(row: number, terms: readonly string[]): void {
-    for (const term of terms) {
-      const occurrences = this.postings.get(term);
-      const last = occurrences?.[occurrences.length - 1];
-      if (occurrences === undefined) this.postings.set(ownString(term), [row * 256 + 1]);
-      else if (last === undefined || rowOf(last) !== row) occurrences.push(row * 256 + 1);
-      else if (occurrencesOf(last) < mostOccurrences) occurrences[occurrences.length - 1] = last + 1;
-    }
-    // Repeated terms are counted too: an estimate from above.
-    this.#occurrences += terms.length;
   }
 
   #end(id: string): void {

@@ -1,5 +1,7 @@
+import { hashTerm } from '../../packed/hash-term.ts';
+import { occurrencesOf, rowOf } from '../../packed/occurrence.ts';
 import { BestRows } from './best-rows.ts';
-import { occurrencesOf, type PartitionRows, rowOf, type VisibleRows } from './partition-rows.ts';
+import type { PartitionRows, VisibleRows } from './partition-rows.ts';
 import type { Turns } from './turns.ts';
 
 /** Saturation: how fast further occurrences of a term add less. */
@@ -25,7 +27,7 @@ export async function rankByTerms(
   const hits = new Uint32Array(visible.flags.length);
   const meanLength = visible.terms / visible.count;
   for (const [term, times] of countTerms(query.terms)) {
-    const found = gatherHits(partition.postings.get(term) ?? [], visible.flags, hits);
+    const found = gatherHits(partition.postings.find(hashTerm(term)), visible.flags, hits);
     const rarity = Math.log(1 + (visible.count - found + 0.5) / (found + 0.5));
     addScores(hits.subarray(0, found), partition.lengths, { weight: times * rarity, meanLength }, scores);
     if (turns.isOver()) await turns.next();
@@ -39,7 +41,7 @@ export async function rankByTerms(
 }
 
 /** Copies the occurrences in visible rows; their number. Rows that arrived since have no flag. */
-function gatherHits(postings: readonly number[], flags: Uint8Array, hits: Uint32Array): number {
+function gatherHits(postings: Uint32Array, flags: Uint8Array, hits: Uint32Array): number {
   let found = 0;
   for (const packed of postings) {
     if (flags[rowOf(packed)] !== 1) continue;

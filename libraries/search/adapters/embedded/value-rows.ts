@@ -1,16 +1,57 @@
 import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
-import type { AttributeValue, IndexEntry } from '../../ports.ts';
+import type { AttributeValue, EntryScope } from '../../ports.ts';
+import type { Turns } from './turns.ts';
 
 type RowsOfValue = Map<AttributeValue, number[]>;
 
-/** Rows by the values of their attributes, from which a condition selects rows without looking at each of them. */
+/**
+ * Rows by the values of their attributes, from which a condition selects rows without looking at each of them. Attributes
+ * are read once a condition needs them: many partitions are never searched with one.
+ */
 export class ValueRows {
   readonly #paths = new Map<string, RowsOfValue>();
+  /** Scopes of the rows from `#through` on, whose attributes are not read yet. */
+  #waiting: EntryScope[] = [];
+  #through = 0;
+  #preparing: Promise<void> | undefined;
   /** Row numbers held, for the estimate of memory. */
   size = 0;
 
-  add(row: number, attributes: IndexEntry['attributes']): void {
+  /** Adds the next row. */
+  add(scope: EntryScope): void {
+    this.#waiting.push(scope);
+  }
+
+  /** Reads the attributes of all rows, so that `select` knows them; rows that are added later need another call. */
+  async prepare(turns: Turns): Promise<void> {
+    while (this.#waiting.length > 0) {
+      this.#preparing ??= this.#read(turns).finally(() => {
+        this.#preparing = undefined;
+      });
+      await this.#preparing;
+    }
+  }
+
+  async #read(turns: Turns): Promise<void> {
+    const scopes = this.#waiting;
+    this.#waiting = [];
+    let before: EntryScope | undefined;
+    let lists: readonly number[][] = [];
+    for (const scope of scopes) {
+      // The chunks of a document share their attributes.
+      if (scope !== before) lists = this.#listsOf(scope.attributes);
+      before = scope;
+      for (const rows of lists) rows.push(this.#through);
+      this.size += lists.length;
+      this.#through += 1;
+      if (turns.isOver()) await turns.next();
+    }
+  }
+
+  /** The lists of rows that a row with these attributes belongs to. */
+  #listsOf(attributes: EntryScope['attributes']): readonly number[][] {
+    const lists: number[][] = [];
     for (const path of Object.keys(attributes)) {
       let values = this.#paths.get(path);
       if (values === undefined) {
@@ -18,15 +59,18 @@ export class ValueRows {
         this.#paths.set(ownString(path), values);
       }
       for (const value of new Set(valuesAt(attributes, path))) {
-        this.size += 1;
-        const rows = values.get(value);
-        if (rows === undefined) values.set(typeof value === 'string' ? ownString(value) : value, [row]);
-        else rows.push(row);
+        let rows = values.get(value);
+        if (rows === undefined) {
+          rows = [];
+          values.set(typeof value === 'string' ? ownString(value) : value, rows);
+        }
+        lists.push(rows);
       }
     }
+    return lists;
   }
 
-  /** One flag for each of the first `count` rows: 1 if the row fulfils the condition. */
+  /** One flag for each of the first `count` rows: 1 if the row fulfils the condition. Call `prepare` before. */
   select(condition: AttributeCondition, count: number): Uint8Array {
     if ('and' in condition) {
       const flags = new Uint8Array(count).fill(1);
