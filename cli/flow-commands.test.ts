@@ -189,3 +189,61 @@ describe('schemas for editors', () => {
     expect(existsSync(join(example, path))).toBe(true);
   });
 });
+
+describe('portcullis flow version', () => {
+  const assistant = join(checkout, 'examples/agents/assistant');
+
+  test('portcullis flow version prints each example as the AgentVersion that stands beside it', async () => {
+    for (const folder of [assistant, example]) {
+      const end = await runInProcess(['flow', 'version', folder]);
+      expect(end).toMatchObject({ code: 0, stderr: '' });
+      expect(parse(end.stdout)).toEqual(parse(textOf(join(folder, 'agentversion.yaml'))));
+    }
+  });
+
+  test('portcullis flow version adds the digest, the schemas and the requirements of an edited flow to the manifest', async () => {
+    using folder = folderWithFiles();
+    const at = join(folder.path, 'critic');
+    await runInProcess(['flow', 'init', at]);
+    const edited = textOf(join(at, 'flow.yaml'))
+      .replace('model: guarded-echo', 'model: other')
+      .replace('minLength: 1', 'minLength: 2');
+    folder.write('critic/flow.yaml', edited);
+    const { spec, metadata } = parse((await runInProcess(['flow', 'version', at, '--name', 'critic-next'])).stdout);
+    expect(metadata).toEqual({ name: 'critic-next' });
+    expect(spec.requires).toEqual([{ kind: 'Model', name: 'other' }]);
+    folder.write('critic/published.yaml', spec.lowCode.manifest);
+    const check = ['flow', 'check', join(at, 'flow.yaml'), '--manifest', join(at, 'published.yaml')];
+    expect(await runInProcess(check)).toMatchObject({ code: 0 });
+    expect(spec.lowCode.manifest).toContain('# A revision of a policy');
+  });
+
+  test.each([
+    ['a manifest that is no map', 'manifest.yaml', '- a', /manifest\.yaml is refused/],
+    [
+      'a manifest with an unknown member',
+      'manifest.yaml',
+      'apiVersion: platform.low-code.publish-manifest/v2\nx: 1',
+      /refused/,
+    ],
+    ['tests of another shape', 'tests.yaml', 'tests: []', /tests\.yaml is refused/],
+    ['a flow with a problem', 'flow.yaml', 'nodes: []', /flow\.yaml is refused/],
+  ])('portcullis flow version refuses %s', async (_, file, text, message) => {
+    using folder = folderWithFiles();
+    await runInProcess(['flow', 'init', join(folder.path, 'critic')]);
+    folder.write(`critic/${file}`, text);
+    const end = await runInProcess(['flow', 'version', join(folder.path, 'critic')]);
+    expect(end.code).toBe(2);
+    expect(end.stderr).toMatch(message);
+    expect(end.stdout).not.toContain('AgentVersion');
+  });
+
+  test('portcullis flow version refuses a name that no agent may have, and a missing file', async () => {
+    using folder = folderWithFiles();
+    await runInProcess(['flow', 'init', join(folder.path, 'My.Agent')]);
+    const end = await runInProcess(['flow', 'version', join(folder.path, 'My.Agent')]);
+    expect([end.code, end.stdout]).toEqual([2, '']);
+    expect(end.stderr).toContain('metadata.name must be a DNS name');
+    expect(await runInProcess(['flow', 'version', folder.path])).toMatchObject({ code: 3, stdout: '' });
+  });
+});

@@ -11,7 +11,7 @@ let platform: Platform;
 let folder: Folder;
 const files = join(checkout, 'examples');
 beforeAll(async () => {
-  platform = await startPlatform({ management: true, retrieval: true, handbook: true, memory: true });
+  platform = await startPlatform({ management: true, retrieval: true, handbook: true, memory: true, agents: true });
   folder = folderWithFiles();
   mkdirSync(join(folder.path, 'examples'));
   const run = (args: readonly string[]) => runInProcess(args, { data: platform.data });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from './base-program.ts';
 import { addActivity } from './commands/activity.ts';
+import { addAgent } from './commands/agent.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
 import { addArchive, addUnarchive } from './commands/archive.ts';
@@ -48,7 +49,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
   { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
   { heading: 'Memories:', commands: [addMemory] },
-  { heading: 'Agents:', commands: [addFlow] },
+  { heading: 'Agents:', commands: [addAgent, addFlow] },
   { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
 ];
 

@@ -2,10 +2,12 @@ import { type ApplyResult, desiredObject } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeClient } from '#kube/client/client';
+import type { AgentVersion } from '#resources/agent-version';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
+import { waitAgentReady } from '../agents/wait-agent-ready.ts';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -65,7 +67,12 @@ export async function applyManifests(
     say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
   }
   for (const { object } of dryRun === undefined ? results : []) {
-    if (options.wait === undefined || !isBinding(object)) continue;
+    if (options.wait === undefined) continue;
+    if (isAgentVersion(object)) {
+      await waitAgentReady(client, object, options.wait);
+      say(`${object.kind} ${object.metadata.name} is ready`);
+    }
+    if (!isBinding(object)) continue;
     await waitApplied(client, object, options.wait, waitProgressOn(process.stderr, format));
     say(`${object.kind} ${object.metadata.name} is applied`);
   }
@@ -88,6 +95,10 @@ async function compare(client: KubeClient, manifest: AppliedManifest): Promise<A
   const isSame = sameJson(before, { labels, annotations, spec: desired.spec });
   const object = { ...current, metadata: { ...metadata, labels, annotations }, spec: desired.spec };
   return { action: isSame ? 'unchanged' : 'configured', object: object as Stored<Resource> };
+}
+
+function isAgentVersion(object: Stored<Resource>): object is Stored<AgentVersion> {
+  return object.kind === kinds.agentVersion.kind;
 }
 
 function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {

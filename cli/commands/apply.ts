@@ -18,13 +18,15 @@ type ApplyOptions = ResourceCommandOptions &
   DryRunOption &
   Required<FileOption>;
 
+const waited = 'wait until every ready gateway replica has applied it, and an agent is ready (default: 60 s)';
+
 export function addApply(program: Command, source: ResourceSource): void {
   const command = program
     .command('apply')
     .description('create or update resources from files; a binding without a revision gets the newest one');
   withFiles(command, { isRequired: true });
   source
-    .addWriteOptions(withDryRun(withConfirm(withWait(withOutput(withResourceOptions(command, source))))))
+    .addWriteOptions(withDryRun(withConfirm(withWait(withOutput(withResourceOptions(command, source)), waited))))
     .action((options: ApplyOptions) => apply(source, options));
 }
 

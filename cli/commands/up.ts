@@ -11,6 +11,7 @@ import { type PlatformLock, takeLock } from '../platform/lock.ts';
 import { removeStartFailure, writeStartFailure } from '../platform/start-failure.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
+import { awaitExampleAgent, copyExampleAgent } from '../supervisor/load-example-agent.ts';
 import { loadHandbook } from '../supervisor/load-handbook.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
@@ -32,6 +33,7 @@ type UpOptions = {
   readonly retrieval?: boolean;
   readonly handbook: boolean;
   readonly memory?: boolean;
+  readonly agents?: boolean;
 };
 
 export function addPlatformUp(program: Command): void {
@@ -46,6 +48,10 @@ export function addPlatformUp(program: Command): void {
     .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
     .option('--no-handbook', 'do not load the example collection at the first start with --retrieval')
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
+    .option(
+      '--agents',
+      'load an example of an agent at the first start with this option; versions of agents always run',
+    )
     .action((options: UpOptions) => up(options));
 }
 
@@ -75,6 +81,7 @@ async function runPlatform(
 ): Promise<void> {
   const stopping = abortOnSignal();
   const isFirst = await prepareDirectory(data);
+  if (options.agents === true && (await copyExampleAgent(data))) say('the example of an agent was copied into apply/');
   await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
   let platform: SupervisedPlatform | undefined;
@@ -99,11 +106,14 @@ async function runPlatform(
     if (options.handbook && addresses.retrieval !== undefined && !stopping.aborted) {
       await Promise.race([loadHandbook(data, addresses.retrieval, say), aborted(stopping)]);
     }
+    const waited = options.agents === true && !stopping.aborted;
+    const agent = waited ? Promise.race([awaitExampleAgent(data, addresses.api, say), aborted(stopping)]) : false;
+    const hasAgent = (await agent) === true;
     if (!stopping.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
-      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook };
+      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, hasAgent };
       process.stdout.write(nextSteps(platform.status(), steps));
     }
     await aborted(stopping);

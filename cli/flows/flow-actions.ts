@@ -8,17 +8,20 @@ import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { requiredThings } from '#flow/loader/required-things';
 import { problemLine } from '#flow/source/problem';
 import { writeAtomic } from '#kit/files/write-atomic';
+import { agentVersionSchema } from '#resources/agent-version';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason } from '../errors/file-fault.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
-import { writeText } from '../output/write.ts';
+import { writeText, writeYaml } from '../output/write.ts';
 import { drawFlow } from './draw-flow.ts';
+import { makeVersion } from './make-version.ts';
 import { newFlowFiles } from './new-flow.ts';
 import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
 
 type FlowOptions = { readonly subflows?: string };
 export type CheckFlowOptions = FlowOptions & OutputOptions & { readonly manifest?: string; readonly tests?: string };
 export type TestFlowOptions = FlowOptions & OutputOptions & { readonly tests?: string };
+export type VersionOptions = FlowOptions & { readonly name?: string };
 export type GraphOptions = FlowOptions & { readonly out?: string };
 
 export function initFlow(folder: string): void {
@@ -35,9 +38,8 @@ export function initFlow(folder: string): void {
   } catch (cause) {
     throw new CliError('usage', `${folder} cannot be written: ${fileReason(cause)}.`, { cause });
   }
-  writeText(
-    `${files.map(([file]) => join(folder, file)).join(' and ')} are written. Next: portcullis flow test ${join(folder, 'flow.yaml')}`,
-  );
+  const written = files.map(([file]) => join(folder, file)).join(', ');
+  writeText(`Written: ${written}. Next: portcullis flow test ${join(folder, 'flow.yaml')}`);
 }
 
 export function checkFlow(path: string, options: CheckFlowOptions): void {
@@ -85,6 +87,29 @@ export async function testFlow(path: string, options: TestFlowOptions): Promise<
   if (failed.length === 0) return;
   const count = `${failed.length} of ${rows.length} tests failed`;
   throw new CliError('tests_failed', `${path}: ${count}: the lines that begin with FAILED name them.`);
+}
+
+/** Prints flow.yaml, manifest.yaml and tests.yaml of a folder as one AgentVersion. @throws CliError usage, not_found */
+export function printVersion(folder: string, options: VersionOptions): void {
+  const path = join(folder, 'flow.yaml');
+  const manifestPath = join(folder, 'manifest.yaml');
+  const testsPath = join(folder, 'tests.yaml');
+  const flow = valueOrRefusal(readFlowFile(path, options.subflows), {});
+  valueOrRefusal(testsOf(testsPath, flow), {});
+  const texts = { flow: readTextFile(path), manifest: readTextFile(manifestPath), tests: readTextFile(testsPath) };
+  const made = makeVersion(flow, texts, options.name);
+  if (!made.ok) refuse(manifestPath, made.problems, {});
+  const read = agentVersionSchema.safeParse(made.version);
+  if (!read.success) throw new CliError('usage', `${folder} makes no valid AgentVersion: ${nameProblem(read.error)}`);
+  writeYaml(made.version);
+}
+
+function nameProblem({
+  issues: [issue],
+}: {
+  readonly issues: readonly { path: PropertyKey[]; message: string }[];
+}): string {
+  return `${issue?.path.join('.')} ${issue?.message}. --name and agent.name of the manifest name it.`;
 }
 
 export async function graphFlow(path: string, options: GraphOptions): Promise<void> {

@@ -1,6 +1,6 @@
 /** The files of a new flow, by name. */
 export function newFlowFiles(name: string, flowId: string): Readonly<Record<string, string>> {
-  return { 'flow.yaml': flowOf(name, flowId), 'tests.yaml': tests };
+  return { 'flow.yaml': flowOf(name, flowId), 'tests.yaml': tests, 'manifest.yaml': manifestOf(name) };
 }
 
 const ref = (path: string): string => `"\${${path}}"`;
@@ -55,4 +55,22 @@ tests:
     answers:
       answer: { error: unavailable }
     expect: { error: unavailable }
+`;
+
+/** `portcullis flow version` fills in the digest, the schemas and what the flow requires. */
+const manifestOf = (name: string): string => `apiVersion: platform.low-code.publish-manifest/v2
+agent: { name: ${name}, title: ${name}, description: Answers a question in one sentence. }
+# The digest, the schemas and the requirements are those of the flow: portcullis flow version.
+flow: { entrypoint: main }
+executionModes: [a2a_agent, mcp_tool]
+contract:
+  inputMediaModes: [text/plain, application/json]
+  outputMediaModes: [text/plain, application/json]
+a2a:
+  skills:
+    - { id: answer, name: Answer, description: Answers a question in one sentence., tags: [example] }
+mcp: { toolName: answer, title: Answer, description: Answers a question in one sentence. }
+# A revision of a policy, { policy: NAME, revision: 1 }, or None.
+guardrails: { input: None, output: None }
+limits: { timeoutMs: 60000, concurrency: 4 }
 `;

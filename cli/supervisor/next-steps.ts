@@ -7,10 +7,12 @@ type NextSteps = {
   readonly isNpm: boolean;
   /** Whether the example collection has been loaded. */
   readonly hasHandbook: boolean;
+  /** Whether the example of an agent can be called. */
+  readonly hasAgent: boolean;
 };
 
 /** Addresses, files and commands to try, printed when the platform is ready. */
-export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook }: NextSteps): string {
+export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, hasAgent }: NextSteps): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
@@ -29,6 +31,7 @@ export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook }: 
     ...(hasHandbook
       ? ['bob', 'eve'].map((person) => command(`query "What may a hotel cost?" --collection handbook --as ${person}`))
       : []),
+    ...(hasAgent ? [command('agent send assistant-1 --message "What is a portcullis?" --as ann')] : []),
     '',
     'Ctrl-C stops everything.',
     '',

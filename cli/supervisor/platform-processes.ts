@@ -40,6 +40,9 @@ export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
 /** The port that the operator calls to manage collections. */
 const retrievalInternal = 'retrieval internal';
 
+/** The port of the first gateway where the user chose none: agents know it before the gateway starts. */
+export const firstGateway = 'gateway-1';
+
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
 export function lastingPortNames(started: {
   readonly gateways: number;
@@ -51,6 +54,7 @@ export function lastingPortNames(started: {
   return [
     'operator',
     'operator api',
+    firstGateway,
     ...Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`),
     ...(management ? ['management', 'management admin'] : []),
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
@@ -67,11 +71,27 @@ function hostAndPort(address: string, port: number | string): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** On one machine, headers name the caller without authentication, so every tenant is approved. */
+/** The address for processes of this machine. */
+function originOfGateway(address: string, port: number): string {
+  const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${hostAndPort(reachable, port)}`;
+}
+
+/**
+ * On one machine, headers name the caller without authentication, so every tenant is approved. Agents call models through
+ * the first gateway, as clients do.
+ */
 export function operatorProcess(
   data: DataDirectory,
-  { ports, retrieval }: { readonly ports: LastingPorts; readonly retrieval: boolean },
+  at: {
+    readonly ports: LastingPorts;
+    readonly retrieval: boolean;
+    /** IP address and port of the first gateway. */
+    readonly gateway: { readonly address: string; readonly port: number };
+  },
 ): ChildSpec {
+  const { ports, retrieval, gateway } = at;
+  const models = originOfGateway(gateway.address, gateway.port);
   return {
     name: 'operator',
     kind: 'operator',
@@ -79,6 +99,9 @@ export function operatorProcess(
       PORTCULLIS_DATA_DIR: data.root,
       PORTCULLIS_API_LISTEN: loopback(ports.of('operator api')),
       PORTCULLIS_LISTEN: loopback(ports.of('operator')),
+      PORTCULLIS_AGENTS_URL: models,
+      PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: models,
+      PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
       ...(retrieval
         ? {
             PORTCULLIS_RETRIEVAL_URL: `http://${loopback(ports.of(retrievalInternal))}`,
@@ -91,7 +114,7 @@ export function operatorProcess(
   };
 }
 
-/** A gateway replica, numbered from 1; `port` 0 chooses a free one. */
+/** A gateway replica, numbered from 1; port 0 takes a free one. */
 export function gatewayProcess(
   data: DataDirectory,
   at: {

@@ -13,6 +13,7 @@ import {
   adminOf,
   apiOf,
   echoProcess,
+  firstGateway,
   gatewayProcess,
   lastingPortNames,
   operatorProcess,
@@ -89,7 +90,11 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
   const group = createGroup(options);
   try {
     const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
-    const operating = group.start(operatorProcess(data, { ports, retrieval: options.retrieval }), pinOperator);
+    const first = { address: options.address, port: options.port === 0 ? ports.of(firstGateway) : options.port };
+    const operating = group.start(
+      operatorProcess(data, { ports, retrieval: options.retrieval, gateway: first }),
+      pinOperator,
+    );
     const database =
       options.management || options.retrieval || options.memory
         ? startDatabase(group.start, data, ports)
@@ -102,7 +107,8 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     const operator = await unlessAborted(operating, options.signal);
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
-      const port = options.port === 0 ? 0 : options.port + number - 1;
+      const others = options.port === 0 ? 0 : options.port + number - 1;
+      const port = number === 1 ? first.port : others;
       const { address } = options;
       return group.start(
         gatewayProcess(data, { number, address, port, api: apiOf(operator), ports }),

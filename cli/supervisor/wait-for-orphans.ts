@@ -24,7 +24,7 @@ export async function waitForOrphans(data: DataDirectory, say: (sentence: string
     if (performance.now() > deadline) for (const pid of orphans) kill(pid);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  for (const file of readdirSync(data.run)) rmSync(join(data.run, file), { force: true });
+  for (const file of readdirSync(data.run)) rmSync(join(data.run, file), { force: true, recursive: true });
 }
 
 function findOrphans(data: DataDirectory): readonly number[] {

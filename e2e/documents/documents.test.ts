@@ -34,7 +34,7 @@ describe('commands of pages', () => {
   test.each(pages)('the commands of the page %s print the documented output', async (path) => {
     using folder = temporaryFolder();
     const hasOption = (option: string): boolean => textOf(path).includes(`npm start -- ${option}`);
-    await using platform = await startPlatform({ memory: hasOption('--memory') });
+    await using platform = await startPlatform({ memory: hasOption('--memory'), agents: hasOption('--agents') });
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
     await using shell = openShell(root, environment);
     for (const { line, command, output } of commandsOf(path)) {

@@ -22,8 +22,11 @@ describe('the commands of README.md print the documented output', () => {
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: data, PORTCULLIS_PORT: '0' };
     const [start] = blocks.filter(({ label }) => label === 'sh').map((block) => block.text);
     expect(start).toBe('npm start');
-    // The sections about documents and memories add these options.
-    const platform = startFollowed(['npm', 'start', '--', '--retrieval', '--memory'], { cwd: root, env: environment });
+    // The sections about documents, memories and agents add these options.
+    const platform = startFollowed(['npm', 'start', '--', '--retrieval', '--memory', '--agents'], {
+      cwd: root,
+      env: environment,
+    });
     stack.defer(async () => {
       expect(await platform.end('SIGINT')).toBe(0);
     });

@@ -58,6 +58,8 @@ type PlatformOptions = {
   readonly handbook?: boolean;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
+  /** Whether the example of an agent is loaded. */
+  readonly agents?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
   readonly providers?: ProvidersFile['providers'];
   /** Files of the secrets folder by name. */
@@ -134,6 +136,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.retrieval === true) words.push('--retrieval');
   if (options.handbook !== true) words.push('--no-handbook');
   if (options.memory === true) words.push('--memory');
+  if (options.agents === true) words.push('--agents');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));
   const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);

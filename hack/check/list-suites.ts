@@ -10,6 +10,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 
 /** Tests beside their subject that start databases or whole platforms, wait for leases, or run long searches. */
 export const slowFiles: readonly string[] = [
+  'cli/agent-commands.test.ts',
   'cli/change-verbs.test.ts',
   'cli/frozen-processes.test.ts',
   'cli/help-examples.test.ts',

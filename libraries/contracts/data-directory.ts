@@ -37,6 +37,8 @@ export function dataDirectory(root: string) {
     models: join(root, 'models.yaml'),
     /** Marks that the example collection was loaded, so that no later start loads it again. */
     handbook: join(root, 'handbook-loaded'),
+    /** Marks that the example of an agent was copied to the watched folder. */
+    exampleAgent: join(root, 'agent-loaded'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     /** The policies that services call directly. */

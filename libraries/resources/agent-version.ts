@@ -90,6 +90,11 @@ const agentVersionStatusSchema = z.strictObject({
   digest: digestSchema.optional().describe('digest is the SHA-256 of the bundle that the process runs.'),
   workload: z.string().max(63).optional().describe('workload is the name of the processes of this version.'),
   cardDigest: digestSchema.optional().describe('cardDigest is the SHA-256 of the verified card.'),
+  address: z
+    .string()
+    .max(2_048)
+    .optional()
+    .describe('address is where the process of this version takes calls, on one machine only.'),
 });
 
 export const agentVersionSchema = resourceSchema('AgentVersion', agentVersionSpecSchema, agentVersionStatusSchema);

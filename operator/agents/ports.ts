@@ -18,6 +18,8 @@ export type AgentObservation = {
   readonly card: CardCheck;
   /** Why no process runs: a sentence without any text of users. */
   readonly problem: string | undefined;
+  /** Origin at which the process takes calls; absent while none is known. */
+  readonly address?: string;
 };
 
 /**

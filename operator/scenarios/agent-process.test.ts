@@ -24,6 +24,10 @@ test('a version runs in a process, is ready with a verified card, survives a res
   });
   const first = await ready();
   expect(first.status?.cardDigest).toMatch(/^[0-9a-f]{64}$/);
+  const { address, versionId } = first.status ?? {};
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const card = await (await fetch(`${address}/.well-known/agent-card.json`)).text();
+  expect(card).toContain(versionId);
   expect(first.status?.conditions?.map(({ type, status }) => [type, status])).toEqual([
     ['Ready', 'True'],
     ['Accepted', 'True'],

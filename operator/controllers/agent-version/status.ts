@@ -6,7 +6,8 @@ import { agentVersionConditions } from './conditions.ts';
 import type { AgentVersionResult } from './decide.ts';
 
 /**
- * The status at the end of a pass. Ids and digest that were issued are kept; the card is that of the running process.
+ * The status at the end of a pass. Ids and digest that were issued are kept; card and address are
+ * those of the running process.
  */
 export function makeAgentVersionStatus(
   { metadata, status }: Stored<AgentVersion>,
@@ -19,7 +20,7 @@ export function makeAgentVersionStatus(
     (list, change) => setCondition(list, change, now),
     before ?? ([] as ReturnType<typeof setCondition>),
   );
-  const { cardDigest: _card, ...kept } = known;
+  const { cardDigest: _card, address: _address, ...kept } = known;
   const running = result.kind === 'running' ? result.observed : undefined;
   const cardDigest = running?.card === 'verified' ? running.state?.cardDigest : undefined;
   return {
@@ -35,5 +36,6 @@ export function makeAgentVersionStatus(
           workload: issued.workload,
         }),
     ...(cardDigest === undefined ? {} : { cardDigest }),
+    ...(running?.address === undefined ? {} : { address: running.address }),
   };
 }

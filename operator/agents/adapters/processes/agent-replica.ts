@@ -105,7 +105,7 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
     let pause: number = lookMs.first;
     while (!over.aborted) {
       const next = await readAgent(at, request.bundle, observed, over);
-      if (next !== undefined && !over.aborted) change({ ...next, problem: undefined });
+      if (next !== undefined && !over.aborted) change({ ...next, problem: undefined, address: at.traffic });
       pause = next?.state.ready === true ? lookMs.longest : Math.min(lookMs.longest, pause * 1.3);
       await wait(pause, over);
     }

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { JsonValue } from '#kit/json/json-value';
+import { CliError } from '../errors/cli-error.ts';
+import type { ExitName } from '../errors/exit-codes.ts';
+import { exchangeJson } from '../http/exchange-json.ts';
+
+const partSchema = z.looseObject({ text: z.string().optional(), data: z.json().optional() });
+const answerSchema = z.looseObject({ message: z.looseObject({ parts: z.array(partSchema) }) });
+const errorSchema = z.looseObject({
+  error: z.looseObject({
+    message: z.string(),
+    details: z.array(z.looseObject({ domain: z.string().optional(), reason: z.string().optional() })),
+  }),
+});
+
+/** Longer than the longest run of a version, 900 s. */
+const answerMs = 930_000;
+
+type AgentAnswer = { readonly text?: string; readonly data?: JsonValue };
+
+type Sent = {
+  /** Origin of the process of the version. */
+  readonly origin: string;
+  readonly identity: Readonly<Record<string, string>>;
+  readonly text: string | undefined;
+  readonly data: JsonValue | undefined;
+};
+
+/**
+ * Sends one message to an agent and waits for its answer (A2A 1.0, `POST /message:send`).
+ * @throws CliError not_running, guardrail_blocked, guardrail_error, unauthenticated, failed with the code of the agent
+ */
+export async function sendAgentMessage({ origin, identity, text, data }: Sent): Promise<AgentAnswer> {
+  const parts = [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])];
+  const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts } };
+  const headers = { 'a2a-version': '1.0', ...identity };
+  const answer = await exchangeJson(origin, { method: 'POST', path: '/message:send', body, headers }, answerMs).catch(
+    (cause: unknown) => {
+      throw new CliError('not_running', `The agent at ${origin} does not answer.`, { cause });
+    },
+  );
+  if (!answer.ok) throw refusalOf(answer.status, answer.json);
+  const read = answerSchema.safeParse(answer.json);
+  if (!read.success) throw new CliError('failed', `The agent at ${origin} gave an answer that is no message of A2A.`);
+  const found = read.data.message.parts;
+  const answered = found.find((part) => part.text !== undefined)?.text;
+  const given = found.find((part) => part.data !== undefined)?.data;
+  return {
+    ...(answered === undefined ? {} : { text: answered }),
+    ...(given === undefined ? {} : { data: given as JsonValue }),
+  };
+}
+
+const exits: Readonly<Record<string, ExitName>> = {
+  guardrail_denied: 'guardrail_blocked',
+  guardrail_error: 'guardrail_error',
+  unauthenticated: 'unauthenticated',
+};
+
+function refusalOf(status: number, json: unknown): CliError {
+  const read = errorSchema.safeParse(json);
+  if (!read.success) return new CliError('failed', `The agent answered with status ${status} and no error of A2A.`);
+  const { message, details } = read.data.error;
+  const code = details.find(({ domain }) => domain === 'portcullis')?.reason ?? String(status);
+  return new CliError(exits[code] ?? 'failed', `${code}: ${message}`);
+}

@@ -1,0 +1,89 @@
+import { isMap, parseDocument } from 'yaml';
+import type { PublishManifest } from '#flow/definition/manifest-schema';
+import { equalValues } from '#flow/expressions/equal-values';
+import { loadManifest } from '#flow/loader/load-manifest';
+import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { requiredThings } from '#flow/loader/required-things';
+import type { SourceProblem } from '#flow/source/problem';
+import type { JsonValue } from '#kit/json/json-value';
+import type { AgentVersion, AgentVersionSpec } from '#resources/agent-version';
+import { apiVersion, kinds } from '#resources/kinds';
+
+/** The texts of one folder. */
+type VersionTexts = { readonly flow: string; readonly manifest: string; readonly tests: string };
+
+/** A resource without what a server adds to it. */
+type VersionManifest = Pick<AgentVersion, 'apiVersion' | 'kind' | 'spec'> & {
+  readonly metadata: { readonly name: string };
+};
+
+type MadeVersion =
+  | { readonly ok: true; readonly version: VersionManifest }
+  | { readonly ok: false; readonly problems: readonly SourceProblem[] };
+
+/**
+ * The resource of a version. The digest, the schemas and the requirements of its manifest are those of the flow; everything
+ * else is what the author wrote.
+ * @param name the name of the resource; by default the name of the agent and the version of the flow
+ */
+export function makeVersion(flow: LoadedFlow, texts: VersionTexts, name: string | undefined): MadeVersion {
+  const manifestText = withFactsOf(flow, texts.manifest);
+  const load = loadManifest(manifestText, flow);
+  if (!load.ok) return load;
+  const { agent, guardrails, limits, requires } = load.manifest;
+  const spec: AgentVersionSpec = {
+    agent: agent.name,
+    guardrails: { input: guardrailOf(guardrails.input), output: guardrailOf(guardrails.output) },
+    requires: requires.map(({ kind, name: required }) => ({ kind: kindOf[kind], name: required })),
+    limits,
+    lowCode: { flow: texts.flow, manifest: manifestText, tests: texts.tests },
+  };
+  const metadata = { name: name ?? `${agent.name}-${flow.source.metadata.version}` };
+  return { ok: true, version: { apiVersion, kind: kinds.agentVersion.kind, metadata, spec } };
+}
+
+const kindOf = {
+  model: 'Model',
+  collection: 'Collection',
+  connection: 'Connection',
+  mcp: 'Mcp',
+  agent: 'Agent',
+  memory: 'Memory',
+  policy: 'Policy',
+} as const satisfies Record<PublishManifest['requires'][number]['kind'], AgentVersionSpec['requires'][number]['kind']>;
+
+function guardrailOf(guardrail: PublishManifest['guardrails']['input']): AgentVersionSpec['guardrails']['input'] {
+  if (guardrail === 'None') return { mode: 'None' };
+  return { mode: 'Policy', policyRef: { name: guardrail.policy, revision: guardrail.revision } };
+}
+
+/** The text of a manifest with the facts of a flow. A text that is no map stays as it is: the loader refuses it. */
+function withFactsOf(flow: LoadedFlow, text: string): string {
+  const document = parseDocument(text);
+  if (document.errors.length > 0 || !isMap(document.contents)) return text;
+  const written = document.toJS() as Readonly<Record<string, JsonValue>>;
+  const { input, output } = flow.source;
+  const facts: readonly (readonly [readonly [string, string], JsonValue])[] = [
+    [['flow', 'sha256'], flow.sha256],
+    [['contract', 'inputSchema'], input.schema],
+    [['contract', 'outputSchema'], output.schema],
+  ];
+  let isSame = true;
+  for (const [path, fact] of facts) {
+    const [member, name] = path;
+    if (!isMap(document.get(member))) continue;
+    const before = (written[member] as Readonly<Record<string, JsonValue>>)[name];
+    if (before !== undefined && equalValues(before, fact)) continue;
+    document.setIn(path, document.createNode(fact, { flow: true }));
+    isSame = false;
+  }
+  const named = written['requires'] ?? [];
+  const absent = requiredThings(flow).filter((thing) => {
+    return !Array.isArray(named) || !named.some((one) => equalValues(one, { ...thing }));
+  });
+  if (absent.length > 0 && Array.isArray(named)) {
+    document.set('requires', document.createNode([...named, ...absent], { flow: true }));
+    isSame = false;
+  }
+  return isSame ? text : document.toString({ lineWidth: 0 });
+}
