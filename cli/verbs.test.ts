@@ -155,7 +155,7 @@ test('portcullis logs prints lines of a process, of a component and of a workloa
 test('portcullis completes kinds, several names and KIND/NAME from the platform', async () => {
   const complete = async (...line: readonly string[]) =>
     (await run(['__complete', ...line])).stdout.split('\n').slice(0, -2);
-  expect(await complete('get', 'a')).toEqual(['agentversions', 'all']);
+  expect(await complete('get', 'a')).toEqual(['agentversions', 'agents', 'agentroutes', 'all']);
   expect(await complete('get', 'gp', '')).toEqual(['guarded-chat', 'second']);
   expect(await complete('get', 'gp', 'second', '')).toEqual(['guarded-chat']);
   expect(await complete('get', 'policy/g')).toEqual(['policy/guarded-chat']);

@@ -61,7 +61,7 @@ async function remove(source: ResourceSource, words: readonly string[], options:
   if (internal !== undefined) {
     throw new CliError(
       'usage',
-      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings, collections or agentversions.`,
+      `A ${internal.kind} is created and deleted by the platform only. Delete guardrailpolicies, modelbindings, collections, agentversions or agents.`,
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });

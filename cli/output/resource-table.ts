@@ -1,3 +1,5 @@
+import type { Agent } from '#resources/agent';
+import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -137,6 +139,43 @@ function guardrailText(guardrail: AgentVersion['spec']['guardrails']['input']): 
   return `${guardrail.policyRef.name}@${guardrail.policyRef.revision}`;
 }
 
+const agentColumns: readonly Column<Agent>[] = [
+  { header: 'VERSION', cell: ({ spec }) => spec.version },
+  { header: 'SERVING', cell: ({ status }) => status?.served?.version },
+  { header: 'CANARY', cell: ({ status }) => canaryText(status?.canary) },
+  { header: 'ACCEPTED', cell: ({ status }) => conditionStatus(status?.conditions, 'RouteAccepted') },
+  {
+    header: 'READY',
+    cell: ({ metadata, status }) => (isDeleting(metadata) ? 'Deleting' : conditionStatus(status?.conditions, 'Ready')),
+  },
+  { header: 'ACCESS', wide: true, cell: ({ status }) => conditionStatus(status?.conditions, 'AccessConsistent') },
+  { header: 'WORKSPACE', wide: true, cell: ({ spec }) => spec.workspace },
+  { header: 'URL', wide: true, cell: ({ status }) => status?.url },
+  {
+    header: 'REASON',
+    wide: true,
+    cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.reason,
+  },
+];
+
+/** The version on trial with its share: `handbook-2 10%`. */
+function canaryText(canary: NonNullable<Agent['status']>['canary']): string | undefined {
+  return canary === undefined ? undefined : `${canary.version} ${canary.percent}%`;
+}
+
+const agentRouteColumns: readonly Column<AgentRoute>[] = [
+  { header: 'AGENT', cell: ({ spec }) => spec.agent.name },
+  { header: 'SERVED', cell: ({ spec }) => nameOfVersion(spec, spec.served) },
+  { header: 'CANARY', cell: ({ spec }) => nameOfVersion(spec, spec.canary?.versionId) },
+  { header: 'EXPOSURE', cell: ({ spec }) => spec.exposure },
+  { header: 'VERSIONS', wide: true, cell: ({ spec }) => spec.versions.map(({ version }) => version).join(',') },
+  { header: 'REFUSED', wide: true, cell: ({ spec }) => spec.refused?.reason },
+];
+
+function nameOfVersion({ versions }: AgentRoute['spec'], id: string | undefined): string | undefined {
+  return versions.find(({ versionId }) => versionId === id)?.version;
+}
+
 const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GuardrailPolicy: policyColumns,
   PolicyRevision: revisionColumns,
@@ -146,6 +185,8 @@ const columns: Readonly<Record<string, readonly Column<never>[]>> = {
   GatewayReport: reportColumns,
   Collection: collectionColumns,
   AgentVersion: agentVersionColumns,
+  Agent: agentColumns,
+  AgentRoute: agentRouteColumns,
 };
 
 /** Settings of a table besides the columns of its kind. */

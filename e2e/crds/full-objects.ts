@@ -1,3 +1,5 @@
+import type { AccessHolder, Agent } from '#resources/agent';
+import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -205,6 +207,13 @@ const gatewayReport: GatewayReport = {
     pending: [place],
     rejected: [{ ...place, reason: 'probe_policy_unavailable' }],
     inUse: [{ workload: 'g-0123456789abcdef0123', generationId: uuid }],
+    providers: [{ provider: 'echo', model: 'echo', cause: 'invalid_answer' }],
+    agents: {
+      appliedThrough: '1',
+      pending: [place],
+      rejected: [{ ...place, reason: 'card_differs' }],
+      inUse: [{ agentId: uuid, versionId: uuid }],
+    },
   },
 };
 
@@ -271,6 +280,81 @@ const agentVersion: AgentVersion = {
   },
 };
 
+const holders = [
+  { kind: 'User', issuer: 'https://issuer.example', subject: 'ann' },
+  { kind: 'Group', tenant: 'acme', group: 'support' },
+  { kind: 'Agent', agent: 'helper' },
+  { kind: 'Service', issuer: 'https://issuer.example', subject: 'importer' },
+  { kind: 'AuthenticatedAll' },
+] as const satisfies readonly AccessHolder[];
+const agent: Agent = {
+  apiVersion,
+  kind: 'Agent',
+  metadata: { name: 'sample' },
+  spec: {
+    version: 'sample-1',
+    canary: { version: 'sample-2', percent: 10 },
+    keep: 2,
+    owner: { issuer: 'https://issuer.example', subject: 'ann' },
+    workspace: 'support',
+    access: { view: [...holders], invoke: [...holders] },
+    cards: 'Public',
+  },
+  status: {
+    conditions: [condition],
+    observedGeneration: 1,
+    agentId: uuid,
+    url: `https://agents.example/agents/${uuid}`,
+    served: { version: 'sample-1', versionId: uuid },
+    canary: { version: 'sample-2', versionId: uuid, percent: 10 },
+    previous: [{ version: 'sample-0', versionId: uuid }],
+  },
+};
+
+const target = {
+  mode: 'Policy',
+  policyId: uuid,
+  policyRevision: '1',
+  digest,
+  contentProfile: 'ap-chat-v1',
+  addresses: ['http://runtime.example:8080'],
+  maxBodyBytes: 32_768,
+  maxMessages: 32,
+  deadlineMs: { request: 250, response: 250 },
+} as const;
+const agentRoute: AgentRoute = {
+  apiVersion,
+  kind: 'AgentRoute',
+  metadata: { name: 'sample' },
+  spec: {
+    formatVersion: 1,
+    agentId: uuid,
+    agent: { name: 'sample', uid: uuid },
+    served: uuid,
+    canary: { versionId: uuid, percent: 10 },
+    versions: [
+      {
+        versionId: uuid,
+        version: 'sample-1',
+        modes: ['A2A', 'MCP'],
+        address: 'http://127.0.0.1:4000',
+        cardDigest: digest,
+        requires: [{ kind: 'Model', name: 'chat' }],
+        limits: {
+          requestBytes: 65_536,
+          timeoutMs: 30_000,
+          concurrency: 4,
+          budget: { nodes: 1_000, modelTokens: 100_000, outputBytes: 1_048_576 },
+        },
+        guardrails: { input: { ...target, addresses: [...target.addresses] }, output: { mode: 'None' } },
+      },
+    ],
+    cards: 'View',
+    exposure: 'R1',
+    refused: { generation: 1, versionIds: [uuid], reason: 'card_differs' },
+  },
+};
+
 /** One object of each kind with every optional field. */
 export const fullObjects = {
   guardrailPolicy,
@@ -281,4 +365,6 @@ export const fullObjects = {
   gatewayReport,
   collection,
   agentVersion,
+  agent,
+  agentRoute,
 } as const;

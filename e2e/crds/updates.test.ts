@@ -97,6 +97,19 @@ const cases: readonly Case[] = [
     change: replace(`/spec/${path}`, value),
     refused: 'the spec of an AgentVersion never changes',
   })),
+  ...(
+    [
+      ['version', 'sample-3'],
+      ['canary/percent', 99],
+      ['owner/subject', 'eve'],
+      ['access/invoke', []],
+    ] as const
+  ).map(([path, value]) => ({
+    title: `the ${path} of an agent, edited`,
+    kind: kinds.agent,
+    object: fullObjects.agent,
+    change: replace(`/spec/${path}`, value),
+  })),
   { title: 'the defaults of a collection, removed', ...declared, change: remove('/spec/retrievalDefaults') },
   { title: 'an id, added', ...binding, change: add('/metadata/labels', { 'portcullis.dev/id': id }) },
   {

@@ -99,6 +99,7 @@ describe('roles and writers', () => {
         apiGroups: ['portcullis.dev'],
         resources: [
           'gatewayroutes',
+          'agentroutes',
           'runtimeworkloads',
           'runtimeworkloads/status',
           'modelbindings',
@@ -121,6 +122,7 @@ describe('roles and writers', () => {
 
     const internal = [
       ['gatewayroutes', fullObjects.gatewayRoute, [{ op: 'replace', path: '/spec/state', value: 'Disabled' }], ''],
+      ['agentroutes', fullObjects.agentRoute, [{ op: 'replace', path: '/spec/exposure', value: 'R2' }], ''],
       ['runtimeworkloads', fullObjects.runtimeWorkload, [{ op: 'replace', path: '/spec/replicas', value: 3 }], ''],
       [
         'runtimeworkloads',

@@ -64,7 +64,10 @@ const isOperator = {
 };
 
 /** Only finalizers, owners and managed fields differ, as after writes of garbage collection and migrations. */
-function operatorOnly(kind: Kind, { hasStatus }: { readonly hasStatus: boolean }): AdmissionRule {
+function operatorOnly(
+  kind: Kind,
+  { hasStatus, instead }: { readonly hasStatus: boolean; readonly instead: Kind },
+): AdmissionRule {
   const parts = [
     'object.spec == oldObject.spec',
     same('labels'),
@@ -73,18 +76,22 @@ function operatorOnly(kind: Kind, { hasStatus }: { readonly hasStatus: boolean }
   ];
   return {
     name: `${kind.plural}.${group}`,
-    description: `A ${kind.kind} is written by the operator only.`,
+    description: `${article(kind)} ${kind.kind} is written by the operator only.`,
     kinds: [kind],
     resources: hasStatus ? [kind.plural, `${kind.plural}/status`] : [kind.plural],
     variables: [isOperator, { name: 'isUnchanged', expression: `oldObject != null && ${parts.join(' && ')}` }],
     validations: [
       {
         expression: `variables.isOperator || variables.isUnchanged || oldObject == null && ${allows(restoreVerb)}`,
-        message: `a ${kind.kind} is written by the operator only: change the ModelBinding instead`,
+        message: `${article(kind).toLowerCase()} ${kind.kind} is written by the operator only: change the ${instead.kind} instead`,
         reason: 'Forbidden',
       },
     ],
   };
+}
+
+function article({ kind }: Kind): 'A' | 'An' {
+  return /^[AEIOU]/.test(kind) ? 'An' : 'A';
 }
 
 const podName = 'authentication.kubernetes.io/pod-name';
@@ -138,8 +145,9 @@ export const admissionRules: readonly AdmissionRule[] = [
       },
     ],
   },
-  operatorOnly(kinds.gatewayRoute, { hasStatus: false }),
-  operatorOnly(kinds.runtimeWorkload, { hasStatus: true }),
+  operatorOnly(kinds.gatewayRoute, { hasStatus: false, instead: kinds.modelBinding }),
+  operatorOnly(kinds.runtimeWorkload, { hasStatus: true, instead: kinds.modelBinding }),
+  operatorOnly(kinds.agentRoute, { hasStatus: false, instead: kinds.agent }),
   {
     name: `pins.${group}`,
     description: 'The pinned application in the status of a ModelBinding is written by the operator only.',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { providerCauses } from '#contracts/provider-causes';
-import { resourceSchema } from './metadata.ts';
+import { resourceSchema, uidSchema } from './metadata.ts';
 
 /** Above the number of routes of any installation. */
 const maxRoutes = 16_384;
 
 const routeVersion = z.strictObject({
-  route: z.string().max(253).describe('route is the name of the GatewayRoute.'),
+  route: z.string().max(253).describe('route is the name of the route.'),
   uid: z.string().max(128).describe('uid is its UID.'),
   version: z.string().max(128).describe('version is its resource version.'),
 });
@@ -25,6 +25,24 @@ const providerState = z.strictObject({
   provider: z.string().max(128).describe('provider is the name of the approved provider.'),
   model: z.string().max(256).optional().describe('model is set when only this model of the provider is affected.'),
   cause: z.enum(providerCauses).optional().describe('cause says why it cannot be used; absent when it can be reached.'),
+});
+
+const agentsSchema = z.strictObject({
+  appliedThrough: z
+    .string()
+    .max(128)
+    .describe('appliedThrough is the resource version up to which every AgentRoute is loaded, pending or rejected.'),
+  pending: z.array(routeVersion).max(maxRoutes).describe('pending are routes that the replica has not loaded yet.'),
+  rejected: z.array(rejectedVersion).max(maxRoutes).describe('rejected are routes that the replica refuses to load.'),
+  inUse: z
+    .array(
+      z.strictObject({
+        agentId: z.string().max(64).describe('agentId is the id of the agent.'),
+        versionId: uidSchema.describe('versionId is the version that calls in flight use.'),
+      }),
+    )
+    .max(maxRoutes)
+    .describe('inUse are versions that a loaded route lists or that calls in flight use.'),
 });
 
 /** The state of one gateway replica. Written by that replica only. */
@@ -52,6 +70,9 @@ const gatewayReportSpecSchema = z.strictObject({
     .max(512)
     .optional()
     .describe('providers are the providers of the routes that the replica has tried, and what the newest call showed.'),
+  agents: agentsSchema
+    .optional()
+    .describe('agents is the state of routes of agents; absent in a replica that does not serve agents.'),
 });
 export const gatewayReportSchema = resourceSchema('GatewayReport', gatewayReportSpecSchema, z.strictObject({}));
 

@@ -27,6 +27,8 @@ export const kinds = {
   gatewayReport: { kind: 'GatewayReport', plural: 'gatewayreports', shortNames: ['gwrep'], internal: true },
   collection: { kind: 'Collection', plural: 'collections', shortNames: ['coll'], internal: false },
   agentVersion: { kind: 'AgentVersion', plural: 'agentversions', shortNames: ['agv'], internal: false },
+  agent: { kind: 'Agent', plural: 'agents', shortNames: ['ag'], internal: false },
+  agentRoute: { kind: 'AgentRoute', plural: 'agentroutes', shortNames: ['agr'], internal: true },
 } as const satisfies Record<string, Kind>;
 
 /** Label with the id of the management API (UUIDv7); set once. */
@@ -35,7 +37,7 @@ export const idLabel = `${group}/id`;
 export const appliedHashAnnotation = `${group}/applied-hash`;
 /** Annotation of a restored object: its creationTimestamp before the backup. */
 export const createdAnnotation = `${group}/created`;
-/** Finalizer of the operator on policies, bindings, collections and versions of agents. */
+/** Finalizer of the operator on policies, bindings, collections, agents and their versions. */
 export const operatorFinalizer = `${group}/operator`;
 /**
  * Annotation that confirms, set in the same change, that a ModelBinding loses its guardrail. Its value is that of

@@ -241,4 +241,42 @@ export const presentations: Readonly<Record<keyof typeof kinds, Presentation>> =
     ],
     selectableFields: ['.spec.agent'],
   },
+  agent: {
+    description:
+      'Agent is an agent that people and other agents call through the gateway. It names the AgentVersion that is ' +
+      'served, and who finds and calls it.',
+    spec: 'spec is the desired state.',
+    status: 'status is the state that the operator observed.',
+    columns: [
+      ready,
+      reason,
+      column('Version', '.spec.version', 'AgentVersion that should be served.'),
+      column('Serving', '.status.served.version', 'AgentVersion that is served.'),
+      column('Canary', '.status.canary.version', 'AgentVersion on trial.'),
+      column('Accepted', condition('RouteAccepted', 'status'), 'Status of the condition RouteAccepted.'),
+      age,
+      wide('Percent', '.status.canary.percent', 'Share of the callers that the version on trial gets.', 'integer'),
+      wide('Access', condition('AccessConsistent', 'status'), 'Status of the condition AccessConsistent.'),
+      wide('Workspace', '.spec.workspace', 'Workspace of the agent.'),
+      wide('Agent id', '.status.agentId', 'Id of the agent.'),
+      wide('Url', '.status.url', 'Address of the agent for clients.'),
+      message,
+    ],
+    selectableFields: ['.spec.version', '.spec.workspace'],
+  },
+  agentRoute: {
+    description: 'AgentRoute is the route of one Agent that the replicas of all gateways serve. Portcullis writes it.',
+    spec: 'spec is the complete route; it is replaced as a whole.',
+    columns: [
+      column('Agent', '.spec.agent.name', 'Agent that the route belongs to.'),
+      column('Served', '.spec.served', 'Id of the version that is served.'),
+      column('Canary', '.spec.canary.versionId', 'Id of the version on trial.'),
+      column('Exposure', '.spec.exposure', 'Who is admitted over MCP.'),
+      age,
+      wide('Percent', '.spec.canary.percent', 'Share of the callers that the version on trial gets.', 'integer'),
+      wide('Agent id', '.spec.agentId', 'Id of the agent.'),
+      wide('Refused', '.spec.refused.reason', 'Why the last change was rejected.'),
+    ],
+    selectableFields: ['.spec.agentId', '.spec.agent.name'],
+  },
 };

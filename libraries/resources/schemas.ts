@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { agentSchema } from './agent.ts';
+import { agentRouteSchema } from './agent-route.ts';
 import { agentVersionSchema } from './agent-version.ts';
 import { collectionResourceSchema } from './collection.ts';
 import { gatewayReportSchema } from './gateway-report.ts';
@@ -19,6 +21,8 @@ export const resourceSchemas = {
   gatewayReport: gatewayReportSchema,
   collection: collectionResourceSchema,
   agentVersion: agentVersionSchema,
+  agent: agentSchema,
+  agentRoute: agentRouteSchema,
 } as const satisfies Record<keyof typeof kinds, z.ZodType>;
 
 const byKind: ReadonlyMap<string, { readonly kind: Kind; readonly schema: z.ZodType }> = new Map(

@@ -60,7 +60,7 @@ export const userRoles: readonly UserRole[] = [
   },
   {
     name: 'portcullis-editor',
-    description: 'Writes policies, bindings, collections and versions of agents, and reads the rest. For tenants.',
+    description: 'Writes policies, bindings, collections, agents and their versions, and reads the rest. For tenants.',
     aggregatedTo: ['edit'],
     rules: [viewing, editing],
   },

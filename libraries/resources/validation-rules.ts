@@ -89,6 +89,16 @@ export const validationRules: Readonly<Record<keyof typeof kinds, readonly Place
     },
   ],
   agentVersion: [frozen(kinds.agentVersion, 'spec')],
+  agent: [
+    {
+      at: 'spec',
+      rule: '!has(self.canary) || self.canary.version != self.version',
+      message: 'canary is another version than the served one',
+      reason: 'FieldValueInvalid',
+      fieldPath: '.canary',
+    },
+  ],
+  agentRoute: [],
 };
 
 /**
@@ -104,4 +114,6 @@ export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[
   gatewayReport: ['spec'],
   collection: ['spec.owner', 'spec.source', 'spec.chunking'],
   agentVersion: ['spec'],
+  agent: ['spec.canary', 'spec.owner', 'spec.access'],
+  agentRoute: ['spec'],
 };

@@ -240,7 +240,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     args: ['delete', 'gatewayroute', 'guarded-echo'],
     exit: 2,
     place: ['GatewayRoute'],
-    remedy: ['guardrailpolicies, modelbindings, collections or agentversions'],
+    remedy: ['guardrailpolicies, modelbindings, collections, agentversions or agents'],
   },
   {
     title: 'the id of an operation that is none',

@@ -83,6 +83,8 @@ const describeForeign = (): void => {
       expect(after.filter((line) => before.includes(line))).toEqual(before);
       expect(after.filter((line) => !before.includes(line)).map(objectOfLine)).toEqual([
         'APIService /v1alpha1.portcullis.dev',
+        'CustomResourceDefinition /agentroutes.portcullis.dev',
+        'CustomResourceDefinition /agents.portcullis.dev',
         'CustomResourceDefinition /agentversions.portcullis.dev',
         'CustomResourceDefinition /collections.portcullis.dev',
         'CustomResourceDefinition /gatewayreports.portcullis.dev',
@@ -91,6 +93,7 @@ const describeForeign = (): void => {
         'CustomResourceDefinition /modelbindings.portcullis.dev',
         'CustomResourceDefinition /policyrevisions.portcullis.dev',
         'CustomResourceDefinition /runtimeworkloads.portcullis.dev',
+        'ValidatingAdmissionPolicy /agentroutes.portcullis.dev',
         'ValidatingAdmissionPolicy /gatewayroutes.portcullis.dev',
         'ValidatingAdmissionPolicy /guards.portcullis.dev',
         'ValidatingAdmissionPolicy /ids.portcullis.dev',
@@ -99,6 +102,7 @@ const describeForeign = (): void => {
         'ValidatingAdmissionPolicy /runtimeworkloads.portcullis.dev',
         'ValidatingAdmissionPolicy /unguarding.portcullis.dev',
         'ValidatingAdmissionPolicy /used-policies.portcullis.dev',
+        'ValidatingAdmissionPolicyBinding /agentroutes.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /gatewayroutes.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /guards.portcullis.dev',
         'ValidatingAdmissionPolicyBinding /ids.portcullis.dev',
