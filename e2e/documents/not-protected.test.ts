@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { folds } from '#contracts/folds';
 import { judgedTextKinds } from '#contracts/judged-texts';
-import { definitionSchema } from '#contracts/policy';
+import { type Definition, definitionSchema, rulesInOrder } from '#contracts/policy';
 import { root } from '../../hack/check/run-tool.ts';
 import { sampleBundle } from '../support/sample-policy.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
@@ -25,15 +26,35 @@ function textOf(code: string): string {
   });
 }
 
+/** The spellings that pass without folds, and what happens to each with all folds. */
+const spellings = [...page.matchAll(/^\| (.+?) \| `(.+)` \| (denied|passes) \|$/gm)].map(
+  ([, name = '', code = '', folded = '']) => [name, code, folded] as const,
+);
+
 let world: GuardedGateway;
+/** The same policy with all folds in its rules. */
+let folding: GuardedGateway;
 /** The same policy on a route that has every kind of text judged. */
 let judging: GuardedGateway;
 beforeAll(async () => {
   const bundle = sampleBundle(definitionSchema.parse(example.spec.definition));
   world = await startGuardedGateway({ bundle });
   judging = await startGuardedGateway({ bundle, change: (route) => ({ ...route, judge: [...judgedTextKinds] }) });
-  return () => Promise.all([world[Symbol.asyncDispose](), judging[Symbol.asyncDispose]()]);
+  folding = await startGuardedGateway({
+    bundle: sampleBundle(withFolds(definitionSchema.parse(example.spec.definition))),
+  });
+  const worlds = [world, judging, folding];
+  return () => Promise.all(worlds.map((one) => one[Symbol.asyncDispose]()));
 });
+
+function withFolds(definition: Definition): Definition {
+  const copy = structuredClone(definition);
+  for (const rule of [...rulesInOrder(copy.request), ...rulesInOrder(copy.response)]) {
+    if (rule.kind === 'stop_list') rule.stopList.fold = [...folds];
+    if (rule.kind === 'regex') rule.regex.fold = [...folds];
+  }
+  return copy;
+}
 
 type Answer = { readonly status: number; readonly text: string; readonly reached: string | undefined };
 
@@ -61,7 +82,8 @@ const asking = (content: string) => ({ messages: [{ role: 'user', content }] });
 
 describe('what docs/not-protected.md lists', () => {
   test('the page about what is not protected lists spellings and members in both directions', () => {
-    expect(rowsOf('Spellings').length).toBeGreaterThanOrEqual(18);
+    expect(spellings.length).toBeGreaterThanOrEqual(56);
+    expect(spellings.filter(([, , folded]) => folded === 'denied').length).toBeGreaterThanOrEqual(40);
     expect(rowsOf('Members of a request').length).toBeGreaterThanOrEqual(9);
     expect(rowsOf('Members of an answer').length).toBeGreaterThanOrEqual(5);
   });
@@ -71,10 +93,15 @@ describe('what docs/not-protected.md lists', () => {
     expect(await ask(asking('hi'), { content: 'project aurora' })).toMatchObject({ status: 403 });
   });
 
-  test.each(rowsOf('Spellings'))('the spelling "%s" passes as the page says', async (_, code) => {
+  test.each(spellings)('the spelling "%s" passes without folds as the page says', async (_, code) => {
     const { status, reached } = await ask(asking(textOf(code)));
     expect(status).toBe(200);
     expect(JSON.parse(reached ?? '{}').messages[0].content).toBe(textOf(code));
+  });
+
+  test.each(spellings)('with all folds the spelling "%s" has the result of the page', async (_, code, folded) => {
+    const { status } = await ask(asking(textOf(code)), undefined, folding);
+    expect(status).toBe(folded === 'denied' ? 403 : 200);
   });
 
   test.each(rowsOf('Members of a request'))('a request passes with the phrase in: %s', async (_, code) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codePoints } from './code-points.ts';
+import { foldSchema } from './folds.ts';
 import { limits } from './limits.ts';
 
 /** The engine value of a pattern (`bundle:regex:engine-value`). */
@@ -53,6 +54,7 @@ const stopList = z
       .enum(['substring', 'token'])
       .describe('match says whether a term may be a part of a longer word (substring) or not (token).'),
     caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
+    fold: foldSchema.optional(),
   })
   .describe('stopList holds the members of a rule of kind stop_list.');
 
@@ -61,6 +63,7 @@ const regex = z
     engine: z.literal(regexEngine).describe('engine names the matching engine.'),
     pattern: codePoints(1, 16_384).describe('pattern is an RE2 expression.'),
     caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
+    fold: foldSchema.optional(),
   })
   .describe('regex holds the members of a rule of kind regex.');
 

@@ -1,12 +1,10 @@
 import type { BundleLimits } from '#contracts/bundle';
-import type { Rule } from '#contracts/policy';
-import type { ByteRange, CheckedText } from '../rules/checked-text.ts';
+import type { Rule, Stage } from '#contracts/policy';
+import type { ByteRange } from '../rules/checked-text.ts';
 import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
-import { spansCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
-import { type CompiledPattern, compilePattern } from '../rules/pattern/search/compile-pattern.ts';
+import { type FoldView, foldView } from '../rules/fold/fold-text.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
-import { compileLiterals } from '../rules/terms/compile-literals.ts';
-import { compileTokens } from '../rules/terms/compile-tokens.ts';
+import { type LocalPass, patternPass, termPass } from './local-pass.ts';
 
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
@@ -14,67 +12,94 @@ export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
 /** A compiled local rule. Searching is planned per batch, because patterns of several rules share a pass. */
 export type LocalMatcher = {
   readonly effect: Exclude<Effect, { kind: 'ask' }>;
+  /** The rule matches where one of its passes matches. */
+  readonly passes: readonly LocalPass[];
   /** The estimated worst case of listing its matches, milliseconds; undefined for rules that do not mask. */
   readonly listingMs: number | undefined;
   /** A warning for the author of the rule. */
   readonly warning: string | undefined;
-} & (
-  | { readonly kind: 'terms'; readonly test: (text: Buffer) => boolean; readonly testMs: number }
-  | { readonly kind: 'pattern'; readonly pattern: CompiledPattern }
-);
+};
+
+type CompileContext = { readonly stage: Stage; readonly limits: BundleLimits; readonly matching: Matching };
 
 /** Compiles one local rule, or returns the reason for its refusal. */
-export function compileLocalRule(
-  rule: LocalRule,
-  limits: BundleLimits,
-  matching: Matching,
-): LocalMatcher | { readonly reason: string } {
-  return rule.kind === 'stop_list' ? compileStopList(rule, limits) : compileRegex(rule, limits, matching);
+export function compileLocalRule(rule: LocalRule, context: CompileContext): LocalMatcher | { readonly reason: string } {
+  return rule.kind === 'stop_list' ? compileStopList(rule, context) : compileRegex(rule, context);
 }
 
-function compileStopList(rule: Extract<LocalRule, { kind: 'stop_list' }>, limits: BundleLimits): LocalMatcher {
-  const { match, terms, caseSensitive } = rule.stopList;
-  const list = { terms, caseSensitive };
-  const compiled = match === 'token' ? compileTokens(list) : compileLiterals(list);
-  const costMs = termListCostMs(limits.maxBodyBytes);
-  return {
-    kind: 'terms',
-    test: (text) => compiled.test(text),
-    testMs: costMs,
-    effect: effectOf(rule, ({ bytes }, limit) => compiled.matches(bytes, limit)),
-    listingMs: rule.action.type === 'mask' ? costMs : undefined,
-    warning: undefined,
-  };
+function compileStopList(
+  rule: Extract<LocalRule, { kind: 'stop_list' }>,
+  { stage, limits }: CompileContext,
+): LocalMatcher {
+  const passes = viewsOf(rule, stage).flatMap((view) => termPass(rule.stopList, view, limits) ?? []);
+  return matcherOf(rule, passes, undefined);
 }
 
 function compileRegex(
   rule: Extract<LocalRule, { kind: 'regex' }>,
-  limits: BundleLimits,
-  matching: Matching,
+  context: CompileContext,
 ): LocalMatcher | { readonly reason: string } {
-  const pattern = compilePattern(rule.regex, matching);
-  if ('reason' in pattern) return pattern;
   const masks = rule.action.type === 'mask';
-  const { canMatchEmpty, usesAnyByte } = pattern.shape;
-  if (masks && canMatchEmpty)
-    return { reason: 'it can match an empty text, which a mask cannot replace: make it match a character at least' };
-  if (masks && usesAnyByte)
-    return { reason: 'it uses \\C, and a mask could cut a character in two: write a dot instead' };
-  if (masks) pattern.buildAhead();
-  return {
-    kind: 'pattern',
-    pattern,
-    effect: effectOf(rule, (text, limit) => pattern.spans(text, limit)),
-    listingMs: masks ? spansCostMs(pattern.analysis, limits.maxBodyBytes, limits.maxMatches + 1) : undefined,
-    warning: usesAnyByte ? 'it uses \\C, which can match a part of a character' : undefined,
+  const passes: LocalPass[] = [];
+  let warning: string | undefined;
+  for (const view of viewsOf(rule, context.stage)) {
+    const pass = patternPass(rule.regex, view, context);
+    if ('reason' in pass) return pass;
+    const { canMatchEmpty, usesAnyByte } = pass.pattern.shape;
+    if (masks && canMatchEmpty)
+      return { reason: 'it can match an empty text, which a mask cannot replace: make it match a character at least' };
+    if (masks && usesAnyByte)
+      return { reason: 'it uses \\C, and a mask could cut a character in two: write a dot instead' };
+    if (view !== undefined && usesAnyByte)
+      return { reason: 'it uses \\C, which has no meaning in a folded text: write a dot instead, or remove fold' };
+    if (masks) pass.pattern.buildAhead();
+    if (usesAnyByte) warning = 'it uses \\C, which can match a part of a character';
+    passes.push(pass);
+  }
+  return matcherOf(rule, passes, warning);
+}
+
+function matcherOf(rule: LocalRule, passes: readonly LocalPass[], warning: string | undefined): LocalMatcher {
+  const listingMs = rule.action.type === 'mask' ? passes.reduce((sum, { findMs }) => sum + findMs(), 0) : undefined;
+  return { effect: effectOf(rule, passes), passes, listingMs, warning };
+}
+
+/** The folds of a rule; undefined for a rule that matches exactly. */
+export function foldsOf(rule: LocalRule, stage: Stage): FoldView | undefined {
+  const { fold } = rule.kind === 'stop_list' ? rule.stopList : rule.regex;
+  return fold === undefined ? undefined : foldView(fold, stage);
+}
+
+function viewsOf(rule: LocalRule, stage: Stage): readonly (FoldView | undefined)[] {
+  const view = foldsOf(rule, stage);
+  return view === undefined ? [undefined] : [undefined, view];
+}
+
+function effectOf({ action }: LocalRule, passes: readonly LocalPass[]): Exclude<Effect, { kind: 'ask' }> {
+  if (action.type === 'deny') return { kind: 'deny' };
+  const [only] = passes;
+  const find = only !== undefined && passes.length === 1 ? only.find : findInAll(passes);
+  return { kind: 'mask', replacement: action.replacement, find };
+}
+
+function findInAll(passes: readonly LocalPass[]): LocalPass['find'] {
+  return (text, limit) => {
+    const found = passes.map((pass) => pass.find(text, limit));
+    // A pass that reached the limit may have further matches, so its count must reach the caller.
+    return found.find((ranges) => ranges.length >= limit) ?? joinRanges(found.flat());
   };
 }
 
-function effectOf(
-  { action }: LocalRule,
-  find: (text: CheckedText, limit: number) => readonly ByteRange[],
-): Exclude<Effect, { kind: 'ask' }> {
-  return action.type === 'deny' ? { kind: 'deny' } : { kind: 'mask', replacement: action.replacement, find };
+/** Ranges from left to right; those that overlap become one. */
+function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
+  const sorted = [...ranges].sort((left, right) => left.start - right.start || left.end - right.end);
+  const joined: { start: number; end: number }[] = [];
+  for (const { start, end } of sorted) {
+    const last = joined.at(-1);
+    if (last === undefined || start >= last.end) joined.push({ start, end });
+    else if (end > last.end) last.end = end;
+  }
+  return joined;
 }
 
 export function isLocal(rule: Rule): rule is LocalRule {

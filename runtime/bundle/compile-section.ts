@@ -68,7 +68,7 @@ function prepareRules(
       rules.push({ ...compiled, effect: { kind: 'ask', ask: askOf(rule) } });
       continue;
     }
-    const matcher = compileLocalRule(rule, limits, matching);
+    const matcher = compileLocalRule(rule, { stage: place.stage, limits, matching });
     if ('reason' in matcher) {
       problems.push(invalid(place, id, matcher.reason));
       continue;

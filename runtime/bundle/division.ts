@@ -6,7 +6,7 @@ import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
 import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
 import type { PatternNode } from '../rules/pattern/syntax/pattern-tree.ts';
 import { contains } from '../rules/unicode/rune-set.ts';
-import { isLocal, type LocalRule } from './compile-local-rule.ts';
+import { foldsOf, isLocal, type LocalRule } from './compile-local-rule.ts';
 import { longestTermBytes } from './longest-term.ts';
 
 /** Whether the request section of a policy can judge long texts in pieces, and the first rule that forbids it. */
@@ -35,6 +35,8 @@ function judgePolicy({ id: policyId, request }: BundlePolicy, maxBodyBytes: numb
 }
 
 function needsWholeText(rule: LocalRule): boolean {
+  // Any number of bytes may lie between two characters of a match in a folded text.
+  if (foldsOf(rule, 'request') !== undefined) return true;
   if (rule.kind === 'stop_list') return longestTermBytes(rule.stopList) > documentOverlap;
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return true;

@@ -7,6 +7,11 @@ export function longestTermBytes({ terms, caseSensitive }: Terms): number {
   return terms.reduce((most, term) => Math.max(most, termBytes(term, caseSensitive, most)), 0);
 }
 
+/** The most characters of a term. */
+export function longestTermCharacters({ terms }: Pick<Terms, 'terms'>): number {
+  return terms.reduce((most, term) => (term.length <= most ? most : Math.max(most, Array.from(term).length)), 0);
+}
+
 /**
  * Case folding can change the length of a character: `k` is one byte, the Kelvin sign that equals it is three. Bytes are
  * not counted exactly where they cannot exceed `least`.

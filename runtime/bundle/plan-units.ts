@@ -1,9 +1,11 @@
 import type { Unit } from '../rules/compiled-section.ts';
+import { type FoldView, foldedForm } from '../rules/fold/fold-text.ts';
 import { groupPatterns } from '../rules/pattern/cost/group-patterns.ts';
 import { compileGroup, type PreparedPattern } from '../rules/pattern/search/compile-group.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
 import type { PassCost } from './admit.ts';
 import type { LocalMatcher } from './compile-local-rule.ts';
+import { foldCostMs, type LocalPass } from './local-pass.ts';
 
 /** A local rule at its place in the section. */
 export type PlacedMatcher = {
@@ -24,27 +26,52 @@ const none: readonly number[] = [];
 
 /**
  * The engine passes for the local rules of one batch: one per term list, and patterns together as long as their group
- * stays within `passMs`. Patterns over it get no pass; their estimate refuses the bundle.
+ * stays within `passMs`. Patterns over it get no pass; their estimate refuses the bundle. Rules with folds have a second
+ * pass, together with those that fold alike.
  */
 export function planUnits(
   rules: readonly PlacedMatcher[],
   bound: { readonly maxBodyBytes: number; readonly passMs: number },
   matching: Matching,
 ): PlannedUnits {
-  const terms = rules.flatMap((rule) => (rule.matcher.kind === 'terms' ? [{ rule, matcher: rule.matcher }] : []));
-  const patterns = rules.flatMap((rule) => (rule.matcher.kind === 'pattern' ? [{ rule, matcher: rule.matcher }] : []));
+  const passes = rules.flatMap((rule) => rule.matcher.passes.map((pass) => ({ rule, pass })));
+  const planned = [...Map.groupBy(passes, ({ pass }) => pass.view?.key).values()].map((alike) =>
+    planView(alike, bound, matching),
+  );
+  const listings = rules.flatMap(({ id, matcher: { listingMs } }) =>
+    listingMs === undefined ? [] : [{ rules: [id], costMs: listingMs }],
+  );
+  return {
+    units: planned.flatMap(({ units }) => units),
+    costs: [...planned.flatMap(({ costs }) => costs), ...listings],
+    refused: planned.flatMap(({ refused }) => refused),
+  };
+}
+
+type PlacedPass = { readonly rule: PlacedMatcher; readonly pass: LocalPass };
+
+/** The passes over one form of the text. The first of them makes that form, so each must have the time for it. */
+function planView(
+  passes: readonly PlacedPass[],
+  { maxBodyBytes, passMs }: { readonly maxBodyBytes: number; readonly passMs: number },
+  matching: Matching,
+): PlannedUnits {
+  const view = passes[0]?.pass.view;
+  const foldMs = foldCostMs(view, maxBodyBytes);
+  const terms = passes.flatMap(({ rule, pass }) => (pass.kind === 'terms' ? [{ rule, pass }] : []));
+  const patterns = passes.flatMap(({ rule, pass }) => (pass.kind === 'pattern' ? [{ rule, pass }] : []));
   const { groups, refused: overBudget } = groupPatterns(
-    patterns.map(({ matcher }) => matcher.pattern.analysis),
-    { maxBytes: bound.maxBodyBytes, budgetMs: bound.passMs },
+    patterns.map(({ pass }) => pass.pattern.analysis),
+    { maxBytes: maxBodyBytes, budgetMs: passMs - foldMs },
     matching.figures,
   );
-  const units: Unit[] = terms.map(({ rule, matcher }) => termUnit(rule, matcher.test));
+  const units: Unit[] = terms.map(({ rule, pass }) => termUnit(rule, pass.test));
   const refused: { rule: string; reason: string }[] = [];
   for (const { members } of groups) {
     const group = members.flatMap((member) => patterns[member] ?? []);
     const unit = groupUnit(
       group.map(({ rule }) => rule),
-      group.map(({ matcher }) => matcher.pattern),
+      group.map(({ pass }) => pass.pattern),
       matching,
     );
     if ('reason' in unit) refused.push(...group.map(({ rule }) => ({ rule: rule.id, reason: unit.reason })));
@@ -52,14 +79,25 @@ export function planUnits(
   }
   const idsOf = (members: readonly number[]): string[] => members.flatMap((member) => patterns[member]?.rule.id ?? []);
   const costs: PassCost[] = [
-    ...terms.map(({ rule, matcher }) => ({ rules: [rule.id], costMs: matcher.testMs })),
-    ...groups.map(({ members, costMs }) => ({ rules: idsOf(members), costMs })),
-    ...overBudget.map(({ member, costMs }) => ({ rules: idsOf([member]), costMs })),
-    ...rules.flatMap(({ id, matcher: { listingMs } }) =>
-      listingMs === undefined ? [] : [{ rules: [id], costMs: listingMs }],
-    ),
+    ...terms.map(({ rule, pass }) => ({ rules: [rule.id], costMs: pass.testMs + foldMs })),
+    ...groups.map(({ members, costMs }) => ({ rules: idsOf(members), costMs: costMs + foldMs })),
+    ...overBudget.map(({ member, costMs }) => ({ rules: idsOf([member]), costMs: costMs + foldMs })),
   ];
-  return { units, costs, refused };
+  if (view === undefined) return { units, costs, refused };
+  const differs = passes.some(({ pass }) => pass.differs);
+  return { units: units.map((unit) => foldedUnit(unit, { view, differs })), costs, refused };
+}
+
+/** The unit over the folded form of the text. */
+function foldedUnit(unit: Unit, { view, differs }: { readonly view: FoldView; readonly differs: boolean }): Unit {
+  return {
+    ...unit,
+    firing(text) {
+      const folded = foldedForm(text, view);
+      if (folded !== undefined) return unit.firing(folded.text);
+      return differs ? unit.firing(text) : none;
+    },
+  };
 }
 
 function termUnit({ place, timeoutMs }: PlacedMatcher, test: (text: Buffer) => boolean): Unit {

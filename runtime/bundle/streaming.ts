@@ -1,15 +1,20 @@
 import type { Bundle, BundlePolicy } from '#contracts/bundle';
+import { responseSourceBytes } from '#contracts/folds';
 import { limits } from '#contracts/limits';
 import { isEnforced, rulesInOrder } from '#contracts/policy';
-import { decidingBytes } from '../rules/pattern/syntax/minimal-match.ts';
+import { foldPattern } from '../rules/fold/fold-pattern.ts';
+import { decidingBytes, decidingCharacters } from '../rules/pattern/syntax/minimal-match.ts';
 import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
 import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
 import type { BundleWarning } from './bundle-error.ts';
-import { isLocal, type LocalRule } from './compile-local-rule.ts';
-import { longestTermBytes } from './longest-term.ts';
+import { foldsOf, isLocal, type LocalRule } from './compile-local-rule.ts';
+import { longestTermBytes, longestTermCharacters } from './longest-term.ts';
 
 /** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
 const streamingBodyBytes = 8_192;
+
+/** The longest match in a folded text, in characters, that always fits into the bytes that windows share. */
+const foldedCharacters = Math.floor(limits.overlapBytes / responseSourceBytes);
 
 /** Whether the response section of a policy can be judged in windows, and the first rule that forbids it. */
 type StreamingJudgement = {
@@ -55,15 +60,21 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
 
 /** Why a match of the rule may not fit into a window; undefined if every match fits. */
 function needsWholeText(rule: LocalRule): string | undefined {
+  const view = foldsOf(rule, 'response');
   if (rule.kind === 'stop_list') {
-    return longestTermBytes(rule.stopList) > limits.overlapBytes
-      ? `it has a term of more than ${limits.overlapBytes} bytes`
+    if (longestTermBytes(rule.stopList) > limits.overlapBytes)
+      return `it has a term of more than ${limits.overlapBytes} bytes`;
+    return view !== undefined && longestTermCharacters(rule.stopList) > foldedCharacters
+      ? `it has a term of more than ${foldedCharacters} characters, each of which may come from ${responseSourceBytes} bytes of text with its folds`
       : undefined;
   }
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return undefined;
   if (shapeOf(tree.node).anchored) return 'it is anchored to the begin or end of the text';
-  const bytes = decidingBytes(tree.node);
+  const bytes =
+    view === undefined
+      ? decidingBytes(tree.node)
+      : responseSourceBytes * decidingCharacters(foldPattern(tree.node, view));
   if (bytes <= limits.overlapBytes) return undefined;
   const most = Number.isFinite(bytes) ? `${bytes} bytes` : 'any number of bytes';
   return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;

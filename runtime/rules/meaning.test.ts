@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bundle } from '#contracts/bundle';
+import { type Fold, folds } from '#contracts/folds';
 import type { BaselineRule } from '#contracts/policy';
 import { contextHeaders } from '#contracts/profiles';
 import { compileBundle } from '../bundle/compile-bundle.ts';
@@ -59,6 +60,20 @@ function termRow(row: Row): Expected {
   return { rules: [masking(list, '#')], texts: [textOf(cell(row, 2))], result: resultOf(cell(row, 3)) };
 }
 
+const foldsIn = (text: string): readonly Fold[] => folds.filter((fold) => text === 'all' || text.includes(fold));
+
+function foldedTermRow(row: Row): Expected {
+  const match = cell(row, 1) === 'token' ? 'token' : 'substring';
+  const list = stopList('rule', codesOf(cell(row, 0)).map(written), { match, fold: [...foldsIn(cell(row, 2))] });
+  return { rules: [masking(list, '#')], texts: [textOf(cell(row, 3))], result: resultOf(cell(row, 4)) };
+}
+
+function foldedPatternRow(row: Row): Expected {
+  const rule = masking(regex('rule', codeOf(cell(row, 0)), true), '#');
+  const folded = { ...rule, regex: { ...rule.regex, fold: [...foldsIn(cell(row, 1))] } };
+  return { rules: [folded], texts: [textOf(cell(row, 2))], result: resultOf(cell(row, 3)) };
+}
+
 function messageRow(row: Row): Expected {
   const list = stopList('rule', codesOf(cell(row, 0)).map(written), { match: 'token' });
   const texts = codesOf(cell(row, 1)).map(written);
@@ -86,6 +101,8 @@ const resultOf = (text: string): string => (text.startsWith('`') ? textOf(text) 
 const outcomes: readonly Case[] = [
   ...rowsOf('Terms How Text Result').map((row) => ({ row, ...termRow(row) })),
   ...rowsOf('Pattern Case Text Result').map((row) => ({ row, ...patternRow(row) })),
+  ...rowsOf('Terms How Folds Text Result').map((row) => ({ row, ...foldedTermRow(row) })),
+  ...rowsOf('Pattern Folds Text Result').map((row) => ({ row, ...foldedPatternRow(row) })),
   ...rowsOf('Terms Messages Result').map((row) => ({ row, ...messageRow(row) })),
   ...rowsOf('Rules Text Result').map((row) => ({ row, ...ruleRow(row) })),
 ];
@@ -128,6 +145,8 @@ test('docs/matching.md has rows in every known table, and no other table', () =>
     [
       'Terms How Text Result',
       'Pattern Case Text Result',
+      'Terms How Folds Text Result',
+      'Pattern Folds Text Result',
       'Terms Messages Result',
       'Rules Text Result',
       'Pattern Text Denies As a mask',

@@ -44,6 +44,9 @@ export function readBatch(rules: readonly CompiledRule[], findings: readonly Bat
     if (rule.effect.kind !== 'mask') {
       return { stop: denied(rule.id), reached: finding.place, counted, masked };
     }
+    // A rule with folds can match in both of its passes.
+    const last = masked.at(-1);
+    if (last?.place === finding.place && last.text === finding.text) continue;
     masked.push({ place: finding.place, text: finding.text });
   }
   return { stop: undefined, reached: to, counted, masked };

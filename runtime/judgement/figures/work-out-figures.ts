@@ -2,9 +2,11 @@ import { availableParallelism } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Bundle } from '#contracts/bundle';
-import { rulesInOrder } from '#contracts/policy';
-import { isLocal, type LocalRule } from '../../bundle/compile-local-rule.ts';
+import { rulesInOrder, type Stage } from '#contracts/policy';
+import { foldsOf, isLocal, type LocalRule } from '../../bundle/compile-local-rule.ts';
+import { foldedSource } from '../../bundle/local-pass.ts';
 import { keyOf } from '../../rules/pattern/cost/pattern-figures.ts';
+import type { PatternSource } from '../../rules/pattern/syntax/pattern-tree.ts';
 import type { FigureBook, WorkedOut } from './figure-book.ts';
 import { type FigureTask, runFigureTask } from './figure-task.ts';
 
@@ -27,9 +29,15 @@ export async function workOutFigures(
     onProgress,
   }: { readonly threads?: number | undefined; readonly onProgress: OnProgress },
 ): Promise<void> {
-  const rules = bundle.policies
-    .flatMap(({ request, response }) => [...rulesInOrder(request), ...rulesInOrder(response)])
-    .filter(isLocal);
+  const sections = bundle.policies.flatMap(({ request, response }) => [
+    { stage: 'request' as const, section: request },
+    { stage: 'response' as const, section: response },
+  ]);
+  const rules = sections.flatMap(({ stage, section }) =>
+    rulesInOrder(section)
+      .filter(isLocal)
+      .map((rule) => ({ rule, stage })),
+  );
   const tasks = tasksOf(rules, book);
   let judged = rules.length - tasks.reduce((sum, task) => sum + task.rules, 0);
   function settle(task: Task, worked: WorkedOut | undefined): void {
@@ -49,17 +57,23 @@ export async function workOutFigures(
   }
 }
 
-/** The patterns without figures, each once. */
-function tasksOf(rules: readonly LocalRule[], book: FigureBook): readonly Task[] {
+/** The patterns without figures, each once. A rule with folds has two; it is judged with the one of the text as it is. */
+function tasksOf(rules: readonly { rule: LocalRule; stage: Stage }[], book: FigureBook): readonly Task[] {
   const tasks = new Map<string, Task>();
-  for (const rule of rules) {
-    if (rule.kind !== 'regex') continue;
-    const { pattern, caseSensitive } = rule.regex;
-    const key = keyOf(rule.regex);
+  const add = ({ pattern, caseSensitive }: PatternSource, masks: boolean, count: 0 | 1): void => {
+    const key = keyOf({ pattern, caseSensitive });
     const before = tasks.get(key);
-    const lists = rule.action.type === 'mask' || (before?.lists ?? false);
-    if (book.has(key, lists)) continue;
-    tasks.set(key, { pattern, caseSensitive, key, lists, rules: (before?.rules ?? 0) + 1 });
+    const lists = masks || (before?.lists ?? false);
+    if (book.has(key, lists)) return;
+    tasks.set(key, { pattern, caseSensitive, key, lists, rules: (before?.rules ?? 0) + count });
+  };
+  for (const { rule, stage } of rules) {
+    if (rule.kind !== 'regex') continue;
+    const masks = rule.action.type === 'mask';
+    add(rule.regex, masks, 1);
+    const view = foldsOf(rule, stage);
+    const folded = view === undefined ? undefined : foldedSource(rule.regex, view);
+    if (folded !== undefined && !('reason' in folded)) add(folded, masks, 0);
   }
   return [...tasks.values()];
 }

@@ -23,9 +23,10 @@ export function readExamples(folder: string): readonly ExamplePolicy[] {
   const path = join(import.meta.dirname, '../../../examples', folder);
   return readdirSync(path)
     .filter((file) => file.endsWith('.yaml'))
-    .map((file) => {
-      const { spec } = parse(readFileSync(join(path, file), 'utf8'));
-      return { file, definition: definitionSchema.parse(spec.definition), tests: spec.tests };
+    .flatMap((file) => {
+      const { kind, spec } = parse(readFileSync(join(path, file), 'utf8'));
+      if (kind !== 'GuardrailPolicy') return [];
+      return [{ file, definition: definitionSchema.parse(spec.definition), tests: spec.tests }];
     });
 }
 

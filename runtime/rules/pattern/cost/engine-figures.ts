@@ -37,3 +37,5 @@ export const SCAN_NS = 4;
  * measured 1 to 2 in texts without terms, 5 to 10 in texts that consist of terms, 12 to 30 for terms of one letter.
  */
 export const TERM_BYTE_NS = 40;
+/** Nanoseconds to fold one byte of text (fold-text.ts): measured 1 to 6, and 8 in text that is mostly white space. */
+export const FOLD_BYTE_NS = 16;

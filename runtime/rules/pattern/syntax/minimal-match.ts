@@ -21,6 +21,12 @@ export function decidingBytes(node: PatternNode): number {
   return shapeOf(trimmed).maxBytes + (endsWithAssertion(trimmed) ? 1 : 0);
 }
 
+/** As decidingBytes, in characters; for a pattern without `\\C`. */
+export function decidingCharacters(node: PatternNode): number {
+  const trimmed = trimEnds(node);
+  return shapeOf(trimmed).maxCharacters + (endsWithAssertion(trimmed) ? 1 : 0);
+}
+
 function endsWithAssertion(node: PatternNode): boolean {
   switch (node.kind) {
     case 'assertion':
