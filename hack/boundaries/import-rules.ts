@@ -102,6 +102,7 @@ const controllers: BoundaryRule = {
 /** Packages that only the named folder may import: one place per engine and client. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   re2: ['runtime/rules/pattern'],
+  unhomoglyph: ['runtime/rules/fold'],
   '@kubernetes/client-node': ['libraries/kube/client/credentials.ts'],
   pino: [`libraries/kit/log`],
   'prom-client': ['libraries/kit/metrics'],

@@ -33,7 +33,7 @@ const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
 const makers = /^operator\/.*\/resources\//;
 
 const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);
-const purePackages = new Set(['zod', 'canonicalize', 're2', 're2js', 'ajv', 'yaml']);
+const purePackages = new Set(['zod', 'canonicalize', 're2', 're2js', 'ajv', 'yaml', 'unhomoglyph']);
 /** Clocks, randomness, timers, network and environment that need no import. */
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|randomBytes|setTimeout|setInterval|setImmediate|process\.(?!emitWarning)\w+|fetch\(|console\.)/g;

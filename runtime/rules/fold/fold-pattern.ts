@@ -1,6 +1,6 @@
 import type { PatternNode } from '../pattern/syntax/pattern-tree.ts';
 import { MAX_RUNE, type RuneSet, runeSet } from '../unicode/rune-set.ts';
-import { type FoldTable, foldTable, space, tableEnd } from './fold-table.ts';
+import { asSpace, type FoldTable, foldTable, tableEnd } from './fold-table.ts';
 import type { FoldView } from './fold-text.ts';
 
 /**
@@ -35,7 +35,7 @@ function foldSetOf(set: RuneSet, { entries }: FoldTable): RuneSet {
     const end = Math.min(set[at + 1] ?? 0, tableEnd - 1);
     for (let rune = set[at] ?? 0; rune <= end; rune += 1) {
       const entry = entries[rune] ?? rune;
-      if (entry === space) pairs.push(blank, blank);
+      if (entry === asSpace) pairs.push(blank, blank);
       else if (entry >= 0 && entry !== rune) pairs.push(entry, entry);
     }
   }

@@ -7,16 +7,16 @@ import { utf8Length } from '../unicode/rune-set.ts';
 export const tableEnd = 0x20000;
 
 /** Entries of a table that are no code points. */
-export const removed = -1;
-export const space = -2;
-export const mark = -3;
-export const sequence = -4;
+export const asRemoved = -1;
+export const asSpace = -2;
+export const asMark = -3;
+export const asSequence = -4;
 
 /** How each code point is folded. */
 export type FoldTable = {
   /** By code point below `tableEnd`: the folded code point, or one of the entries above. */
   readonly entries: Int32Array;
-  /** What an entry `sequence` stands for; never longer in UTF-8 than its source. */
+  /** What an entry `asSequence` stands for; never longer in UTF-8 than its source. */
   readonly sequences: ReadonlyMap<number, readonly number[]>;
   /** The composed character of a base and a mark, by `base * 0x110000 + mark`. */
   readonly composites: ReadonlyMap<number, number>;
@@ -68,15 +68,15 @@ function makeTable(kinds: ReadonlySet<Fold>): FoldTable {
     entries[rune] = rune;
     if (rune >= 0xd800 && rune <= 0xdfff) continue;
     const character = String.fromCodePoint(rune);
-    if (kinds.has('invisible') && invisible.test(character)) entries[rune] = removed;
-    else if (kinds.has('whitespace') && whiteSpace.test(character)) entries[rune] = space;
-    else if (composes && marks.test(character)) entries[rune] = mark;
+    if (kinds.has('invisible') && invisible.test(character)) entries[rune] = asRemoved;
+    else if (kinds.has('whitespace') && whiteSpace.test(character)) entries[rune] = asSpace;
+    else if (composes && marks.test(character)) entries[rune] = asMark;
     else if (rune >= 0x80) {
       const folded = foldCharacter(character, kinds, letters);
       const [first, ...more] = folded;
       if (first !== undefined && more.length === 0) entries[rune] = first;
       else if (first !== undefined) {
-        entries[rune] = sequence;
+        entries[rune] = asSequence;
         sequences.set(rune, folded);
       }
       if (composes) noteComposite(character, rune, composites);

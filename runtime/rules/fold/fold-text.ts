@@ -4,15 +4,15 @@ import type { Stage } from '#contracts/policy';
 import { type ByteRange, type CheckedText, checkedText } from '../checked-text.ts';
 import { characterAt } from '../unicode/utf8.ts';
 import {
+  asMark,
+  asRemoved,
+  asSequence,
+  asSpace,
   type FoldTable,
   foldTable,
   isEuropeanLetter,
   isInvisible,
   isMark,
-  mark,
-  removed,
-  sequence,
-  space,
   tableEnd,
 } from './fold-table.ts';
 
@@ -32,7 +32,7 @@ export function foldView(kinds: readonly Fold[], stage: Stage): FoldView {
 }
 
 /** A folded text, and the way back from its offsets to those of the original. */
-export type FoldedText = {
+type FoldedText = {
   readonly text: CheckedText;
   /** The range of the original from which a range of the folded text comes. */
   readonly original: (range: ByteRange) => ByteRange;
@@ -94,11 +94,11 @@ function fold(bytes: Buffer, view: FoldView, out: Buffer, places: Places | undef
     const entry = rune < tableEnd ? (entries[rune] ?? rune) : beyondTable(rune, table);
     source += size;
     if (entry >= 0) write(writer, entry, at, end);
-    else if (entry === sequence) for (const one of table.sequences.get(rune) ?? [rune]) write(writer, one, at, end);
+    else if (entry === asSequence) for (const one of table.sequences.get(rune) ?? [rune]) write(writer, one, at, end);
     else if (source <= most && joinLast(writer, table, { entry, rune, end })) {
       at = end;
       continue;
-    } else write(writer, entry === space ? blank : rune, at, end);
+    } else write(writer, entry === asSpace ? blank : rune, at, end);
     source = size;
     at = end;
   }
@@ -107,8 +107,8 @@ function fold(bytes: Buffer, view: FoldView, out: Buffer, places: Places | undef
 
 function beyondTable(rune: number, { dropsInvisible, joinsMarks }: FoldTable): number {
   if (rune < 0xe0000) return rune;
-  if (dropsInvisible && isInvisible(rune)) return removed;
-  return joinsMarks && isMark(rune) ? mark : rune;
+  if (dropsInvisible && isInvisible(rune)) return asRemoved;
+  return joinsMarks && isMark(rune) ? asMark : rune;
 }
 
 /** Whether a character becomes a part of the one before it, or of none: then nothing is written for it. */
@@ -117,9 +117,9 @@ function joinLast(
   table: FoldTable,
   { entry, rune, end }: { readonly entry: number; readonly rune: number; readonly end: number },
 ): boolean {
-  if (entry === removed) return true;
-  if (entry === space && writer.last !== blank) return false;
-  const joined = entry === space ? blank : joinMark(table, writer.last, rune);
+  if (entry === asRemoved) return true;
+  if (entry === asSpace && writer.last !== blank) return false;
+  const joined = entry === asSpace ? blank : joinMark(table, writer.last, rune);
   if (joined === undefined) return false;
   if (joined === writer.last) extend(writer, end);
   else replaceLast(writer, joined, end);
