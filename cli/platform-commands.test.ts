@@ -115,11 +115,11 @@ describe('chat', () => {
     },
   );
 
-  test('portcullis chat exits with 7 for a text that is longer than one check, and names its size and the limit', async () => {
+  test('portcullis chat exits with 7 for a text that is longer than one check, and names its size, the limit and the remedy', async () => {
     const { code, stderr } = await run(['chat', 'guarded-echo'], 'word '.repeat(8_000));
     expect(code).toBe(7);
     expect(stderr).toMatch(
-      /guardrail_error: The text has 40\d\d\d bytes of JSON, and at most 32768 are checked at once/,
+      /guardrail_error: The text has 40\d\d\d bytes of JSON, and at most 32768 are checked at once.*: send less, or .*longConversations: Split/,
     );
   });
 

@@ -69,6 +69,10 @@ describe('a buffered answer', () => {
     expect(readBuffered(200, whole)).toEqual({ text: 'hi', fault: undefined });
     expect(readBuffered(403, fault('guardrail_blocked', 'policy_denied')).fault?.kind).toBe('guardrail_blocked');
     expect(readBuffered(503, fault('guardrail_error', 'overloaded')).fault?.kind).toBe('guardrail_error');
+    for (const code of ['message_limit', 'body_too_large']) {
+      const { fault: tooLong } = readBuffered(413, fault('invalid_request_error', code));
+      expect(tooLong).toEqual({ kind: 'guardrail_error', message: expect.stringContaining(`(${code})`) });
+    }
     expect(readBuffered(404, fault('invalid_request_error', 'model_not_found')).fault?.kind).toBe('not_found');
     expect(readBuffered(401, fault('invalid_request_error', 'invalid_api_key')).fault?.kind).toBe('unauthenticated');
     expect(readBuffered(500, whole).fault).toMatchObject({ kind: 'upstream_error' });

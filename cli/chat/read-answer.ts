@@ -78,6 +78,9 @@ async function* eventsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 const otherKinds: Readonly<Record<string, AnswerFault['kind']>> = {
   model_not_found: 'not_found',
   invalid_api_key: 'unauthenticated',
+  // The gateway answers 413 for a request that is too long to be checked.
+  message_limit: 'guardrail_error',
+  body_too_large: 'guardrail_error',
 };
 
 function faultOf(value: unknown): AnswerFault | undefined {

@@ -15,7 +15,8 @@ export const exitCodes = {
   },
   guardrail_error: {
     code: 7,
-    meaning: 'The check itself failed; an answer that was already printed in part is incomplete.',
+    meaning:
+      'The check failed, or the text is too long to be checked; an answer that was already printed in part is incomplete.',
   },
   upstream_error: { code: 8, meaning: 'The model failed or the connection broke; the answer is incomplete.' },
   refused: { code: 9, meaning: 'The policy, the bundle or the application was refused.' },
