@@ -230,6 +230,21 @@ const cases: readonly Case[] = [
     good: { '.npmrc': 'omit-lockfile-registry-resolved=true' },
   },
   {
+    rule: 'no file has a conflict marker',
+    bad: { 'docs/a.md': `one\n${'<'.repeat(7)} main\ntwo\n` },
+    good: { 'docs/a.md': `Title\n${'='.repeat(8)}\n\n<<<<<<<\na ${'>'.repeat(7)} b\n` },
+  },
+  {
+    rule: 'no file has a conflict marker',
+    bad: { 'charts/a.yaml': `a: 1\n${'='.repeat(7)}\na: 2\n` },
+    good: { 'charts/a.yaml': `a: 1\n  ${'='.repeat(7)}\n` },
+  },
+  {
+    rule: 'no text has a turn of speech for which the field has a word',
+    bad: { 'runtime/a.test.ts': mention('the watch go', 'es on after a pause') },
+    good: { 'runtime/a.test.ts': "test('the watch continues after a recommended pause', () => {});" },
+  },
+  {
     rule: 'two folders of a module never import each other',
     bad: {
       'runtime/rules/a.ts': "import { b } from '../bundle/b.ts';",

@@ -121,7 +121,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       const [node, path = ''] = command;
       expect(node).toBe('node');
       const program = programs[path];
-      if (program === undefined) throw new Error(`${name} runs ${path}, which is no program of ours`);
+      if (program === undefined) throw new Error(`${name} runs ${path}, which is not a program of this checkout`);
       const rows = describeSettings(program.settings);
       const given = env.map((variable) => variable.name).filter((variable) => !variable.startsWith('NODE_'));
       expect(

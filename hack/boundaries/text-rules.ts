@@ -128,6 +128,38 @@ const citations: BoundaryRule = {
       ),
 };
 
+/** What git writes around the two sides of a conflict. */
+const conflicts: BoundaryRule = {
+  name: 'no file has a conflict marker',
+  check: ({ texts }) =>
+    [...texts].flatMap(([path, text]) =>
+      [...text.matchAll(/^(?:<{7} .*|>{7} .*|\|{7} .*|={7})$/gm)].map(({ index }) => ({
+        path,
+        message: `line ${lineOf(text, index)}: resolve the conflict and remove its markers`,
+      })),
+    ),
+};
+
+/** Turns of speech for which Kubernetes, HTTP, OAuth or PostgreSQL have a word (STYLE.md). */
+const turns =
+  /\b(?:goes on|(?:is|are|was|were) given up|whoever|for want of|of ours|(?:that|which) is none|comes? to be|stands? aside|mended|thankful)\b/gi;
+
+/** A digest of the text of a migration is stored with each database, so that it never changes. */
+const isMigration = (path: string): boolean => path.endsWith('.sql');
+
+const wording: BoundaryRule = {
+  name: 'no text has a turn of speech for which the field has a word',
+  check: ({ texts }) =>
+    [...texts]
+      .filter(([path]) => !numbersItself.test(path) && !isMigration(path) && !isInside(path, 'hack/boundaries'))
+      .flatMap(([path, text]) =>
+        [...text.matchAll(turns)].map((match) => ({
+          path,
+          message: `line ${lineOf(text, match.index)}: write "${match[0]}" in plain words`,
+        })),
+      ),
+};
+
 export const textRules: readonly BoundaryRule[] = [
   environment,
   output,
@@ -137,4 +169,6 @@ export const textRules: readonly BoundaryRule[] = [
   unfinished,
   machines,
   citations,
+  conflicts,
+  wording,
 ];

@@ -243,7 +243,7 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     remedy: ['guardrailpolicies, modelbindings, collections, agentversions or agents'],
   },
   {
-    title: 'the id of an operation that is none',
+    title: 'an id of an operation that is not a UUID',
     args: ['operation', 'get', 'abc'],
     exit: 2,
     place: ['"abc"'],

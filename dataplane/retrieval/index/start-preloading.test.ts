@@ -154,7 +154,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     };
     await startReindex(opened.database, ingest.collectionId, undefined);
     const building = build();
-    await until('the load is given up', () => narrow.ended.length > 0);
+    await until('the load is abandoned', () => narrow.ended.length > 0);
     await release();
     expect(await building).toBe('switched');
     expect(narrow.ended).toEqual([false]);

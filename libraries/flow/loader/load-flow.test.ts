@@ -44,7 +44,7 @@ test('the digest of a flow does not depend on its notation, and depends on every
 });
 
 const cases: readonly (readonly [title: string, text: string, code: string, place: string, words: string])[] = [
-  ['YAML that is none', 'nodes: [', 'syntax', '1::', 'is not valid YAML'],
+  ['text that is not YAML', 'nodes: [', 'syntax', '1::', 'is not valid YAML'],
   ['a repeated key', `${flowText()}edges: []`, 'syntax', '13::edges', 'an earlier member'],
   ['an anchor', flowText().replace('version: 1', 'version: &one 1'), 'syntax', '2::', 'has an anchor'],
   ['an alias', flowText().replace('name: greeting', 'name: greeting, title: *n'), 'syntax', '2::', 'has an alias'],
@@ -316,7 +316,7 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     'nested deeper',
   ],
   [
-    'a pattern that is none of RE2',
+    'a pattern that RE2 refuses',
     flowText({
       nodes: [
         {
