@@ -79,6 +79,38 @@ test('the activity of a gateway holds no text, no key and no id that the client 
   for (const word of ['my-private', words.deniedInput, 'pk-test-client-key']) expect(text).not.toContain(word);
 });
 
+test('the log line of a denied request names request, client, rule, stage and revision, and no text', async () => {
+  const answer = await world.chat(says(`${words.deniedInput} my-private-text`));
+  const requestId = answer.headers.get('x-request-id') ?? '';
+  const line = await until('the line is written', async () =>
+    world.gateway
+      .log()
+      .split('\n')
+      .find((one) => one.includes(requestId)),
+  );
+  expect(JSON.parse(line)).toMatchObject({
+    requestId,
+    client: 'tests',
+    outcome: 'denied',
+    stage: 'request',
+    rule: 'deny',
+    policyId: 'policy',
+    revision: '1',
+  });
+  expect(line).not.toContain('my-private');
+});
+
+test('a client can choose the request id, as a UUID', async () => {
+  const own = '0190a5d0-7b1c-7000-8000-00000000ABCD';
+  const answer = await world.chat(says('hi'), { 'x-request-id': own });
+  expect(answer.headers.get('x-request-id')).toBe(own.toLowerCase());
+  await recordOf(own.toLowerCase());
+  for (const other of [`${own} `, `${own}0`, own.slice(1), own.replaceAll('-', '')]) {
+    const { headers } = await world.chat(says('hi'), { 'x-request-id': other });
+    expect(headers.get('x-request-id') === own.toLowerCase()).toBe(other.trim() === own);
+  }
+});
+
 test('the client of a model does not learn which rule matched', async () => {
   const answer = await world.chat(says(words.deniedInput), { 'x-portcullis-explain': 'rule' });
   expect(answer.headers.get('x-portcullis-rule')).toBeNull();

@@ -68,6 +68,11 @@ test('the list of models has those of the token only', async () => {
     return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
   };
   expect(await list(await mint())).toEqual(['model']);
+  const one = async (alias: string) => {
+    const headers = { authorization: `Bearer ${await mint()}` };
+    return (await fetch(`${world.gateway.service.url}/v1/models/${alias}`, { headers })).status;
+  };
+  expect([await one('model'), await one('open'), await one('absent')]).toEqual([200, 404, 404]);
   expect(await list(clientKey)).toEqual(['model', 'open', 'whole']);
 });
 

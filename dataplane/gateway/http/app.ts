@@ -8,7 +8,7 @@ import { completeChat } from './complete-chat.ts';
 import { createEmbedding } from './create-embedding.ts';
 import { createRerank } from './create-rerank.ts';
 import { errorAnswer } from './errors.ts';
-import { listModels } from './list-models.ts';
+import { getModel, listModels } from './list-models.ts';
 import type { Gateway } from './request-context.ts';
 import { type GatewayOperation, runOperation, sendClientError } from './run-operation.ts';
 
@@ -18,6 +18,7 @@ const chat: GatewayOperation = { name: 'chat', run: completeChat };
 const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
 const rerank: GatewayOperation = { name: 'rerank', run: createRerank };
 const models: GatewayOperation = { name: 'models', run: listModels };
+const model = (alias: string): GatewayOperation => ({ name: 'models', run: (context) => getModel(context, alias) });
 
 /** Longest path with query, in bytes; a longer one is answered with 414. */
 const maxPathBytes = 8_192;
@@ -46,6 +47,9 @@ export function createGatewayApp(gateway: Gateway): Hono<Env> {
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));
   app.post('/v1/rerank', serve(rerank)).all(refuse('method_not_allowed'));
   app.get('/v1/models', serve(models)).all(refuse('method_not_allowed'));
+  // An alias may hold slashes, as the names of many providers do.
+  app.get('/v1/models/:alias{.+}', (context) => serve(model(context.req.param('alias')))(context));
+  app.all('/v1/models/*', refuse('method_not_allowed'));
   app.notFound(refuse('not_found'));
   return app;
 }

@@ -43,6 +43,7 @@ describe('authentication', () => {
       ['POST', '/v1/embeddings'],
       ['POST', '/v1/rerank'],
       ['GET', '/v1/models'],
+      ['GET', '/v1/models/model'],
     ] as const) {
       const answer = await fetch(`${world.gateway.service.url}${path}`, { method, headers });
       expect(await codeOf(answer)).toBe('401 unauthenticated');
@@ -64,6 +65,17 @@ describe('a request', () => {
     expect(await codeOf(await fetch(`${world.gateway.service.url}/metrics`))).toBe('404 not_found');
     expect(await codeOf(await fetch(`${world.gateway.service.url}${chatPath}`))).toBe('405 method_not_allowed');
     expect(await codeOf(await world.post('/v1/models', {}))).toBe('405 method_not_allowed');
+    expect(await codeOf(await world.post('/v1/models/model', {}))).toBe('405 method_not_allowed');
+  });
+
+  test('one model is found by its alias, and a missing one is answered with 404', async () => {
+    const headers = { authorization: `Bearer ${clientKey}` };
+    const model = (alias: string): Promise<Response> =>
+      fetch(`${world.gateway.service.url}/v1/models/${alias}`, { headers });
+    expect(await (await model('model')).json()).toMatchObject({ id: 'model', object: 'model', owned_by: 'portcullis' });
+    for (const missing of ['none', 'model%2Fx', 'a/b', '%6D'])
+      expect(await codeOf(await model(missing))).toBe('404 model_not_found');
+    expect(await codeOf(await model('%zz'))).toBe('404 model_not_found');
   });
 
   test.each<[string, Record<string, string>, number]>([

@@ -65,7 +65,7 @@ export type RequestContext = {
   readonly life: RequestLife;
   readonly held: DisposableStack;
   readonly unsent: DisposableStack;
-  /** The id that the answer carries in `x-request-id`. The gateway makes it: text of a client is never recorded. */
+  /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID, else one that the gateway makes. */
   readonly requestId: string;
   /** The checks of this request. */
   readonly checks: NotedChecks;

@@ -33,7 +33,7 @@ export async function runOperation(
   using life = beginRequest(gateway.shutdown, gateway.maxRequestMs);
   using held = new DisposableStack();
   const unsent = new DisposableStack();
-  const requestId = randomUUID();
+  const requestId = requestIdOf(incoming.headers['x-request-id']);
   outgoing.setHeader('x-request-id', requestId);
   const checks = noteChecks(gateway.checks);
   const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, requestId, checks };
@@ -48,6 +48,13 @@ export async function runOperation(
   else outgoing.once('close', () => unsent.dispose());
   boundUnread(outgoing, gateway.clientIdleMs);
   report(context, operation, result, (performance.now() - started) / 1_000);
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id that a client chose, if it is a UUID: any other text of a client is never recorded. */
+function requestIdOf(sent: string | string[] | undefined): string {
+  return typeof sent === 'string' && uuid.test(sent) ? sent.toLowerCase() : randomUUID();
 }
 
 /** Closes the connection of a client that stops reading, so that unread answers do not fill the memory. */
@@ -120,10 +127,13 @@ function report(
   gateway.logger.info('request_ended', {
     requestId,
     operation: name,
+    client,
     outcome,
     stage,
     code: error?.code,
     rule: record?.rule,
+    policyId: record?.policyId,
+    revision: record?.revision,
     route: pin?.route.name,
     generation: pin?.route.spec.generationId,
     durationMs: Math.round(seconds * 1_000),
