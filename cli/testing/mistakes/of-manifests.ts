@@ -255,7 +255,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
     files: { 'm.yaml': binding.replace('name: typed', 'name: {{ .Release.Name }}') },
     exit: 2,
     place: ['m.yaml: document 1, line 4'],
-    remedy: ['quote'],
+    remedy: ['put the whole text in quotes, or render the template first'],
   },
   {
     title: 'a file in another encoding',

@@ -15,12 +15,12 @@ export const mistakesOfPolicies: readonly Mistake[] = [
   tested('a broken pattern', policyManifest({ request: patternRule('back', '(a') }), {
     exit: 9,
     place: ['p.yaml: policy small, request section, rule back'],
-    remedy: ['a ( is never closed'],
+    remedy: ['close it, or write \\( for the character'],
   }),
   tested('a back reference', policyManifest({ request: patternRule('back', '(a)\\1') }), {
     exit: 9,
     place: ['p.yaml: policy small, request section, rule back'],
-    remedy: ['back-references are not supported'],
+    remedy: ['write out the alternatives, or use an external detector'],
   }),
   tested('a pattern that is too costly', policyManifest({ request: patternRule('heavy', '(a|b).{0,1000}(c|d)') }), {
     exit: 9,

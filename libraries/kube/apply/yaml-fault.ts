@@ -16,7 +16,8 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
   MULTILINE_IMPLICIT_KEY: 'a key goes over more than one line: check its indentation and its quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a map or list begins in the middle of a line: check the indentation, or quote the text',
   BLOCK_IN_FLOW: 'the brackets contain lines of a list or map: separate the entries with commas',
-  NON_STRING_KEY: 'a text that begins with { or [ is read as a map or a list: put the whole text in quotes',
+  NON_STRING_KEY:
+    'a text that begins with { or [ is read as a map or a list: put the whole text in quotes, or render the template first',
   UNEXPECTED_TOKEN: 'a character is not expected here: check the commas, brackets and quotes of the line',
   TAG_RESOLVE_FAILED: 'the tag is not known: remove it, or quote a text that begins with !',
   BAD_ALIAS: 'an alias or anchor has no valid name: quote a text that begins with * or &',

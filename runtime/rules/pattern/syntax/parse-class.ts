@@ -24,7 +24,10 @@ export function parseClass(cursor: Cursor, fold: boolean): ParsedClass {
     if (/^\\[pP]\{\^?Any\}$/.test(text)) namesAny = true;
     source.push(untouchable(text));
   }
-  if (remaining(cursor) === 0) throw new PatternSyntaxError(`missing ] after ${excerpt(cursor, start)}`);
+  if (remaining(cursor) === 0)
+    throw new PatternSyntaxError(
+      `missing ] after ${excerpt(cursor, start)}: close the class, or write \\[ for the character`,
+    );
   cursor.at += 1;
   const union = runeSet(pairs);
   const set = negated ? complement(union) : union;
@@ -71,7 +74,10 @@ function parseItem(cursor: Cursor, fold: boolean): RuneSet {
   if (remaining(cursor) >= 2 && peek(cursor) === '-' && peek(cursor, 1) !== ']') {
     cursor.at += 1;
     high = parseCharacter(cursor);
-    if (high < low) throw new PatternSyntaxError(`the range ${excerpt(cursor, start)} ends before it begins`);
+    if (high < low)
+      throw new PatternSyntaxError(
+        `the range ${excerpt(cursor, start)} ends before it begins: exchange its ends, or write \\- for the character`,
+      );
   }
   return fold ? foldSet([low, high]) : [low, high];
 }
@@ -79,7 +85,8 @@ function parseItem(cursor: Cursor, fold: boolean): RuneSet {
 function parseCharacter(cursor: Cursor): number {
   if (peek(cursor) === '\\') return parseEscape(cursor);
   const rune = peek(cursor).codePointAt(0);
-  if (rune === undefined) throw new PatternSyntaxError('missing ] at the end of a class');
+  if (rune === undefined)
+    throw new PatternSyntaxError('missing ] at the end of a class: close it, or write \\[ for the character');
   cursor.at += 1;
   return rune;
 }
@@ -91,7 +98,10 @@ function parsePosixClass(cursor: Cursor, fold: boolean): RuneSet | undefined {
     const name = cursor.runes.slice(cursor.at + 2, end).join('');
     const positive = !name.startsWith('^');
     const set = posixClass(positive ? name : name.slice(1));
-    if (set === undefined) throw new PatternSyntaxError(`unknown class ${excerpt(cursor, cursor.at, end + 2)}`);
+    if (set === undefined)
+      throw new PatternSyntaxError(
+        `unknown class ${excerpt(cursor, cursor.at, end + 2)}: write one such as [:alpha:] or [:^digit:]`,
+      );
     cursor.at = end + 2;
     return signed(set, positive, fold);
   }

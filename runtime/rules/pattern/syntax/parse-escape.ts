@@ -4,6 +4,7 @@ import { complement, MAX_RUNE, type RuneSet } from '../../unicode/rune-set.ts';
 import { type Cursor, excerpt, PatternSyntaxError, peek } from './pattern-cursor.ts';
 
 const CONTROL: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, a: 7, f: 12, v: 11 };
+const noBackReference = 'back-references are not supported: write out the alternatives, or use an external detector';
 const ADVICE: Readonly<Record<string, string>> = {
   u: 'write \\x{…} instead of \\u',
   c: 'write \\x{…} instead of \\c',
@@ -12,7 +13,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   b: '\\b has no meaning inside […]',
   R: 'write (?:\\r\\n|[\\n\\r])',
   h: 'write [ \\t]',
-  k: 'back-references are not supported',
+  k: noBackReference,
 };
 
 /** Reads one escaped character (`\n`, `\x{41}`, `\.`) with the cursor at its backslash; returns its code point. */
@@ -20,7 +21,7 @@ export function parseEscape(cursor: Cursor): number {
   const start = cursor.at;
   const letter = peek(cursor, 1);
   if (letter === '')
-    throw new PatternSyntaxError('the pattern ends with a single backslash; write \\\\ for a backslash');
+    throw new PatternSyntaxError('the pattern ends with a single backslash: remove it, or write \\\\ for a backslash');
   cursor.at += 2;
   if (letter >= '0' && letter <= '7') return parseOctal(cursor, start, letter);
   if (letter === 'x') return parseHex(cursor, start);
@@ -32,7 +33,11 @@ export function parseEscape(cursor: Cursor): number {
 
 function badEscape(cursor: Cursor, start: number, letter: string): PatternSyntaxError {
   const known = Object.hasOwn(ADVICE, letter) ? ADVICE[letter] : undefined;
-  const advice = known ?? (/[1-9]/.test(letter) ? 'back-references are not supported' : 'RE2 has no such escape');
+  const advice =
+    known ??
+    (/[1-9]/.test(letter)
+      ? noBackReference
+      : 'RE2 has no such escape: remove the backslash, or write \\\\ for a backslash');
   return new PatternSyntaxError(`invalid escape ${excerpt(cursor, start)}: ${advice}`);
 }
 
@@ -88,7 +93,8 @@ export function parseUnicodeClass(cursor: Cursor, fold: boolean): RuneSet {
   let name = peek(cursor, -1);
   if (name === '{') {
     const end = cursor.runes.indexOf('}', cursor.at);
-    if (end < 0) throw new PatternSyntaxError(`missing } after ${excerpt(cursor, start)}`);
+    if (end < 0)
+      throw new PatternSyntaxError(`missing } after ${excerpt(cursor, start)}: write \\p{Greek}, for example`);
     name = cursor.runes.slice(cursor.at, end).join('');
     cursor.at = end + 1;
   }

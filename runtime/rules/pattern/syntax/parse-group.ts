@@ -19,6 +19,7 @@ type GroupOpening = {
 };
 
 const NAME_CLASSES = ['Lu', 'Ll', 'Lt', 'Lm', 'Lo', 'Nl', 'Mn', 'Mc', 'Nd', 'Pc'] as const;
+const withoutLookaround = 'match the text around it, too, or use an external detector';
 const FLAG_NAMES: Readonly<Record<string, keyof Flags>> = {
   i: 'fold',
   m: 'multiLine',
@@ -33,7 +34,9 @@ export function parseGroupOpening(cursor: Cursor, flags: Flags): GroupOpening {
     return { opens: true, flags, engineSource: '(?:', captures: true };
   }
   for (const look of ['(?=', '(?!', '(?<=', '(?<!']) {
-    if (startsWith(cursor, look)) throw new PatternSyntaxError(`${look} is not supported: RE2 has no lookaround`);
+    if (startsWith(cursor, look)) {
+      throw new PatternSyntaxError(`${look} is not supported, because RE2 has no lookaround: ${withoutLookaround}`);
+    }
   }
   if (startsWith(cursor, '(?P<') || startsWith(cursor, '(?<')) {
     readName(cursor);
@@ -46,14 +49,17 @@ function readName(cursor: Cursor): void {
   const start = cursor.at;
   const begin = start + (peek(cursor, 2) === 'P' ? 4 : 3);
   const end = cursor.runes.indexOf('>', begin);
-  if (end < 0) throw new PatternSyntaxError(`missing > after ${excerpt(cursor, start, cursor.runes.length)}`);
+  if (end < 0)
+    throw new PatternSyntaxError(
+      `missing > after ${excerpt(cursor, start, cursor.runes.length)}: end the name of the group with it`,
+    );
   const name = cursor.runes.slice(begin, end);
   const valid = (character: string) => {
     const rune = character.codePointAt(0) ?? 0;
     return NAME_CLASSES.some((group) => contains(unicodeClass(group) ?? [], rune));
   };
   if (name.length === 0 || !name.every(valid)) {
-    throw new PatternSyntaxError(`invalid group name ${excerpt(cursor, start, end + 1)}`);
+    throw new PatternSyntaxError(`invalid group name ${excerpt(cursor, start, end + 1)}: use letters, digits and _`);
   }
   cursor.at = end + 1;
 }

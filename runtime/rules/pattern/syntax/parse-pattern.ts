@@ -76,20 +76,23 @@ function parseAll(parser: Parser): void {
     parser.source.push(excerpt(cursor, start));
     const items = frameOf(parser).items;
     const item = items.pop();
-    if (item === undefined) throw new PatternSyntaxError(`there is nothing before ${excerpt(cursor, start)} to repeat`);
+    if (item === undefined)
+      throw new PatternSyntaxError(
+        `there is nothing before ${excerpt(cursor, start)} to repeat: write \\ in front of it for the character`,
+      );
     const { min, max, lazy, counted } = repeat;
     const node: PatternNode = { kind: 'repeat', item, min, max, greedy: lazy === parser.flags.swapGreed };
     const factor = counted ? (max === Number.POSITIVE_INFINITY ? min : max) : 1;
     const copies = Math.max(1, factor) * (parser.copies.get(item) ?? 1);
     if (counted && (min >= 2 || factor >= 2) && copies > MAX_REPEAT) {
       throw new PatternSyntaxError(
-        `${excerpt(cursor, start)} makes more than ${MAX_REPEAT} copies, nested repeats counted`,
+        `${excerpt(cursor, start)} makes more than ${MAX_REPEAT} copies, nested repeats counted: lower one of the numbers`,
       );
     }
     if (copies > 1) parser.copies.set(node, copies);
     items.push(node);
   }
-  if (frames.length > 1) throw new PatternSyntaxError('a ( is never closed');
+  if (frames.length > 1) throw new PatternSyntaxError('a ( is never closed: close it, or write \\( for the character');
 }
 
 function frameOf(parser: Parser): Frame {
@@ -168,7 +171,8 @@ function openGroup(parser: Parser): void {
 
 function closeGroup(parser: Parser): void {
   const frame = parser.frames.pop();
-  if (frame === undefined || parser.frames.length === 0) throw new PatternSyntaxError('a ) closes nothing; write \\)');
+  if (frame === undefined || parser.frames.length === 0)
+    throw new PatternSyntaxError('a ) closes nothing: remove it, or write \\) for the character');
   parser.flags = frame.outerFlags;
   frameOf(parser).items.push(closeFrame(parser, frame));
   take(parser, ')');
