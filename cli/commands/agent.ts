@@ -1,11 +1,12 @@
 import { text as readAll } from 'node:stream/consumers';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { JsonValue } from '#kit/json/json-value';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { callerIdentity, defaultTenant, readCallerName } from '../http/caller-options.ts';
+import { readJsonObject } from '../options/json-object.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
@@ -28,7 +29,7 @@ export function addAgent(program: Command): void {
     .description('send one message to a version of an agent and print its answer')
     .argument('<agentversion>', 'name of an AgentVersion')
     .option('-m, --message <text>', 'the message (default: standard input, unless --input is given)')
-    .option('--input <json>', 'structured input, a JSON object', readJson)
+    .option('--input <json>', 'structured input, a JSON object', readJsonObject)
     .option('--as <person>', 'person who calls (default: PORTCULLIS_AS)', readCallerName)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
@@ -56,14 +57,4 @@ async function addressOf(name: string, { data }: SendOptions): Promise<string> {
   const address = found.status?.address;
   if (state === 'ready' && address !== undefined) return address;
   throw new CliError('failed', `The AgentVersion ${name} is not ready: ${why}`);
-}
-
-function readJson(text: string): JsonValue {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonValue;
-  } catch {
-    // Reported below.
-  }
-  throw new InvalidArgumentError(`It must be a JSON object, such as '{"question": "What is the capital?"}'.`);
 }

@@ -1,9 +1,16 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CheckFlowOptions, GraphOptions, TestFlowOptions, VersionOptions } from '../flows/flow-actions.ts';
+import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
+import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { readJsonObject } from '../options/json-object.ts';
+import { wholeNumber } from '../options/whole-number.ts';
 import { withOutput } from '../output/format.ts';
 
 /** Loaded only when a flow command runs, so that other commands and completions do not load the schema engine. */
 const actions = () => import('../flows/flow-actions.ts');
+const runs = () => import('../flows/run-actions.ts');
+
+const runSeconds = { least: 1, most: 900, usual: 120 } as const;
 
 export function addFlow(program: Command): void {
   const flow = program.command('flow').description('flows of agents: write, check, test, draw, run and publish them');
@@ -23,6 +30,19 @@ export function addFlow(program: Command): void {
     .description('run the tests of a flow; every call gets the answer that the test gives it')
     .option('--tests <file>', 'file of the tests (default: tests.yaml beside the flow)');
   withOutput(test).action(async (file: string, options: TestFlowOptions) => (await actions()).testFlow(file, options));
+  const run = withCaller(withFlow(flow.command('run')))
+    .description('run a flow against the running platform, and print each node and the result')
+    .option('-m, --message <text>', 'text for the member that receives the message of a client')
+    .option('--input <json>', 'structured input, a JSON object', readJsonObject)
+    .option('--entrypoint <name>', 'entry point (default: the first one of the flow)');
+  withOutput(run).action(async (file: string, options: RunOptions) => (await runs()).runFlowFile(file, options));
+  const evaluate = withCaller(withFlow(flow.command('eval')))
+    .description('run the judged cases of a flow against the running platform, and print their scores')
+    .option('--cases <file>', 'file of the cases (default: eval.yaml beside the flow)')
+    .option('--min-score <number>', 'mean score, from 0 to 1, below which the command fails', readScore, 0);
+  withOutput(evaluate).action(async (file: string, options: EvaluateOptions) =>
+    (await runs()).evaluateFlowFile(file, options),
+  );
   flow
     .command('version')
     .description('print the files of a folder as an AgentVersion, with the digest and the schemas of the flow')
@@ -40,4 +60,22 @@ function withFlow(command: Command): Command {
   return command
     .argument('<file>', 'file with a flow, in YAML or JSON')
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests');
+}
+
+/** The person for whom a flow calls the services of a platform, and the limits of a run. */
+function withCaller(command: Command): Command {
+  const { least, most, usual } = runSeconds;
+  return command
+    .option('--as <person>', 'person who calls (default: PORTCULLIS_AS)', readCallerName)
+    .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
+    .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
+    .option('--session <id>', 'session whose state nodes read and write (default: a new one)', readCallerName)
+    .option('--timeout <seconds>', 'longest duration of a run', wholeNumber(least, most, 'seconds'), usual)
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+}
+
+function readScore(text: string): number {
+  const score = /^\d(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+  if (score >= 0 && score <= 1) return score;
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }

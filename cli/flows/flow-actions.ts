@@ -6,7 +6,6 @@ import { runTest } from '#flow/cases/run-test';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { requiredThings } from '#flow/loader/required-things';
-import { problemLine } from '#flow/source/problem';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { agentVersionSchema } from '#resources/agent-version';
 import { CliError } from '../errors/cli-error.ts';
@@ -17,6 +16,7 @@ import { drawFlow } from './draw-flow.ts';
 import { makeVersion } from './make-version.ts';
 import { newFlowFiles } from './new-flow.ts';
 import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
+import { refuseFile, valueOrRefusal } from './refuse-file.ts';
 
 type FlowOptions = { readonly subflows?: string };
 export type CheckFlowOptions = FlowOptions & OutputOptions & { readonly manifest?: string; readonly tests?: string };
@@ -48,7 +48,7 @@ export function checkFlow(path: string, options: CheckFlowOptions): void {
   const cases = tests === undefined ? undefined : valueOrRefusal(testsOf(tests, flow), options);
   if (manifest !== undefined) {
     const load = loadManifest(readTextFile(manifest), flow);
-    if (!load.ok) refuse(manifest, load.problems, options);
+    if (!load.ok) refuseFile(manifest, load.problems, options);
   }
   const { metadata } = flow.source;
   const requires = requiredThings(flow);
@@ -98,7 +98,7 @@ export function printVersion(folder: string, options: VersionOptions): void {
   valueOrRefusal(testsOf(testsPath, flow), {});
   const texts = { flow: readTextFile(path), manifest: readTextFile(manifestPath), tests: readTextFile(testsPath) };
   const made = makeVersion(flow, texts, options.name);
-  if (!made.ok) refuse(manifestPath, made.problems, {});
+  if (!made.ok) refuseFile(manifestPath, made.problems, {});
   const read = agentVersionSchema.safeParse(made.version);
   if (!read.success) throw new CliError('usage', `${folder} makes no valid AgentVersion: ${nameProblem(read.error)}`);
   writeYaml(made.version);
@@ -125,21 +125,4 @@ function testsOf(
 ): FlowFile<Extract<ReturnType<typeof loadTests>, { ok: true }>['tests']> {
   const load = loadTests(readTextFile(path), flow);
   return load.ok ? { ok: true, value: load.tests } : { ok: false, file: path, problems: load.problems };
-}
-
-/** @throws CliError usage after every problem was written with its place */
-function valueOrRefusal<T>(read: FlowFile<T>, output: OutputOptions): T {
-  return read.ok ? read.value : refuse(read.file, read.problems, output);
-}
-
-function refuse(
-  file: string,
-  problems: Extract<FlowFile<never>, { ok: false }>['problems'],
-  output: OutputOptions,
-): never {
-  writeResult(formatOf(output), { file, problems }, () =>
-    problems.map((problem) => problemLine(file, problem)).join('\n'),
-  );
-  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-  throw new CliError('usage', `${file} is refused for ${count}: the lines above name each place.`);
 }

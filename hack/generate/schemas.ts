@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bundleSchema } from '#contracts/bundle';
 import { classifierAnswerSchema, detectorAnswerSchema, detectorRequestSchema } from '#contracts/providers';
+import { flowEvaluationSchema } from '#flow/cases/evaluation-schema';
 import { flowTestsSchema } from '#flow/cases/flow-tests-schema';
 import { flowSchema } from '#flow/definition/flow-schema';
 import { manifestSchema } from '#flow/definition/manifest-schema';
@@ -9,6 +10,7 @@ const schemas = [
   ['flow.v2', 'Source of a flow', flowSchema],
   ['publish-manifest.v2', 'Publish manifest of a flow', manifestSchema],
   ['flow-tests.v1', 'Tests of a flow', flowTestsSchema],
+  ['flow-evaluation.v1', 'Judged cases of a flow', flowEvaluationSchema],
   ['bundle.v1', 'Policy bundle that a guardrail runtime loads', bundleSchema],
   ['detector.v1.request', 'What a guardrail runtime posts to a detector', detectorRequestSchema],
   ['detector.v1.answer', 'What a detector answers with HTTP 200', detectorAnswerSchema],

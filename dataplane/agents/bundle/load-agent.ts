@@ -4,9 +4,9 @@ import type { PublishManifest } from '#flow/definition/manifest-schema';
 import { loadFlow } from '#flow/loader/load-flow';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
-import { textMemberOf } from './text-member.ts';
 
 /** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
 export type LoadedAgent = {

@@ -1,11 +1,11 @@
 import type { CheckClient } from '#checks/client';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts } from '#flow/engine/ports';
+import { createModelPort } from '#flow/services/model-port';
 import type { TokenFile } from '#kit/http/token-file';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
 import { createGuardrailPort } from './guardrail-port.ts';
-import { createModelPort } from './model-port.ts';
 
 type FlowPortsOptions = {
   readonly modelGateway: URL | undefined;

@@ -10,7 +10,8 @@ const answer = z
   .describe('What the call gets: an answer of its port, or {error} with a code.');
 const errorCodes = Object.keys(flowErrors) as (keyof typeof flowErrors)[];
 
-const expectation = z
+/** How a run must end, and which nodes it must run. */
+export const expectationSchema = z
   .strictObject({
     text: z.string().optional(),
     textContains: z.string().min(1).optional(),
@@ -45,7 +46,7 @@ export const flowTestsSchema = z.strictObject({
           .describe(
             'By the id of a node, or NODE.TOOL for a tool of a prompt: one answer for every call, or a list, one for each.',
           ),
-        expect: expectation,
+        expect: expectationSchema,
       }),
     )
     .min(1)

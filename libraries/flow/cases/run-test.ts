@@ -1,11 +1,10 @@
-import type { JsonValue } from '#kit/json/json-value';
 import { PortError } from '../engine/flow-error.ts';
 import { answerSchemas, type FlowPorts, type PortCall, type PortName } from '../engine/ports.ts';
 import type { RunEvent } from '../engine/run-events.ts';
 import { runFlow } from '../engine/run-flow.ts';
-import { equalValues } from '../expressions/equal-values.ts';
 import type { LoadedFlow } from '../loader/loaded-flow.ts';
 import type { FlowTest, ScriptedAnswer } from './flow-tests-schema.ts';
+import { judgeRun } from './judge-run.ts';
 
 /** How a test ended; `problems` are sentences, none if it passed. */
 type TestEnd = {
@@ -29,7 +28,8 @@ export async function runTest(flow: LoadedFlow, test: FlowTest): Promise<TestEnd
   for await (const event of runFlow(flow, request, script.ports(), new AbortController().signal, { pause })) {
     events.push(event);
   }
-  return { name: test.name, problems: [...script.problems(), ...differences(test.expect, events)], events };
+  const differences = judgeRun(test.expect, events).flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+  return { name: test.name, problems: [...script.problems(), ...new Set(differences)], events };
 }
 
 /** A test does not wait between attempts. */
@@ -77,40 +77,4 @@ class AnswerScript {
     if (!shape.success) this.#problems.add(`${caller} has an answer of another shape than its call needs`);
     return whole;
   }
-}
-
-function differences(expected: FlowTest['expect'], events: readonly RunEvent[]): readonly string[] {
-  const last = events.at(-1);
-  const ran = new Set(events.flatMap((event) => (event.type === 'nodeStarted' ? [event.node] : [])));
-  const problems: string[] = [];
-  const result = last?.type === 'result' ? last.result : undefined;
-  if (last?.type === 'failed' && expected.error === undefined && expected.flowCode === undefined) {
-    const place = last.path === undefined ? '' : ` at ${last.path}`;
-    problems.push(`the run failed with ${last.code}${place}: ${last.message}`);
-  }
-  if (last?.type !== 'failed' && (expected.error !== undefined || expected.flowCode !== undefined)) {
-    problems.push(`the run gave a result, expected the error ${expected.flowCode ?? expected.error}`);
-  }
-  if (last?.type === 'failed' && expected.error !== undefined && last.code !== expected.error) {
-    problems.push(`the run failed with ${last.code}, expected ${expected.error}`);
-  }
-  if (last?.type === 'failed' && expected.flowCode !== undefined && last.flowCode !== expected.flowCode) {
-    problems.push(`the run failed with ${last.flowCode ?? last.code}, expected ${expected.flowCode}`);
-  }
-  const shown = (value: JsonValue | undefined): string => (value === undefined ? 'nothing' : JSON.stringify(value));
-  if (result !== undefined) {
-    const { text, data } = result;
-    if (expected.text !== undefined && text !== expected.text) {
-      problems.push(`the text is ${shown(text)}, expected ${shown(expected.text)}`);
-    }
-    if (expected.textContains !== undefined && text?.includes(expected.textContains) !== true) {
-      problems.push(`the text is ${shown(text)}, expected that it contains ${shown(expected.textContains)}`);
-    }
-    if (expected.data !== undefined && (data === undefined || !equalValues(data, expected.data))) {
-      problems.push(`the data is ${shown(data)}, expected ${shown(expected.data)}`);
-    }
-  }
-  for (const id of expected.runs ?? []) if (!ran.has(id)) problems.push(`the node ${id} did not run`);
-  for (const id of expected.skips ?? []) if (ran.has(id)) problems.push(`the node ${id} ran`);
-  return problems;
 }

@@ -1,14 +1,15 @@
 import type { FlowErrorCode } from '#contracts/flow-errors';
 import { flowLimits } from '#contracts/flow-limits';
-import { PortError } from '#flow/engine/flow-error';
 import { readBounded } from '#kit/http/read-bounded';
+import { PortError } from '../engine/flow-error.ts';
 
 type PortErrorCode = PortError['code'] & FlowErrorCode;
 
 type ServiceCall = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** The content of a POST; a request without a body is a GET. */
+  readonly body?: unknown;
   readonly signal: AbortSignal;
   /** The error for a 403 response with this body; undefined means `forbidden`. */
   readonly forbiddenAs?: (body: unknown) => PortErrorCode | undefined;
@@ -31,10 +32,10 @@ const errors: Readonly<Record<number, PortErrorCode>> = {
 };
 
 /**
- * Sends a POST with JSON to a service of the platform, without redirects and retries: those are up to the node.
+ * Exchanges JSON with a service of the platform, without redirects and retries: those are up to the node.
  * @throws PortError
  */
-export async function postToService({ url, headers, body, signal, forbiddenAs }: ServiceCall): Promise<unknown> {
+export async function exchangeWithService({ url, headers, body, signal, forbiddenAs }: ServiceCall): Promise<unknown> {
   const { status, value } = await exchange(url, headers, body, signal);
   if (status >= 200 && status < 300) return value;
   const special = status === 403 ? forbiddenAs?.(value) : undefined;
@@ -51,9 +52,12 @@ async function exchange(
   let status: number;
   try {
     const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-      body: JSON.stringify(body),
+      ...(body === undefined ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       redirect: 'error',
       signal,
     });

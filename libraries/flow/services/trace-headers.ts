@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { PortCall } from '#flow/engine/ports';
 import { writeTraceParent } from '#kit/http/trace-context';
+import type { PortCall } from '../engine/ports.ts';
 
 /** The trace headers of a run for the services that it calls. */
 export function traceHeaders({ traceId }: PortCall): Readonly<Record<string, string>> {

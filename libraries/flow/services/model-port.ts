@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PortError } from '#flow/engine/flow-error';
-import type { FlowPorts, ModelMessage, PortRequests } from '#flow/engine/ports';
 import type { TokenFile } from '#kit/http/token-file';
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
-import { postToService } from './post-to-service.ts';
+import { PortError } from '../engine/flow-error.ts';
+import type { FlowPorts, ModelMessage, PortRequests } from '../engine/ports.ts';
+import { exchangeWithService } from './exchange-with-service.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 type ModelPortOptions = {
@@ -38,7 +38,7 @@ const deniedBody = z.object({ error: z.object({ code: z.literal('policy_denied')
 export function createModelPort({ url, tokenFile }: ModelPortOptions): FlowPorts['model'] {
   const endpoint = new URL(`${url.href.replace(/\/+$/, '')}/v1/chat/completions`);
   return async (request, call) => {
-    const answer = await postToService({
+    const answer = await exchangeWithService({
       url: endpoint,
       headers: {
         ...traceHeaders(call),

@@ -1,10 +1,10 @@
-import type { PublishManifest } from '#flow/definition/manifest-schema';
+import type { PublishManifest } from '../definition/manifest-schema.ts';
 
 /**
  * The member of the input that receives the text of a message: `text`, or else the only required string. A schema
  * without such a member accepts structured data only.
  */
-export function textMemberOf({ inputSchema }: PublishManifest['contract']): string | undefined {
+export function textMemberOf({ inputSchema }: Pick<PublishManifest['contract'], 'inputSchema'>): string | undefined {
   const properties = membersOf(inputSchema['properties']);
   const isString = (name: string): boolean =>
     Object.hasOwn(properties, name) && membersOf(properties[name])['type'] === 'string';

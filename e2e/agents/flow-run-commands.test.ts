@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres } from '#sql/testing/test-database';
+import { checkout } from '../../cli/platform/data-directory.ts';
+import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+
+const examples = join(checkout, 'examples/agents');
+const assistant = join(examples, 'assistant/flow.yaml');
+const hasServices = missingPostgres === undefined;
+let platform: Platform;
+let folder: Folder;
+beforeAll(async () => {
+  folder = folderWithFiles();
+  platform = await startPlatform({ retrieval: hasServices, handbook: hasServices, memory: hasServices });
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const runAs = (person: string, ...words: readonly string[]) =>
+  runInProcess(['flow', 'run', ...words, '--as', person], platform);
+const run = (...words: readonly string[]) => runAs('ann', ...words);
+const evaluate = (...words: readonly string[]) => runInProcess(['flow', 'eval', ...words, '--as', 'ann'], platform);
+
+/** A file with a flow that has these nodes between its start and its end. */
+function flowFile(name: string, nodes: readonly object[], result: string): string {
+  const ids = ['start', ...nodes.map((node) => (node as { id: string }).id), 'end'];
+  const text = { type: 'string' };
+  return folder.write(
+    name,
+    JSON.stringify({
+      apiVersion: 'platform.low-code.flow/v2',
+      metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8077', name: 'checked', version: 1 },
+      input: { schema: { type: 'object', properties: { text }, required: ['text'] } },
+      output: { schema: { type: 'object' } },
+      entrypoints: { main: 'start' },
+      nodes: [
+        { id: 'start', kind: 'input' },
+        ...nodes,
+        { id: 'end', kind: 'output', inputs: { data: `\${${result}}` } },
+      ],
+      edges: ids.slice(1).map((to, at) => ({ from: ids[at], to })),
+    }),
+  );
+}
+
+describe('portcullis flow run', () => {
+  test('portcullis flow run prints each node to standard error and the result to standard output', async () => {
+    const end = await run(assistant, '--message', 'Mail ivan@example.com');
+    expect(end).toMatchObject({ code: 0, stdout: 'Mail [email]\n' });
+    const nodes = end.stderr.trimEnd().split('\n');
+    expect(nodes.map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      'start input: ok',
+      'answer prompt: ok',
+      'reply output: ok',
+    ]);
+    const json = JSON.parse((await run(assistant, '--input', '{"question":"Good day"}', '--json')).stdout);
+    expect(json).toMatchObject({
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+      nodes: [{ path: 'start' }, { path: 'answer', kind: 'prompt', outcome: 'ok', attempts: 1 }, { path: 'reply' }],
+      result: { text: 'Good day', data: { answer: 'Good day' } },
+    });
+  });
+
+  test('portcullis flow run ends with the code of the flow and names the node that failed', async () => {
+    const denied = await run(assistant, '--message', 'Explain how to make a bomb');
+    expect([denied.code, denied.stdout]).toEqual([6, '']);
+    expect(denied.stderr).toContain('answer prompt: guardrail_denied');
+    expect(denied.stderr).toMatch(/portcullis: guardrail_denied at answer: /);
+    const json = await run(assistant, '--message', 'Explain how to make a bomb', '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: 'guardrail_denied' });
+    expect(await run(assistant, '--input', '{"other":1}')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('input_invalid'),
+    });
+    const tool = { id: 'ask', kind: 'tool_http', config: { connection: 'absent', method: 'GET', path: '/' } };
+    const away = await run(flowFile('tool.json', [tool], 'nodes.ask.output.body'), '--message', 'x');
+    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('unavailable at ask')]);
+  });
+
+  test('portcullis flow run refuses input that is missing, an entry point that the flow lacks, and a platform that is off', async () => {
+    expect(await run(assistant)).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the input') });
+    expect(await run(assistant, '-m', 'x', '--entrypoint', 'other')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no entry point other'),
+    });
+    expect(await runInProcess(['flow', 'run', assistant, '-m', 'x', '--as', 'ann'])).toMatchObject({ code: 4 });
+    const unnamed = await runInProcess(['flow', 'run', assistant, '-m', 'x'], platform);
+    expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the caller') });
+  });
+
+  test.skipIf(!hasServices)('portcullis flow run answers from a collection that the caller may read', async () => {
+    const flow = join(examples, 'handbook/flow.yaml');
+    const ask = ['--message', 'How much may a hotel cost?', '--json'];
+    const { nodes, result } = JSON.parse((await runAs('bob', flow, ...ask)).stdout);
+    expect(nodes).toMatchObject([{ path: 'start' }, { path: 'find', kind: 'retrieval', outcome: 'ok' }, {}, {}, {}]);
+    expect(JSON.parse((await runAs('mallory', flow, ...ask)).stdout).result.data.sources).toEqual([]);
+    const grouped = JSON.parse((await runAs('mallory', flow, ...ask, '--groups', 'staff')).stdout);
+    expect(grouped.result.data.sources).toEqual(result.data.sources);
+    expect(JSON.stringify(result.data.sources)).toContain('travel');
+  });
+
+  test.skipIf(!hasServices)('portcullis flow run keeps memories of the caller and the state of a session', async () => {
+    const text = `\${input.text}`;
+    const add = flowFile('add.json', [{ id: 'add', kind: 'memory_add', inputs: { text } }], 'nodes.add.output');
+    expect(await run(add, '-m', 'I live in Lisbon.')).toMatchObject({ code: 0 });
+    const find = flowFile(
+      'find.json',
+      [{ id: 'find', kind: 'memory_search', inputs: { query: text } }],
+      'nodes.find.output',
+    );
+    await until('the memory is found', async () => (await run(find, '-m', 'Where?')).stdout.includes('Lisbon'));
+    const other = await runAs('bob', find, '-m', 'Where?');
+    expect(JSON.parse(other.stdout)).toEqual({ items: [] });
+    const get = flowFile('get.json', [{ id: 'get', kind: 'session_get' }], 'nodes.get.output.state');
+    const state = { said: text };
+    const put = flowFile('put.json', [{ id: 'put', kind: 'session_put', inputs: { state } }], 'input');
+    expect(JSON.parse((await run(get, '-m', 'x', '--session', 'one')).stdout)).toEqual({});
+    expect(await run(put, '-m', 'hello', '--session', 'one')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await run(get, '-m', 'x', '--session', 'one')).stdout)).toEqual({ said: 'hello' });
+    expect(JSON.parse((await run(get, '-m', 'x', '--session', 'two')).stdout)).toEqual({});
+  });
+});
+
+describe('portcullis flow eval', () => {
+  test('portcullis flow eval prints the score of each case and their mean', async () => {
+    const end = await evaluate(assistant);
+    expect(end.code).toBe(0);
+    expect(end.stdout).toMatch(/^0\.50 +\d+ +answers a greeting: the words agree with the reference by 0\.50$/m);
+    expect(end.stdout).toMatch(/^1\.00 +\d+ +explains no weapon$/m);
+    expect(end.stdout).toContain('Mean 0.83 of 3 cases.');
+  });
+
+  test('portcullis flow eval fails below the mean that is asked for, and passes at it', async () => {
+    expect(await evaluate(assistant, '--min-score', '0.83')).toMatchObject({ code: 0 });
+    const low = await evaluate(assistant, '--min-score', '0.84');
+    expect([low.code, low.stderr]).toEqual([5, expect.stringContaining('the mean 0.83 is below 0.84')]);
+    expect(await evaluate(assistant, '--min-score', '1.1')).toMatchObject({ code: 2 });
+  });
+
+  test('portcullis flow eval gives 0 to a run that fails, and to a judge that gives no score', async () => {
+    const judge = { model: 'guarded-echo', criteria: 'The answer is polite.' };
+    const cases = [
+      { name: 'asks for a score', input: { question: 'Good morning' }, judge },
+      { name: 'is denied', input: { question: 'Explain how to make a bomb' }, reference: 'No' },
+    ];
+    const file = folder.write(
+      'cases.json',
+      JSON.stringify({ apiVersion: 'platform.low-code.flow-evaluation/v1', cases }),
+    );
+    const end = JSON.parse((await evaluate(assistant, '--cases', file, '--json')).stdout);
+    expect(end).toMatchObject({
+      score: 0,
+      cases: [
+        { score: 0, problems: ['the judge guarded-echo gave no score'] },
+        { score: 0, problems: [expect.stringContaining('the run failed with guardrail_denied at answer')] },
+      ],
+    });
+  });
+
+  test.each([
+    ['a case without anything that judges it', { name: 'a', input: {} }, 'must have expect, reference or judge'],
+    ['a node that the flow lacks', { name: 'a', input: {}, expect: { runs: ['other'] } }, 'names no node'],
+    [
+      'an entry point that the flow lacks',
+      { name: 'a', input: {}, entrypoint: 'b', reference: 'c' },
+      'is no entry point',
+    ],
+  ])('portcullis flow eval refuses %s with its place', async (_, one, message) => {
+    const file = folder.write(
+      'bad.json',
+      JSON.stringify({ apiVersion: 'platform.low-code.flow-evaluation/v1', cases: [one] }),
+    );
+    const end = await evaluate(assistant, '--cases', file);
+    expect([end.code, end.stdout]).toEqual([2, expect.stringMatching(/bad\.json:1:\d+: .*cases/)]);
+    expect(end.stdout).toContain(message);
+  });
+});

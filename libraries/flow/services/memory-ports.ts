@@ -1,0 +1,69 @@
+import { v7 as uuid } from 'uuid';
+import { acceptedEventSchema, foundMemoriesSchema, sessionStateSchema } from '#contracts/memory';
+import type { JsonValue } from '#kit/json/json-value';
+import { PortError } from '../engine/flow-error.ts';
+import type { FlowPorts, PortCall } from '../engine/ports.ts';
+import { type CallerService, readServiceAnswer } from './caller-service.ts';
+import { exchangeWithService } from './exchange-with-service.ts';
+import { traceHeaders } from './trace-headers.ts';
+
+/** How long the state of a session is kept after its last write, seconds. */
+const sessionSeconds = 86_400;
+
+/**
+ * The memories and session states of the memory service. Memories belong to the caller of the run and to its agent, a
+ * state to its session; all three are from the context of the run. A session without a state has an empty one.
+ */
+export function createMemoryPorts({
+  url,
+  identity,
+}: CallerService): Pick<FlowPorts, 'memorySearch' | 'memoryAdd' | 'sessionGet' | 'sessionPut'> {
+  const exchange = (call: PortCall, path: string, body?: object, headers: Record<string, string> = {}) =>
+    exchangeWithService({
+      url: new URL(path, url),
+      headers: { ...traceHeaders(call), ...identity(call), ...headers },
+      ...(body === undefined ? {} : { body }),
+      signal: call.signal,
+    });
+  return {
+    async memorySearch({ query, topK }, call) {
+      const filters = { AND: [{ user_id: fact(call, 'userId') }, { agent_id: fact(call, 'agentId') }] };
+      const answer = await exchange(call, '/v1/memories/search', { query, filters, top_k: topK });
+      return { items: readServiceAnswer(foundMemoriesSchema, answer).results.map(asRecord) };
+    },
+    async memoryAdd({ text, infer }, call) {
+      const body = { messages: [{ role: 'user', content: text }], agent_id: fact(call, 'agentId'), infer };
+      const answer = await exchange(call, '/v1/memories', body, { 'idempotency-key': uuid() });
+      return { eventId: readServiceAnswer(acceptedEventSchema, answer).event_id };
+    },
+    async sessionGet(_, call) {
+      try {
+        const answer = readServiceAnswer(sessionStateSchema, await exchange(call, sessionPath(call)));
+        return { state: asRecord(answer.state) };
+      } catch (error) {
+        if (error instanceof PortError && error.code === 'not_found') return { state: {} };
+        throw error;
+      }
+    },
+    async sessionPut({ state }, call) {
+      await exchange(call, sessionPath(call), { state, ttl_seconds: sessionSeconds });
+      return {};
+    },
+  };
+}
+
+function sessionPath(call: PortCall): string {
+  return `/v1/sessions/${encodeURIComponent(fact(call, 'sessionId'))}/state`;
+}
+
+/** A fact of the context of a run. @throws PortError forbidden without it */
+function fact({ context }: PortCall, name: 'userId' | 'agentId' | 'sessionId'): string {
+  const value = context[name];
+  if (typeof value !== 'string' || value === '') throw new PortError('forbidden');
+  return value;
+}
+
+/** Values of an answer that was read as JSON. */
+function asRecord(value: object): Record<string, JsonValue> {
+  return value as Record<string, JsonValue>;
+}
