@@ -140,8 +140,8 @@ const advice: Readonly<Record<string, Advice>> = {
   TestsFailed: ({ program }) =>
     `See which node answers otherwise: ${program} flow test FLOW. Then apply a corrected version under another name.`,
   ChecksTimedOut: platform,
-  AgentsNotConfigured: () =>
-    'Set PORTCULLIS_AGENTS_URL of the operator: versions are run in standalone operation only.',
+  AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
+  PolicyNotServed: () => 'Add the policy to servedPolicies of the chart, with the revision that the version names.',
   CapabilityUnavailable: () =>
     'Leave the capability out of the manifest, and apply the version under another name: it is never advertised unproved.',
   CardDiffers: ({ program }) => `See the log of the process: ${program} logs`,

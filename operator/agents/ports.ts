@@ -1,5 +1,6 @@
 import type { AgentBundle } from '#contracts/agent-bundle';
 import type { AgentState } from '#contracts/agent-state';
+import type { WorkloadProblemReason } from '../workloads/ports.ts';
 
 export type AgentRequest = {
   /** Name of the workload. */
@@ -16,15 +17,22 @@ export type AgentObservation = {
   /** The last answer of `/state`; absent before the first one, and when the process has ended. */
   readonly state: AgentState | undefined;
   readonly card: CardCheck;
-  /** Why no process runs: a sentence without any text of users. */
-  readonly problem: string | undefined;
+  /** Why no process runs. */
+  readonly problem: AgentHostProblem | undefined;
   /** Origin at which the process takes calls; absent while none is known. */
   readonly address?: string;
 };
 
+export type AgentHostProblem = {
+  /** Reason of the condition `Ready` of an AgentVersion. */
+  readonly reason: WorkloadProblemReason | 'PolicyNotServed';
+  /** A sentence without any text of users. */
+  readonly message: string;
+};
+
 /**
  * Runs the processes of versions of agents, one for each workload. Calls set the desired state, are idempotent and do not
- * wait for a process. Disposing ends local processes.
+ * wait for a process. Disposing ends local processes; pods of a cluster keep running.
  */
 export type AgentHost = AsyncDisposable & {
   /** Build of the process that new workloads run. */
@@ -32,10 +40,14 @@ export type AgentHost = AsyncDisposable & {
   /** Address of agents for clients, below which each version has its own. */
   readonly publicUrl: URL;
   ensure(request: AgentRequest): void;
-  observe(name: string): AgentObservation;
+  /** Undefined until a workload that may have a process was looked at; its first observation is reported as a change. */
+  observe(name: string): AgentObservation | undefined;
   /** Ends the process; an unknown name is ignored. */
   remove(name: string): void;
+  /** Whether `ensure` was called for it without a later `remove`. */
   has(name: string): boolean;
+  /** Whether a process of that name may run, also one that an earlier operator started. */
+  runs(name: string): boolean;
   /** Sets the listener, which is called with the name of the AgentVersion. */
   onChange(listener: (resource: string) => void): void;
 };

@@ -4,6 +4,7 @@ import type { Metrics } from '#kit/metrics/metrics';
 import type { Clock } from '#kit/time/clock';
 import type { ClientOptions, KubeClient } from '#kube/client/client';
 import type { EventRecorder } from '#kube/events/event-recorder';
+import type { ReachPod } from '../agents/adapters/deployments/agent-looks.ts';
 import type { AgentHost } from '../agents/ports.ts';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
 import type { CollectionService } from '../controllers/collection/controller.ts';
@@ -65,6 +66,8 @@ export type OperatorOverrides = {
   readonly served?: ServedPolicies;
   readonly collections?: CollectionService;
   readonly agents?: AgentHost;
+  /** Replaces the addresses of pods of agents. */
+  readonly reachAgents?: ReachPod;
   /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

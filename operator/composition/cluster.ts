@@ -10,6 +10,7 @@ import { createElectionMeter } from '#kube/election/election-metrics';
 import { fenced } from '#kube/election/fenced-client';
 import { type LeaderElection, type LossReason, startLeaderElection } from '#kube/election/leader-election';
 import { createEventRecorder } from '#kube/events/event-recorder';
+import { createAgentDeployments } from '../agents/adapters/deployments/agent-deployments.ts';
 import { createBundleConfigMaps } from '../bundles/adapters/config-maps/bundle-config-maps.ts';
 import { createJudge } from '../bundles/run-judge.ts';
 import { readClusterEnvironment } from '../environment/read-environment-files.ts';
@@ -37,7 +38,7 @@ export async function openCluster(
 ): Promise<Backend> {
   const { logger, clock, meter } = tools;
   const files = filesOf(config.environmentDirectory);
-  const { template, served: entries } = await readClusterEnvironment(files);
+  const { template, served: entries, agents: agentTemplate } = await readClusterEnvironment(files);
   const environment = parts.use(await watchEnvironment({ files, logger, metrics: tools.metrics }));
   const access = await accessOf(config.api);
   const opened = parts.use(createClient({ ...access, namespace: config.namespace, onRequest: tools.onRequest }));
@@ -62,7 +63,22 @@ export async function openCluster(
   const gateways = parts.use(createGatewayPods({ client, clock, logger }));
   const { port } = template;
   const served = parts.use(createServedServices({ client, entries, port, clock, logger }));
-  const watched = [deployments, bundles, gateways, served];
+  const servedRevision = (policy: string) => served.pins().get(policy)?.policyRevision;
+  const agents =
+    agentTemplate === undefined
+      ? undefined
+      : parts.use(
+          createAgentDeployments({
+            client,
+            template: agentTemplate,
+            servedRevision,
+            clock,
+            logger,
+            meter,
+            ...(overrides.reachAgents === undefined ? {} : { reach: overrides.reachAgents }),
+          }),
+        );
+  const watched = [deployments, bundles, gateways, served, ...(agents === undefined ? [] : [agents])];
   const { secretsDirectory, cacheDirectory } = config;
   return {
     apiUrl: access.url,
@@ -75,7 +91,7 @@ export async function openCluster(
     bundles,
     served,
     collections: overrides.collections ?? openCollections(config.retrieval),
-    agents: overrides.agents,
+    agents: overrides.agents ?? agents,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),
@@ -92,6 +108,7 @@ function filesOf(folder: string) {
     limits: join(folder, 'limits.yaml'),
     served: join(folder, 'served-policies.yaml'),
     template: join(folder, 'workload.yaml'),
+    agents: join(folder, 'agents.yaml'),
   };
 }
 

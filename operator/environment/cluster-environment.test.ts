@@ -19,6 +19,7 @@ async function read(template: string | undefined, served?: string, providers?: s
     limits: join(folder, 'limits.yaml'),
     served: join(folder, 'served-policies.yaml'),
     template: join(folder, 'workload.yaml'),
+    agents: join(folder, 'agents.yaml'),
   };
   for (const path of Object.values(files)) await rm(path, { force: true });
   for (const [path, text] of [

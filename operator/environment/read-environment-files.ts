@@ -1,7 +1,9 @@
+import { access } from 'node:fs/promises';
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ApprovedProvider, providersFileSchema } from '#contracts/providers';
 import { readYamlFile, repeatedNames } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
+import { type AgentTemplate, agentTemplateSchema } from './agent-template.ts';
 import { type ServedPolicy, servedPoliciesSchema } from './served-policies.ts';
 import { type WorkloadTemplate, workloadTemplateSchema } from './workload-template.ts';
 
@@ -15,6 +17,8 @@ export type Environment = {
 export type ClusterEnvironment = Environment & {
   readonly served: readonly ServedPolicy[];
   readonly template: WorkloadTemplate;
+  /** Absent where the installation does not run agents. */
+  readonly agents: AgentTemplate | undefined;
 };
 
 type EnvironmentFiles = { readonly providers: string; readonly limits: string };
@@ -33,18 +37,19 @@ export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Env
 }
 
 /**
- * Reads in addition the served policies (none without the file) and the pod template, which is required.
+ * Reads in addition the served policies (none without the file), the pod template, which is required, and that of agents.
  * @throws ConfigError with one sentence per problem of any file
  */
 export async function readClusterEnvironment(
-  files: EnvironmentFiles & { readonly served: string; readonly template: string },
+  files: EnvironmentFiles & { readonly served: string; readonly template: string; readonly agents: string },
 ): Promise<ClusterEnvironment> {
   const { value, problems } = await readBoth(files);
   const served = await readServed(files.served);
   const template = await readYamlFile(files.template, workloadTemplateSchema, undefined);
-  const all = [...problems, ...served.problems, ...template.problems];
+  const agents = await readAgents(files.agents);
+  const all = [...problems, ...served.problems, ...template.problems, ...agents.problems];
   if (all.length > 0 || template.value === undefined) throw new ConfigError(all);
-  return { ...value, served: served.value, template: template.value };
+  return { ...value, served: served.value, template: template.value, agents: agents.value };
 }
 
 /**
@@ -55,6 +60,15 @@ export async function readServedPolicies(path: string): Promise<readonly ServedP
   const { value, problems } = await readServed(path);
   if (problems.length > 0) throw new ConfigError(problems);
   return value;
+}
+
+/** Without the file the installation does not run agents. */
+async function readAgents(path: string): Promise<Findings<AgentTemplate | undefined>> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? readYamlFile(path, agentTemplateSchema, undefined) : { value: undefined, problems: [] };
 }
 
 async function readServed(path: string): Promise<Findings<readonly ServedPolicy[]>> {

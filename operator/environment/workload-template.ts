@@ -10,12 +10,24 @@ const ownKey = labelKey.refine(
   'keys of portcullis.dev/ belong to the operator',
 );
 const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'must be a label value');
-const labels = z.record(ownKey, labelValue);
+/** Labels that an installation adds. */
+export const addedLabels = z.record(ownKey, labelValue);
+/** Labels by which pods are selected. */
+export const podSelector = z.record(labelKey, labelValue);
 const quantity = z
   .string()
   .regex(/^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE]-?\d+)?$/, 'must be a quantity, such as 250m or 256Mi');
 /** A part of a pod or NetworkPolicy in the form of the Kubernetes API, which validates it. */
-const apiObject = z.record(z.string(), z.unknown());
+export const apiObject = z.record(z.string(), z.unknown());
+
+/** Requests and limits of a container. */
+export const containerResources = z.strictObject({
+  requests: z.record(z.string(), quantity).optional(),
+  limits: z.record(z.string(), quantity).optional(),
+});
+
+/** The user of pods: a number, or empty where the cluster assigns one. */
+export const podUser = z.union([z.literal(''), z.int().min(1).max(2_147_483_647)]);
 
 /** Names of the secret files in a mounted Secret; a credential reference is such a name. */
 const secretName = nameSchema;
@@ -34,12 +46,7 @@ export const workloadTemplateSchema = z
     imagePullSecrets: z.array(z.strictObject({ name: nameSchema })).default([]),
     command: z.array(z.string()).min(1).default(['node', 'runtime/main.ts']),
     serviceAccountName: nameSchema.optional().describe('serviceAccountName of the pods; they get no token of it.'),
-    resources: z
-      .strictObject({
-        requests: z.record(z.string(), quantity).optional(),
-        limits: z.record(z.string(), quantity).optional(),
-      })
-      .default({}),
+    resources: containerResources.default({}),
     tokenSecret: secretName.describe('tokenSecret holds the token of the runtimes under the key token.'),
     providerSecret: secretName
       .optional()
@@ -49,13 +56,12 @@ export const workloadTemplateSchema = z
       .describe(
         'authoritiesConfigMap holds, under the key ca.crt, authorities of providers beside those of the system.',
       ),
-    runAsUser: z
-      .union([z.literal(''), z.int().min(1).max(2_147_483_647)])
+    runAsUser: podUser
       .optional()
       .describe(
         'runAsUser of the pods, and their group; that of the image where absent, the choice of the cluster where empty.',
       ),
-    labels: labels.default({}).describe('labels beyond those that the operator sets, for every object.'),
+    labels: addedLabels.default({}).describe('labels beyond those that the operator sets, for every object.'),
     annotations: z.record(z.string(), z.string()).default({}).describe('annotations of the pods.'),
     nodeSelector: z.record(z.string(), z.string()).default({}),
     tolerations: z.array(apiObject).default([]),
@@ -76,8 +82,7 @@ export const workloadTemplateSchema = z
       ),
     terminationGraceSeconds: z.int().min(1).max(3_600).default(30),
     networkPolicy: z.boolean().default(true).describe('networkPolicy false leaves the pods open to the whole cluster.'),
-    allowFrom: z
-      .record(labelKey, labelValue)
+    allowFrom: podSelector
       .default({ 'app.kubernetes.io/part-of': 'portcullis' })
       .describe('allowFrom are the labels of the pods, in the same namespace, that may call a runtime.'),
     ingress: z

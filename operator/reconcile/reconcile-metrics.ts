@@ -9,6 +9,7 @@ export const controllerNames = [
   'runtimeworkload',
   'gatewayreport',
   'deployment',
+  'agentdeployment',
   'servedpolicy',
   'bundlesweep',
   'collection',

@@ -9,6 +9,7 @@ type InstantAgents = AgentHost & {
 };
 
 const cardDigest = 'c'.repeat(64);
+const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 
 /** Agents without processes: ready a moment after they were requested. */
 export function createInstantAgents(build = 'test-1'): InstantAgents {
@@ -37,12 +38,13 @@ export function createInstantAgents(build = 'test-1'): InstantAgents {
       running.set(request.name, request);
       setImmediate(() => report(request.name, {}));
     },
-    observe: (name) => observed.get(name) ?? { state: undefined, card: 'unread', problem: undefined },
+    observe: (name) => (running.has(name) ? (observed.get(name) ?? unobserved) : undefined),
     remove(name) {
       running.delete(name);
       observed.delete(name);
     },
     has: (name) => running.has(name),
+    runs: (name) => running.has(name),
     onChange(next) {
       listener = next;
     },

@@ -2,7 +2,7 @@ import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { KubeClient } from '../client/client.ts';
 import { isKubeError, KubeError } from '../client/kube-error.ts';
-import type { KubeObject } from '../client/kube-object.ts';
+import { controllerOf, type KubeObject } from '../client/kube-object.ts';
 import { preconditionTests } from './apply.ts';
 import { differenceOperations } from './object-difference.ts';
 
@@ -115,11 +115,6 @@ function assertAdoptable<R extends KubeObject>(
   if (found.metadata.deletionTimestamp !== undefined) {
     throw new KubeError('conflict', `the ${kind.kind} ${name} is being deleted: wait until it is removed`);
   }
-}
-
-/** UID of the owner that controls an object. */
-function controllerOf({ metadata }: KubeObject): string | undefined {
-  return metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid;
 }
 
 function pathsOf(object: KubeObject, desired: KubeObject): readonly string[] {

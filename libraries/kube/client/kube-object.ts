@@ -5,3 +5,8 @@ export type KubeObject = Pick<Resource, 'apiVersion' | 'kind' | 'metadata'> & {
   readonly spec?: unknown;
   readonly status?: unknown;
 };
+
+/** UID of the owner that controls an object. */
+export function controllerOf({ metadata }: Pick<KubeObject, 'metadata'>): string | undefined {
+  return metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid;
+}

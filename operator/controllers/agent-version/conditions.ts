@@ -1,5 +1,6 @@
 import type { AgentProblem } from '#contracts/agent-state';
 import type { ConditionChange } from '#kube/apply/conditions';
+import type { AgentHostProblem } from '../../agents/ports.ts';
 import type { AgentVersionResult } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
@@ -128,9 +129,16 @@ const processReasons = {
   shutting_down: 'ProcessNotReady',
 } as const satisfies Record<AgentProblem['code'], string>;
 
+/** Messages of hosts begin in lower case and have no full stop. */
+function sentenceOf({ reason, message }: AgentHostProblem): string {
+  if (reason === 'ProcessEnded') return `The process of the version has ended: ${message}.`;
+  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
 function runningOf(result: Running): Aspect {
   const { state, problem } = result.observed;
-  if (problem !== undefined) return no('Ready', 'ProcessEnded', `The process of the version has ended: ${problem}.`);
+  if (problem !== undefined) return no('Ready', problem.reason, sentenceOf(problem));
   if (state === undefined) return no('Ready', 'Starting', 'The process of the version is starting.');
   if (!state.ready) {
     const [first] = state.problems;

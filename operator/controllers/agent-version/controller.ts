@@ -71,6 +71,9 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
           if (issued === undefined) throw new TypeError('a version without a bundle was to run');
           host?.ensure({ name: issued.workload, resource: name, bundle: issued.bundle });
           break;
+        // The first observation is reported as a change. A state that is not known yet does not replace a known one.
+        case 'wait':
+          return decided.afterMs === undefined ? { kind: 'settled' } : { kind: 'waiting', afterMs: decided.afterMs };
         case 'let_go':
           for (const workload of workloadsOf(resource, issued)) host?.remove(workload);
           logger.info('agent_version_ended', { name });
@@ -92,13 +95,19 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     if (outcome?.kind !== 'loaded' || host === undefined) return undefined;
     const { publicUrl, build } = host;
     const bundle = makeAgentBundle(resource, outcome.published, { namespace: client.namespace, publicUrl });
-    return { bundle, workload: agentWorkloadName(bundle, build) };
+    const { digest, workload } = resource.status ?? {};
+    // An upgrade of the operator starts no second process beside the one of an earlier build.
+    const keeps = workload !== undefined && digest === bundle.digest && host.runs(workload);
+    return { bundle, workload: keeps ? workload : agentWorkloadName(bundle, build) };
   }
 
-  function snapshotOf({ metadata, spec }: Stored<AgentVersion>, issued: Issued | undefined): AgentVersionSnapshot {
+  function snapshotOf(
+    { metadata, spec, status }: Stored<AgentVersion>,
+    issued: Issued | undefined,
+  ): AgentVersionSnapshot {
     const outcome = outcomes.get(metadata.uid);
     const { deletionTimestamp } = metadata;
-    const isWanted = issued !== undefined && host?.has(issued.workload) === true;
+    const workload = issued?.workload ?? status?.workload;
     return {
       deleting: deletionTimestamp !== undefined,
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
@@ -107,7 +116,9 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
       isConfigured: host !== undefined,
       outcome,
       differences: outcome?.kind === 'loaded' ? manifestDifferences(spec, outcome.published) : [],
-      observed: isWanted ? host.observe(issued.workload) : undefined,
+      isWanted: issued !== undefined && host?.has(issued.workload) === true,
+      mayRun: workload !== undefined && host?.runs(workload) === true,
+      observed: workload === undefined ? undefined : host?.observe(workload),
     };
   }
 

@@ -18,6 +18,8 @@ type AgentVersionStep =
   /** Adds the finalizer before a process starts, so that the process ends before the resource is deleted. */
   | { readonly kind: 'adopt' }
   | { readonly kind: 'run' }
+  /** Nothing is known of the process yet: waits for its first observation, or for a time. */
+  | { readonly kind: 'wait'; readonly afterMs?: number }
   /** Ends the process and removes the finalizer. */
   | { readonly kind: 'let_go' }
   | { readonly kind: 'settle'; readonly result: AgentVersionResult };
@@ -33,12 +35,20 @@ export function decideAgentVersion(s: AgentVersionSnapshot): AgentVersionStep {
   if (failed.length > 0) return settle({ kind: 'tests_failed', tests, failed });
   if (!s.isConfigured) return settle({ kind: 'not_configured', tests });
   if (!s.hasFinalizer) return { kind: 'adopt' };
-  if (observed === undefined) return { kind: 'run' };
+  if (!s.isWanted) return { kind: 'run' };
+  if (observed === undefined) return { kind: 'wait' };
   return settle({ kind: 'running', tests, hasCard: published.hasCard, observed });
 }
 
-function leave({ hasFinalizer, observed, deletingMs, drainMs }: AgentVersionSnapshot): AgentVersionStep {
+/** How long a deletion waits for an observation of a process that may run, milliseconds. */
+const observationMs = 10_000;
+const lookAgainMs = 500;
+
+function leave({ hasFinalizer, mayRun, observed, deletingMs, drainMs }: AgentVersionSnapshot): AgentVersionStep {
   if (!hasFinalizer) return { kind: 'nothing' };
+  if (mayRun && observed === undefined && deletingMs < Math.min(drainMs, observationMs)) {
+    return { kind: 'wait', afterMs: lookAgainMs };
+  }
   const runs = observed?.state?.runs ?? 0;
   return runs > 0 && deletingMs < drainMs ? settle({ kind: 'draining', runs }) : { kind: 'let_go' };
 }

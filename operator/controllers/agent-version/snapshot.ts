@@ -14,6 +14,10 @@ export type AgentVersionSnapshot = {
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
-  /** Absent while no process of the version is wanted. */
+  /** Whether the process of the version was requested. */
+  readonly isWanted: boolean;
+  /** Whether a process of the version may run, also one that an earlier operator started. */
+  readonly mayRun: boolean;
+  /** Absent while nothing is known of a process. */
   readonly observed: AgentObservation | undefined;
 };

@@ -64,13 +64,15 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
       });
       running.set(name, process);
     },
-    observe: (name) => running.get(name)?.observed ?? { state: undefined, card: 'unread', problem: undefined },
+    observe: (name) => running.get(name)?.observed,
     remove(name) {
       const process = running.get(name);
       if (process !== undefined) end(process);
       running.delete(name);
     },
     has: (name) => running.has(name),
+    // Every process ended with the operator before.
+    runs: (name) => running.has(name),
     onChange(next) {
       listener = next;
     },

@@ -7,7 +7,7 @@ import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 import { type RuntimeProcess, startRuntimeProcess } from '../../../workloads/runtime-process.ts';
 import type { AgentObservation, AgentRequest } from '../../ports.ts';
-import { readAgent } from './read-agent.ts';
+import { readAgent } from '../../read-agent.ts';
 
 /** Longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
@@ -58,7 +58,7 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
       child = undefined;
       if (signal.aborted) return;
       options.onEnd(reason);
-      change({ ...unobserved, problem: reason });
+      change({ ...unobserved, problem: { reason: 'ProcessEnded', message: reason } });
       await wait(backoff.next(), signal);
     }
   }

@@ -3,7 +3,7 @@ import type { Clock } from '#kit/time/clock';
 import { type Ensured, ensureObject, NameConflictError } from '#kube/apply/ensure-object';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
-import type { KubeObject } from '#kube/client/kube-object';
+import { controllerOf, type KubeObject } from '#kube/client/kube-object';
 import type { EventRecorder } from '#kube/events/event-recorder';
 import { apiVersion, type Kind, kinds } from '#resources/kinds';
 import { workloadHost } from '#resources/runtime-workload';
@@ -11,6 +11,8 @@ import type { WorkloadTemplate } from '../../../environment/workload-template.ts
 import { startController } from '../../../reconcile/controller.ts';
 import { BrokenError, outcomeOfError, type PassOutcome } from '../../../reconcile/outcome.ts';
 import type { ReconcileMeter } from '../../../reconcile/reconcile-metrics.ts';
+import { describePodProblem } from '../../pods/describe-pod-problem.ts';
+import { isPodOf } from '../../pods/is-pod-of.ts';
 import type {
   RunnableWorkload,
   WorkloadObservation,
@@ -18,11 +20,11 @@ import type {
   WorkloadRequest,
   Workloads,
 } from '../../ports.ts';
-import { describePodProblem } from './describe-pod-problem.ts';
-import { controllerOf, desiredObjects, type WorkloadPart, workloadKinds } from './desired-objects.ts';
+
+import { desiredObjects, type WorkloadPart, workloadKinds } from './desired-objects.ts';
 import { readDeploymentManifest, renderDeploymentManifest, type WorkloadManifest } from './manifest.ts';
 import { watchClusterObjects } from './watched-objects.ts';
-import { isPodOf, readEndpoints } from './workload-pods.ts';
+import { readEndpoints } from './workload-pods.ts';
 
 /** Workloads whose objects are applied at the same time. */
 const concurrency = 4;

@@ -44,8 +44,3 @@ export function desiredObjects(
     },
   ];
 }
-
-/** UID of the owner that controls an object. */
-export function controllerOf(object: KubeObject): string | undefined {
-  return object.metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid;
-}

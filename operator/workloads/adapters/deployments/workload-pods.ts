@@ -1,12 +1,7 @@
 import type { EndpointSlice, Pod } from '#kube/client/builtin-types';
 import type { Stored } from '#resources/metadata';
+import { isPodOf } from '../../pods/is-pod-of.ts';
 import type { WorkloadProblem } from '../../ports.ts';
-
-/** Whether a ReplicaSet of the Deployment of that name controls the pod. */
-export function isPodOf(workload: string, { metadata }: Pick<Pod, 'metadata'>): boolean {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  return owner?.kind === 'ReplicaSet' && owner.name.slice(0, owner.name.lastIndexOf('-')) === workload;
-}
 
 /**
  * The pods to which the Service of a workload sends requests: how many of them belong to its Deployment, and a problem

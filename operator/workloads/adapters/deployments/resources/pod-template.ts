@@ -1,8 +1,8 @@
 import { bundleKey, bundleMapName, digestAnnotation } from '../../../../bundles/resources/bundle-config-map.ts';
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
+import { heapMebibytes } from '../../../pods/memory-size.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
-import { heapMebibytes } from './memory-size.ts';
 
 /** User of the runtime in its image, without rights on the node. */
 const imageUser = 65_532;

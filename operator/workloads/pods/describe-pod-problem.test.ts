@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerStatus, Pod } from '#kube/client/builtin-types';
-import type { WorkloadProblemReason } from '../../ports.ts';
+import type { WorkloadProblemReason } from '../ports.ts';
 import { describePodProblem } from './describe-pod-problem.ts';
 
 type PodStatus = NonNullable<Pod['status']>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AgentBundle } from '#contracts/agent-bundle';
 import { type AgentState, agentStateSchema } from '#contracts/agent-state';
 import { digestOf } from '#contracts/canonical';
-import type { AgentObservation, CardCheck } from '../../ports.ts';
+import type { AgentObservation, CardCheck } from './ports.ts';
 
 /** Timeout of one request, and largest answer in bytes. */
 const timeoutMs = 2_000;

@@ -1,5 +1,5 @@
 import type { BuiltinCondition, ContainerStatus, Deployment, Pod } from '#kube/client/builtin-types';
-import type { WorkloadProblem } from '../../ports.ts';
+import type { WorkloadProblem } from '../ports.ts';
 
 /** The longest reason that is shown. */
 const maxReason = 600;

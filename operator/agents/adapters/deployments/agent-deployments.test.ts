@@ -1,0 +1,150 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { stringify } from 'yaml';
+import { until } from '../../../../e2e/support/until.ts';
+import { sampleVersion } from '../../testing/sample-version.ts';
+import { makeAgentDeployment, makeAgentNetworkPolicy, makeAgentService } from './resources/agent-objects.ts';
+import { type AgentCluster, openAgentCluster, testAgentTemplate } from './testing/agent-cluster.ts';
+
+const name = 'a-0123456789abcdef0123';
+const testVersion = await sampleVersion({ guardrails: { input: { name: 'texts', revision: 2 }, output: 'None' } });
+const request = { name, resource: 'question-1', bundle: testVersion };
+const plurals = ['configmaps', 'networkpolicies', 'services', 'deployments'] as const;
+
+async function open(): Promise<AgentCluster> {
+  const place = await openAgentCluster();
+  onTestFinished(() => place[Symbol.asyncDispose]());
+  return place;
+}
+
+const present = ({ server }: AgentCluster): readonly string[] =>
+  plurals.filter((plural) => server.object(plural, name) !== undefined);
+
+async function deployed(place: AgentCluster): Promise<void> {
+  place.agents.ensure(request);
+  await until('the objects are created', () => present(place).length === plurals.length);
+}
+
+test('the objects of a version equal their golden files', async () => {
+  const objects = {
+    deployment: makeAgentDeployment(request, testAgentTemplate),
+    service: makeAgentService(name, testAgentTemplate),
+    'network-policy': makeAgentNetworkPolicy(name, testAgentTemplate),
+  };
+  for (const [file, object] of Object.entries(objects)) {
+    await expect(stringify(object)).toMatchFileSnapshot(`./testdata/${file}.yaml`);
+  }
+});
+
+describe('a version in a cluster', () => {
+  test('access to a pod is restricted before there is a pod, and the version owns every object', async () => {
+    const place = await open();
+    await deployed(place);
+    const kinds = place.writes().map((line) => line.split('/').at(-1));
+    expect(kinds).toEqual(['configmaps', 'networkpolicies', 'services', 'deployments']);
+    for (const plural of plurals) {
+      const { metadata } = place.server.object(plural, name) ?? {};
+      expect(metadata?.['ownerReferences'], plural).toMatchObject([
+        { kind: 'AgentVersion', name: 'question-1', uid: testVersion.versionId, controller: true },
+      ]);
+    }
+    expect(place.server.object('configmaps', name)).toMatchObject({ immutable: true });
+    const address = await until('its address', () => place.agents.observe(name)?.address);
+    expect(address).toBe(`http://${name}.team.svc:8080`);
+  });
+
+  test('a version is ready when its process and the kubelet say so, and its card is read from the pod', async () => {
+    const place = await open();
+    await deployed(place);
+    await until('it is looked at', () => place.agents.observe(name));
+    expect(place.agents.observe(name)).toMatchObject({ state: undefined, problem: undefined });
+    await place.runPod(name, false);
+    const starting = await until('its process answers', () => place.agents.observe(name)?.state);
+    expect(starting).toMatchObject({ ready: false, problems: [{ code: 'starting' }] });
+    await place.runPod(name);
+    await until('it is ready', () => place.agents.observe(name)?.state?.ready === true);
+    expect(place.agents.observe(name)).toMatchObject({ card: 'verified', problem: undefined });
+    expect(new Set(place.changes)).toEqual(new Set(['question-1']));
+  });
+
+  test('a process of another version is not taken for this one', async () => {
+    const place = await open();
+    place.answer({ versionId: '01890a5d-ac96-774b-bcce-b302099a8099' });
+    await deployed(place);
+    await place.runPod(name);
+    await until('it is looked at', () => place.agents.observe(name));
+    expect(place.agents.observe(name)?.state).toBeUndefined();
+  });
+
+  test('a version waits for its policy to be served in its revision, and has no pod before', async () => {
+    const place = await open();
+    place.served.set('texts', '1');
+    place.agents.ensure(request);
+    const { problem } = (await until('a problem', () => place.agents.observe(name))) ?? {};
+    expect(problem).toEqual({
+      reason: 'PolicyNotServed',
+      message: 'revision 2 of the policy texts is not served: add it to the served policies',
+    });
+    expect(present(place)).toEqual(['configmaps']);
+    place.served.set('texts', '2');
+    await until('the objects are created', () => present(place).length === plurals.length);
+    await until('the problem has ended', () => place.agents.observe(name)?.problem === undefined);
+  });
+
+  test('an operator of another image applies the stored manifest and restarts nothing', async () => {
+    const place = await open();
+    await deployed(place);
+    await place.runPod(name);
+    const before = place.writes().length;
+    await place.upgrade('portcullis:2');
+    expect(place.agents.runs(name)).toBe(true);
+    expect(place.agents.has(name)).toBe(false);
+    place.agents.ensure(request);
+    await until('it is ready', () => place.agents.observe(name)?.state?.ready === true);
+    expect(place.writes()).toHaveLength(before);
+    expect(JSON.stringify(place.server.object('deployments', name))).toContain('"image":"portcullis:1"');
+  });
+
+  test('a changed object is restored, and a deleted one is created again', async () => {
+    const place = await open();
+    await deployed(place);
+    place.server.change('deployments', name, (object) => {
+      object['spec'] = { ...(object['spec'] as object), replicas: 3 };
+    });
+    await until('one replica is back', () => {
+      const spec = place.server.object('deployments', name)?.['spec'] as { replicas: number } | undefined;
+      return spec?.replicas === 1;
+    });
+    place.server.remove('networkpolicies', name);
+    await until('the policy is back', () => present(place).length === plurals.length);
+  });
+
+  test('the runs of a version that an earlier operator started are counted, and its objects are removed', async () => {
+    const place = await open();
+    place.answer({ runs: 2 });
+    await deployed(place);
+    await place.runPod(name);
+    await place.upgrade('portcullis:2');
+    expect(place.agents.observe(name)).toBeUndefined();
+    await until('its runs are counted', () => place.agents.observe(name)?.state?.runs === 2);
+    place.agents.remove(name);
+    await until('nothing is left', () => present(place).length === 0);
+    expect(place.agents.observe(name)).toBeUndefined();
+  });
+
+  test('an object of another owner is not touched', async () => {
+    const place = await open();
+    const metadata = { name, labels: {} };
+    await place.client.create(
+      { kind: 'Service', plural: 'services', shortNames: [], internal: true, group: '', version: 'v1' },
+      { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector: { app: 'other' } } },
+    );
+    place.agents.ensure(request);
+    const problem = await until('a problem', () => place.agents.observe(name)?.problem);
+    expect(problem).toEqual({
+      reason: 'ObjectRefused',
+      message: `the Service ${name} exists and has another owner: remove or rename it`,
+    });
+    place.agents.remove(name);
+    await until('its own objects are removed', () => present(place).join() === 'services');
+  });
+});

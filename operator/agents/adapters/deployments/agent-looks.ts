@@ -1,0 +1,87 @@
+import { isIPv6 } from 'node:net';
+import type { AgentBundle } from '#contracts/agent-bundle';
+import { wait } from '#kit/time/wait';
+import type { Pod } from '#kube/client/builtin-types';
+import type { Stored } from '#resources/metadata';
+import type { AgentObservation } from '../../ports.ts';
+import { readAgent } from '../../read-agent.ts';
+import { agentPorts } from './resources/agent-pod.ts';
+
+/** Intervals between reads of the state of a pod, milliseconds: they grow until the process is ready. */
+const lookMs = { first: 100, longest: 2_000, ready: 5_000 } as const;
+
+type Seen = Pick<AgentObservation, 'state' | 'card'>;
+
+/** What the process of one pod says of itself. */
+export type PodLook = Disposable & {
+  readonly podUid: string;
+  /** Undefined before the first answer. */
+  readonly seen: Seen | undefined;
+  /** Whether at least one read has ended, with an answer or without. */
+  readonly hasLooked: boolean;
+  /** Whether the last read had an answer. */
+  readonly answers: boolean;
+  /** Reads again at once. */
+  hasten(): void;
+};
+
+/** Origins of the process in a pod. */
+export type ReachPod = (ip: string) => { readonly traffic: string; readonly admin: string };
+
+/** The process at the address of its pod. */
+export const reachPod: ReachPod = (ip) => {
+  const host = isIPv6(ip) ? `[${ip}]` : ip;
+  return { traffic: `http://${host}:${agentPorts.http}`, admin: `http://${host}:${agentPorts.admin}` };
+};
+
+/** Reads the state of a process again and again until disposal. */
+export function lookAtPod(
+  pod: Stored<Pod>,
+  at: ReturnType<ReachPod>,
+  bundle: AgentBundle,
+  onChange: () => void,
+): PodLook {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let seen: Seen | undefined;
+  let hasLooked = false;
+  let answers = false;
+  let isHurried = false;
+  let hurry = new AbortController();
+
+  async function run(): Promise<void> {
+    let pause: number = lookMs.first;
+    while (!signal.aborted) {
+      isHurried = false;
+      const next = await readAgent(at, bundle, seen ?? { state: undefined, card: 'unread' }, signal);
+      if (signal.aborted) return;
+      // The last answer stays while the kubelet, which also asks the process, counts the pod as ready.
+      seen = next ?? seen;
+      answers = next !== undefined;
+      hasLooked = true;
+      onChange();
+      pause = next?.state.ready === true ? lookMs.ready : Math.min(lookMs.longest, pause * 1.3);
+      if (!isHurried) await wait(pause, AbortSignal.any([signal, hurry.signal]));
+    }
+  }
+
+  void run();
+  return {
+    podUid: pod.metadata.uid,
+    get seen() {
+      return seen;
+    },
+    get hasLooked() {
+      return hasLooked;
+    },
+    get answers() {
+      return answers;
+    },
+    hasten() {
+      isHurried = true;
+      hurry.abort();
+      hurry = new AbortController();
+    },
+    [Symbol.dispose]: () => stopping.abort(),
+  };
+}

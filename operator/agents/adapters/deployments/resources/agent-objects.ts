@@ -1,0 +1,99 @@
+import type { AgentBundle } from '#contracts/agent-bundle';
+import type { AgentTemplate } from '../../../../environment/agent-template.ts';
+import { agentLabels, agentPodLabels, agentSelector, agentVersionAnnotation } from './agent-labels.ts';
+import { agentPorts, makeAgentPod } from './agent-pod.ts';
+
+/** The policies that the pod of a version reads the targets of, each once, sorted. */
+export function policiesOf({ guardrails, requires }: AgentBundle): readonly string[] {
+  const named = [guardrails.input, guardrails.output].flatMap((one) => (one === 'None' ? [] : [one.name]));
+  const required = requires.flatMap(({ kind, name }) => (kind === 'policy' ? [name] : []));
+  return [...new Set([...named, ...required])].toSorted();
+}
+
+type AgentObjectsInput = {
+  readonly name: string;
+  /** Name of the AgentVersion. */
+  readonly resource: string;
+  readonly bundle: AgentBundle;
+};
+
+/**
+ * The Deployment of a version. It has one pod, because tasks, sessions and used tokens are in the memory of the process,
+ * and the next pod starts when the previous one has ended.
+ */
+export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInput, template: AgentTemplate) {
+  const { digest } = bundle;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name,
+      labels: agentLabels(name, template.labels),
+      annotations: { [agentVersionAnnotation]: resource },
+    },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: agentSelector(name) },
+      strategy: { type: 'Recreate' },
+      revisionHistoryLimit: 1,
+      template: makeAgentPod({ name, digest, policies: policiesOf(bundle) }, template),
+    },
+  };
+}
+
+/** The Service of a version: the one address at which gateways call it. */
+export function makeAgentService(name: string, template: AgentTemplate) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, labels: agentLabels(name, template.labels) },
+    spec: {
+      type: 'ClusterIP',
+      selector: agentSelector(name),
+      ports: [{ name: 'http', port: agentPorts.http, targetPort: 'http', protocol: 'TCP', appProtocol: 'http' }],
+    },
+  };
+}
+
+/**
+ * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, monitoring its metrics; it
+ * reaches gateways and runtimes, and nothing else.
+ */
+export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
+  const { gatewayPods, operatorPods, monitoring } = template;
+  const http = { port: 'http', protocol: 'TCP' };
+  const admin = { port: 'admin', protocol: 'TCP' };
+  const readers = [{ podSelector: { matchLabels: operatorPods } }];
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, labels: agentLabels(name, template.labels) },
+    spec: {
+      podSelector: { matchLabels: agentSelector(name) },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        { from: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
+        { from: readers, ports: [http, admin] },
+        ...(monitoring.length === 0 ? [] : [{ from: monitoring, ports: [admin] }]),
+      ],
+      egress: [
+        // DNS, at any address, because the address of the DNS service differs between clusters.
+        {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+        { to: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
+        { to: [{ podSelector: { matchLabels: runtimePods } }], ports: [http] },
+      ],
+    },
+  };
+}
+
+/** Every workload of runtimes has these labels. */
+const runtimePods = {
+  ...agentPodLabels,
+  'app.kubernetes.io/name': 'portcullis-runtime',
+  'app.kubernetes.io/component': 'runtime',
+} as const;

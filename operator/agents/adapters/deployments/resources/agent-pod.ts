@@ -1,0 +1,160 @@
+import type { AgentTemplate } from '../../../../environment/agent-template.ts';
+import { heapMebibytes } from '../../../../workloads/pods/memory-size.ts';
+import { agentLabels } from './agent-labels.ts';
+
+/** User of the agent process in its image, without rights on the node. */
+const imageUser = 65_532;
+/** The kubelet mounts it as a writable file, also with a read-only root file system. */
+const terminationMessage = '/dev/termination-log';
+const folder = '/etc/portcullis';
+/** Seconds for the start of the process before the kubelet restarts it. */
+const startSeconds = 120;
+
+export const agentPorts = { http: 8_080, admin: 9_090 } as const;
+/** The key of the bundle in its ConfigMap. */
+export const agentBundleKey = 'bundle.json';
+
+type AgentPodInput = {
+  /** Name of the workload and of its ConfigMap. */
+  readonly name: string;
+  readonly digest: string;
+  /** Names of the served policies that the version names. */
+  readonly policies: readonly string[];
+};
+
+/** The pod of a version: restricted by the Pod Security Standards, without access to the API server. */
+export function makeAgentPod(input: AgentPodInput, template: AgentTemplate) {
+  const { name, digest } = input;
+  const { serviceAccountName, affinity, priorityClassName } = template;
+  const labels = { ...agentLabels(name, template.labels), ...template.runtimeClient };
+  return {
+    metadata: {
+      labels,
+      annotations: { ...template.annotations, 'portcullis.dev/build': template.image, 'portcullis.dev/digest': digest },
+    },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        ...makeUser(template.runAsUser ?? imageUser),
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      terminationGracePeriodSeconds: template.terminationGraceSeconds,
+      containers: [makeContainer(input, template)],
+      volumes: makeVolumes(input, template),
+      ...(template.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: template.imagePullSecrets }),
+      ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
+      ...(Object.keys(template.nodeSelector).length === 0 ? {} : { nodeSelector: template.nodeSelector }),
+      ...(template.tolerations.length === 0 ? {} : { tolerations: template.tolerations }),
+      ...(affinity === undefined ? {} : { affinity }),
+      ...(priorityClassName === undefined ? {} : { priorityClassName }),
+    },
+  };
+}
+
+/** Empty if the cluster assigns users and refuses others (OpenShift). */
+function makeUser(user: number | '') {
+  return user === '' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user };
+}
+
+function makeContainer(input: AgentPodInput, template: AgentTemplate) {
+  const { image, imagePullPolicy, command, resources } = template;
+  return {
+    name: 'agent',
+    image,
+    imagePullPolicy,
+    command,
+    env: makeEnvironment(input, template),
+    ports: [
+      { name: 'http', containerPort: agentPorts.http, protocol: 'TCP' },
+      { name: 'admin', containerPort: agentPorts.admin, protocol: 'TCP' },
+    ],
+    resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      privileged: false,
+      readOnlyRootFilesystem: true,
+    },
+    startupProbe: { ...probe('/livez', 1, 5), failureThreshold: startSeconds },
+    readinessProbe: { ...probe('/readyz', 2, 2), failureThreshold: 2 },
+    // A version with a problem stays alive: its state names the problem.
+    livenessProbe: { ...probe('/livez', 10, 5), failureThreshold: 3 },
+    terminationMessagePath: terminationMessage,
+    terminationMessagePolicy: 'File',
+    volumeMounts: makeVolumes(input, template).map(({ name }) => ({
+      name,
+      mountPath: `${folder}/${name}`,
+      readOnly: true,
+    })),
+  };
+}
+
+function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
+  const { modelGateway, mcpConfirmers } = template;
+  const memory = template.resources.limits?.['memory'];
+  const heap = memory === undefined ? undefined : heapMebibytes(memory);
+  return [
+    { name: 'PORTCULLIS_AGENT_BUNDLE', value: `${folder}/bundle/${agentBundleKey}` },
+    { name: 'PORTCULLIS_AGENT_HOST', value: '0.0.0.0' },
+    { name: 'PORTCULLIS_AGENT_PORT', value: `${agentPorts.http}` },
+    { name: 'PORTCULLIS_ADMIN_PORT', value: `${agentPorts.admin}` },
+    { name: 'PORTCULLIS_IDENTITY', value: 'production' },
+    { name: 'PORTCULLIS_GATEWAY_ISSUER', value: template.issuer },
+    { name: 'PORTCULLIS_GATEWAY_KEYS_FILE', value: `${folder}/gateway-keys/jwks.json` },
+    { name: 'PORTCULLIS_MODEL_GATEWAY_URL', value: modelGateway.url },
+    ...(modelGateway.secret === undefined
+      ? []
+      : [{ name: 'PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE', value: `${folder}/gateway-key/token` }]),
+    { name: 'PORTCULLIS_RUNTIME_TOKEN_FILE', value: `${folder}/runtime-token/token` },
+    ...(policies.length === 0 ? [] : [{ name: 'PORTCULLIS_POLICY_TARGETS_DIR', value: `${folder}/policies` }]),
+    ...(mcpConfirmers.length === 0 ? [] : [{ name: 'PORTCULLIS_MCP_CONFIRMERS', value: mcpConfirmers.join(',') }]),
+    { name: 'PORTCULLIS_LOG_LEVEL', value: template.logLevel },
+    { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
+    ...(heap === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` }]),
+  ];
+}
+
+function probe(path: string, periodSeconds: number, timeoutSeconds: number) {
+  return { httpGet: { path, port: 'admin', scheme: 'HTTP' }, periodSeconds, timeoutSeconds };
+}
+
+/** One volume for each mount, at the path of its name. */
+function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate) {
+  const { modelGateway } = template;
+  return [
+    {
+      name: 'bundle',
+      configMap: { name, items: [{ key: agentBundleKey, path: agentBundleKey }], defaultMode: 0o444 },
+    },
+    {
+      name: 'gateway-keys',
+      configMap: {
+        name: template.keysConfigMap,
+        items: [{ key: 'jwks.json', path: 'jwks.json' }],
+        defaultMode: 0o444,
+      },
+    },
+    secretVolume('runtime-token', template.runtimeTokenSecret, 'token'),
+    ...(modelGateway.secret === undefined ? [] : [secretVolume('gateway-key', modelGateway.secret, modelGateway.key)]),
+    ...(policies.length === 0 ? [] : [policiesVolume(policies)]),
+  ];
+}
+
+function secretVolume(name: string, secretName: string, key: string) {
+  return { name, secret: { secretName, items: [{ key, path: 'token' }], defaultMode: 0o440 } };
+}
+
+/** The targets of served policies. A pod waits until each of them is published; later targets are followed. */
+function policiesVolume(policies: readonly string[]) {
+  const sources = policies.map((policy) => ({
+    configMap: { name: servedMapName(policy), items: [{ key: 'target.json', path: `${policy}.json` }] },
+  }));
+  return { name: 'policies', projected: { sources, defaultMode: 0o444 } };
+}
+
+/** The ConfigMap that publishes the target of a served policy. */
+function servedMapName(policy: string): string {
+  return `portcullis-served-${policy}`;
+}

@@ -1,0 +1,47 @@
+import { createServer } from 'node:http';
+import type { AgentBundle } from '#contracts/agent-bundle';
+import type { AgentState } from '#contracts/agent-state';
+import { digestOf } from '#contracts/canonical';
+import { listenOnLoopback } from '#kit/testing/loopback';
+import type { ReachPod } from '../agent-looks.ts';
+
+/** One server that answers for the processes of all pods. */
+type AnsweringProcess = AsyncDisposable & {
+  readonly reach: ReachPod;
+  /** Answers for the pod at this address as the process of a bundle. */
+  run(ip: string, bundle: AgentBundle): void;
+  end(ip: string): void;
+  /** Changes what every process answers. */
+  answer(change: Partial<AgentState>): void;
+};
+
+export async function startAnsweringProcess(): Promise<AnsweringProcess> {
+  const running = new Map<string, AgentBundle>();
+  let change: Partial<AgentState> = {};
+  const server = createServer((incoming, outgoing) => {
+    const [, ip = '', path = ''] = /^\/([^/]+)(\/.+)$/.exec(incoming.url ?? '') ?? [];
+    const bundle = running.get(ip);
+    if (bundle === undefined) return void outgoing.destroy();
+    const card = { name: 'hello', supportedInterfaces: [{ url: `${bundle.publicUrl}/a2a` }] };
+    outgoing.setHeader('content-type', 'application/json');
+    outgoing.end(JSON.stringify(path === '/state' ? { ...stateOf(bundle, digestOf(card)), ...change } : card));
+  });
+  const url = await listenOnLoopback(server);
+  return {
+    reach: (ip) => ({ traffic: `${url}/${ip}`, admin: `${url}/${ip}` }),
+    run: (ip, bundle) => void running.set(ip, bundle),
+    end: (ip) => void running.delete(ip),
+    answer(next) {
+      change = { ...change, ...next };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function stateOf({ agentId, versionId, digest }: AgentBundle, cardDigest: string): AgentState {
+  const own = { agentId, versionId, digest, build: '1', cardDigest };
+  return { ...own, ready: true, problems: [], capabilities: {}, runs: 0 };
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { nameSchema } from '#resources/metadata';
+import { addedLabels, apiObject, containerResources, podSelector, podUser } from './workload-template.ts';
+
+/** Longest drain of an agent process, seconds; a pod is killed after this and its preStop time. */
+const drainSeconds = 22;
+
+/**
+ * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. They are rendered
+ * into the objects of a version when it is first run; running versions keep theirs. Names are those of the Kubernetes API.
+ */
+export const agentTemplateSchema = z
+  .strictObject({
+    image: z.string().min(1).max(512).describe('image of the agent process; also its build.'),
+    imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent'),
+    imagePullSecrets: z.array(z.strictObject({ name: nameSchema })).default([]),
+    command: z.array(z.string()).min(1).default(['node', 'dataplane/agents/main.ts']),
+    publicUrl: z
+      .url({ protocol: /^https?$/ })
+      .max(1_024)
+      .describe('publicUrl is the address of agents for clients, below which each version has its own.'),
+    issuer: z.string().min(1).max(2_048).describe('issuer of the tokens with which the gateway calls agents.'),
+    keysConfigMap: nameSchema.describe('keysConfigMap holds the public keys of that issuer under the key jwks.json.'),
+    runtimeTokenSecret: nameSchema.describe('runtimeTokenSecret holds the token of the runtimes under the key token.'),
+    modelGateway: z
+      .strictObject({
+        url: z.url({ protocol: /^https?$/ }).max(2_048),
+        secret: nameSchema.optional(),
+        key: z.string().min(1).max(253).default('token'),
+      })
+      .describe(
+        'modelGateway has the address of the gateway of the models that flows name, and the Secret and key of a client key.',
+      ),
+    mcpConfirmers: z
+      .array(z.string().min(1).max(255))
+      .max(64)
+      .default([])
+      .describe('mcpConfirmers are the subjects that may call MCP while its profile is confirmed.'),
+    serviceAccountName: nameSchema.optional().describe('serviceAccountName of the pods; they get no token of it.'),
+    resources: containerResources.default({}),
+    runAsUser: podUser.optional(),
+    labels: addedLabels.default({}).describe('labels beyond those that the operator sets, for every object.'),
+    annotations: z.record(z.string(), z.string()).default({}).describe('annotations of the pods.'),
+    nodeSelector: z.record(z.string(), z.string()).default({}),
+    tolerations: z.array(apiObject).default([]),
+    affinity: apiObject.optional(),
+    priorityClassName: nameSchema.optional(),
+    terminationGraceSeconds: z.int().min(drainSeconds).max(3_600).default(40),
+    networkPolicy: z.boolean().default(true).describe('networkPolicy false leaves the pods open to the whole cluster.'),
+    gatewayPods: podSelector.describe(
+      'gatewayPods are the labels of the pods that may call agents, and that agents call.',
+    ),
+    operatorPods: podSelector.describe('operatorPods are the labels of the pods that read the state of agents.'),
+    runtimeClient: podSelector
+      .default({ 'portcullis.dev/runtime-client': 'true' })
+      .describe('runtimeClient are the labels of pods that runtimes admit.'),
+    monitoring: z
+      .array(apiObject)
+      .default([])
+      .describe('monitoring are the peers (NetworkPolicyPeer) that may read metrics.'),
+    logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  })
+  .describe('Settings of the pods of agents.');
+
+export type AgentTemplate = z.infer<typeof agentTemplateSchema>;
