@@ -6,27 +6,11 @@ import { readKeysFile } from '#identity/fetch-keys';
 import { readIssuersFile } from '#identity/issuers-file';
 import { readProfiles } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
-import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { environmentOf } from './environment-of.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf } from './pods-of.ts';
-import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
-
-/** The rendered ConfigMap, parsed by the operator's own code. */
-async function environmentOf(objects: readonly Rendered[]): Promise<ClusterEnvironment> {
-  const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-environment'));
-  using folder = temporaryFolder();
-  for (const [name, text] of Object.entries(map?.['data'] as Record<string, string>)) {
-    writeFileSync(join(folder.path, name), text);
-  }
-  const file = (name: string): string => join(folder.path, name);
-  return await readClusterEnvironment({
-    providers: file('providers.yaml'),
-    limits: file('limits.yaml'),
-    served: file('served-policies.yaml'),
-    template: file('workload.yaml'),
-  });
-}
+import { ofKind, renderChart, renderFile, valuesFiles } from './render-chart.ts';
 
 describe('the environment', () => {
   skipWithout(missingHelm);

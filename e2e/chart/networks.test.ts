@@ -1,4 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import {
+  makeAgentDeployment,
+  makeAgentNetworkPolicy,
+} from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
+import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
+import { agentTemplateOf } from './environment-of.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
 import { ofKind, type Rendered, renderChart, renderFile, valuesFiles } from './render-chart.ts';
@@ -167,6 +173,29 @@ describe('networks', () => {
     expect(mayCall(production, 'test', 'memory', 'http')).toBe(false);
     for (const component of ['memory', 'memory-worker']) {
       expect(mayCall(production, component, 'gateway', 'http'), component).toBe(true);
+    }
+  });
+
+  test('gateways and the operator reach agents, and agents reach gateways and runtimes only', async () => {
+    const request = { name: 'a-0123456789abcdef0123', resource: 'hello', bundle: await sampleVersion() };
+    for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
+      const chart = await renderFile(file);
+      const template = await agentTemplateOf(chart);
+      const own = [makeAgentDeployment(request, template), makeAgentNetworkPolicy(request.name, template)];
+      const objects = [...chart, ...(own as unknown as readonly Rendered[])];
+      const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
+      expect(open('gateway', 'agent', 'http'), file).toBe(true);
+      expect(open('gateway', 'agent', 'admin'), file).toBe(false);
+      expect(open('operator', 'agent', 'http'), file).toBe(true);
+      expect(open('operator', 'agent', 'admin'), file).toBe(true);
+      expect(open('agent', 'gateway', 'http'), file).toBe(true);
+      expect(open('agent', 'retrieval', 'http'), file).toBe(false);
+      expect(open('agent', 'operator', 'admin'), file).toBe(false);
+      expect(open('retrieval', 'agent', 'http'), file).toBe(false);
+      for (const { metadata, spec } of policiesOf(chart)) {
+        const { labels } = makeAgentDeployment(request, template).spec.template.metadata;
+        expect(matches(spec.podSelector.matchLabels, { labels }), metadata.name).toBe(false);
+      }
     }
   });
 

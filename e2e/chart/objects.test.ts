@@ -108,7 +108,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
     expect(components).toEqual(expected);
     for (const { metadata, data } of secrets) {
       const [text = ''] = Object.values(data as Labels).map((value) => Buffer.from(value, 'base64').toString());
-      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory)\n)*)?$/);
+      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory|agents)\n)*)?$/);
       const isKept = ['postgres', 'runtime'].includes(metadata.labels?.['app.kubernetes.io/component'] ?? '');
       expect(metadata.annotations?.['helm.sh/resource-policy']).toBe(isKept ? 'keep' : undefined);
     }

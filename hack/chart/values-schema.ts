@@ -3,6 +3,7 @@ import { bundleLimitsSchema } from '#contracts/bundle';
 import { providersFileSchema } from '#contracts/providers';
 import { profilesFileSchema } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
+import { agentTemplateSchema } from '../../operator/environment/agent-template.ts';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 
@@ -234,6 +235,20 @@ const memory = z.strictObject({
 });
 
 const { topologySpread: _alone, ...placementOfOne } = placement;
+const agentTemplate = agentTemplateSchema.shape;
+const agents = z.strictObject({
+  enabled: z.boolean(),
+  publicUrl: z.union([z.literal(''), agentTemplate.publicUrl]),
+  issuer: z.union([z.literal(''), agentTemplate.issuer]),
+  keys: existingConfigMap,
+  gatewayKey: existingSecret,
+  mcpConfirmers: agentTemplate.mcpConfirmers.unwrap(),
+  logLevel,
+  terminationGraceSeconds: agentTemplate.terminationGraceSeconds.unwrap(),
+  labels,
+  ...placementOfOne,
+});
+
 const postgresql = z.strictObject({
   enabled: z.boolean(),
   image: image.omit({ pullPolicy: true }),
@@ -290,6 +305,7 @@ export const valuesSchema = z.strictObject({
   management,
   retrieval,
   memory,
+  agents,
   postgresql,
   externalDatabase,
   runtime,

@@ -241,6 +241,11 @@ issuers.yaml: |
 {{- if and .Values.retrieval.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.retrieval.gatewayKey.existingSecret) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Whether Helm adds a client key of agents to those that it generates. */}}
+{{- define "portcullis.generatesAgentsKey" -}}
+{{- if and .Values.agents.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.agents.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
 {{/* Whether the operator manages collections of resources. */}}
 {{- define "portcullis.managesCollections" -}}
 {{- if and .Values.retrieval.enabled .Values.retrieval.collections.tenants -}}true{{- end -}}

@@ -23,6 +23,14 @@
     - { port: 8000, protocol: TCP }
 {{- end -}}
 
+{{/* Pods of the versions of agents, which the operator makes. */}}
+{{- define "portcullis.agentPods" -}}
+- podSelector:
+    matchLabels:
+      app.kubernetes.io/name: portcullis-agent
+      app.kubernetes.io/managed-by: portcullis-operator
+{{- end -}}
+
 {{/* Ports of URLs at any address, each once: a list of them */}}
 {{- define "portcullis.egress.urls" -}}
 {{- $standard := dict "https" "443" "http" "80" "postgres" "5432" "postgresql" "5432" "nats" "4222" "tls" "4222" -}}

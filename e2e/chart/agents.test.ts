@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../dataplane/agents/config.ts';
+import { makeAgentDeployment } from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
+import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
+import { agentTemplateOf, environmentOf } from './environment-of.ts';
+import { missingHelm, skipWithout } from './helm.ts';
+import { podsOf, type RenderedPod } from './pods-of.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
+
+const files = [
+  ['production-values.yaml', 1_000_700_000],
+  ['retrieval-values.yaml', 65_532],
+] as const;
+const guardrails = { input: { name: 'texts', revision: 2 }, output: 'None' } as const;
+const set = [
+  ...['enabled=true', 'publicUrl=https://a.example', 'issuer=https://g.example', 'keys.existingConfigMap=k'],
+].map((one) => `--set=agents.${one}`);
+
+/** The pod of a version that names a policy, as the operator of this release makes it. */
+async function podOf(objects: readonly Rendered[]): Promise<RenderedPod> {
+  const request = { name: 'a-0123456789abcdef0123', resource: 'hello', bundle: await sampleVersion({ guardrails }) };
+  const [pod] = podsOf([makeAgentDeployment(request, await agentTemplateOf(objects)) as unknown as Rendered]);
+  if (pod === undefined) throw new Error('a Deployment without a pod');
+  return pod;
+}
+
+describe('the pod of an agent', () => {
+  skipWithout(missingHelm);
+  test.each(files)(
+    'in %s it is restricted, read-only, without a token, and has probes and resources',
+    async (file, user) => {
+      const objects = await renderFile(file);
+      const { spec } = await podOf(objects);
+      expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+      const accounts = ofKind(objects, 'ServiceAccount').map(({ metadata }) => metadata.name);
+      expect(accounts).toContain(spec.serviceAccountName);
+      expect(spec.securityContext).toEqual({
+        ...{ runAsNonRoot: true, runAsUser: user, runAsGroup: user, fsGroup: user },
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      const [container] = spec.containers;
+      expect(container?.securityContext).toEqual({
+        ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, privileged: false },
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container?.volumeMounts?.filter(({ readOnly }) => readOnly !== true)).toEqual([]);
+      expect(container?.resources).toMatchObject({ requests: { cpu: expect.any(String) }, limits: {} });
+      const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
+      expect(probes.map((probe) => probe?.httpGet.path)).toEqual(['/livez', '/livez', '/readyz']);
+    },
+  );
+
+  test.each(files)(
+    'in %s the process accepts its settings, in production mode, and every file of them is mounted',
+    async (file) => {
+      const pod = await podOf(await renderFile(file));
+      const [container] = pod.spec.containers;
+      const variables = (container?.env ?? []).map(({ name, value = '' }) => [name, value] as const);
+      const paths = variables.map(([, value]) => value).filter((value) => value.startsWith('/etc/'));
+      // The settings are read where none of the mounted files exists.
+      const here = variables.map(([name, value]) => [name, name.endsWith('_FILE') ? import.meta.filename : value]);
+      const { config } = readConfig(Object.fromEntries(here));
+      expect(config).toMatchObject({ identity: { mode: 'production' }, modelGateway: expect.any(URL) });
+      const mounted = (container?.volumeMounts ?? []).map(({ mountPath }) => `${mountPath}/`);
+      expect(paths).toHaveLength(5);
+      for (const path of paths) {
+        expect(
+          mounted.some((folder) => `${path}/`.startsWith(folder)),
+          path,
+        ).toBe(true);
+      }
+    },
+  );
+
+  test('a chart without agents gives the operator no template of them and creates no account', async () => {
+    const objects = await renderFile('default-values.yaml');
+    expect((await environmentOf(objects)).agents).toBeUndefined();
+    expect(ofKind(objects, 'ServiceAccount').some(({ metadata }) => metadata.name.endsWith('-agent'))).toBe(false);
+  });
+
+  test.each([
+    ['publicUrl', /agents\.publicUrl must be set/],
+    ['issuer', /agents\.issuer must be set/],
+    ['keys.existingConfigMap', /agents\.keys\.existingConfigMap must name/],
+  ])('agents without %s are refused, and accepted with it', async (name, message) => {
+    await expect(renderChart([...set, `--set=agents.${name}=`])).rejects.toThrow(message);
+    expect(ofKind(await renderChart(set), 'ServiceAccount').length).toBeGreaterThan(0);
+  });
+});
