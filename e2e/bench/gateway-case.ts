@@ -127,7 +127,7 @@ async function countCpu({ gateway, judge }: GatewayWorld, call: Call): Promise<G
 async function timeReading(): Promise<number> {
   const content = proseOf('latin', 1_024);
   const root: JsonNode = parseTree(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })));
-  const rules = { textOnly: false, streaming: true, extraKeys: new Set<string>() };
+  const rules = { textOnly: false, streaming: 'served' as const, extraKeys: new Set<string>() };
   const result = Buffer.from(JSON.stringify({ action: { reason: 'policy_pass' } }));
   const message = { role: 'assistant', content, refusal: null };
   const answer = Buffer.from(JSON.stringify({ id: 'a', choices: [{ index: 0, message, finish_reason: 'stop' }] }));

@@ -110,6 +110,7 @@ const modelBinding: ModelBinding = {
     extraRequestKeys: ['top_k'],
     judge: ['toolCalls', 'all'],
     unjudged: 'Refuse',
+    streaming: 'Allowed',
     longConversations: 'Split',
     apply: 'token',
   },
@@ -182,6 +183,7 @@ const gatewayRoute: GatewayRoute = {
     extraRequestKeys: ['top_k'],
     judge: ['toolCalls'],
     unjudged: 'Refuse',
+    streaming: 'Allowed',
     longConversations: 'Split',
     refused: {
       token: 'earlier',

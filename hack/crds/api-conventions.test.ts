@@ -207,13 +207,21 @@ describe.each(keys)('%s', (key) => {
 const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   guardrailPolicy: ['spec.rule.stopList.fold', 'spec.rule.regex.fold', 'spec.refusalText', 'spec.tests', 'spec.change'],
   policyRevision: ['spec.author', 'spec.message', 'spec.refusalText'],
-  modelBinding: ['spec.extraRequestKeys', 'spec.judge', 'spec.unjudged', 'spec.longConversations', 'spec.apply'],
+  modelBinding: [
+    'spec.extraRequestKeys',
+    'spec.judge',
+    'spec.unjudged',
+    'spec.streaming',
+    'spec.longConversations',
+    'spec.apply',
+  ],
   runtimeWorkload: [],
   gatewayRoute: [
     'spec.workload',
     'spec.upstream.credential',
     'spec.judge',
     'spec.unjudged',
+    'spec.streaming',
     'spec.longConversations',
     'spec.refused',
   ],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { judgedKindsSchema, longConversationsSchema, unjudgedSchema } from '#contracts/judged-texts';
+import { streamingModeSchema } from '#contracts/streaming-mode';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { digestSchema, resourceSchema } from './metadata.ts';
 import { failureReasons } from './model-binding.ts';
@@ -100,6 +101,11 @@ export const gatewayRouteSpecSchema = z.strictObject({
   unjudged: unjudgedSchema
     .optional()
     .describe('unjudged Refuse refuses requests and answers with text that is not judged.'),
+  streaming: streamingModeSchema
+    .optional()
+    .describe(
+      'streaming Allowed serves streams that a rule cannot judge, Refused serves none; absent, such streams are refused.',
+    ),
   longConversations: longConversationsSchema
     .optional()
     .describe('longConversations Split judges a conversation over the limits in groups of messages.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { codePoints } from '#contracts/code-points';
 import { judgeSchema, longConversationsSchema, unjudgedSchema } from '#contracts/judged-texts';
+import { streamingModeSchema } from '#contracts/streaming-mode';
 import { changeAuthorSchema, changeMessageSchema } from './change-note.ts';
 import { refusalTextSchema } from './guardrail-policy.ts';
 import { conditionsSchema, nameSchema, observedGenerationSchema, resourceSchema, timeSchema } from './metadata.ts';
@@ -56,6 +57,11 @@ const modelBindingSpecSchema = z.strictObject({
   unjudged: unjudgedSchema
     .optional()
     .describe('unjudged Refuse refuses requests and answers with text that is not judged; Forward is the default.'),
+  streaming: streamingModeSchema
+    .optional()
+    .describe(
+      'streaming Strict refuses streams that a rule cannot judge, Allowed serves them, Refused serves none; Strict is the default.',
+    ),
   longConversations: longConversationsSchema
     .optional()
     .describe('longConversations Split judges a conversation over the limits in groups; Refuse is the default.'),

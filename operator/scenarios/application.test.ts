@@ -197,6 +197,15 @@ verifies(
     const binding = await waitForCondition(platform, 'chat', 'Applied', 'True');
     const runtime = binding.status?.conditions?.find(({ type }) => type === 'WorkloadReady');
     expect(runtime?.message).toContain('Streams are refused because of whole-answer');
+    await editBinding(platform, 'chat', { streaming: 'Allowed' });
+    await waitForRoute(platform, 'chat', 'the mode is written', ({ spec }) => spec.streaming === 'Allowed');
+    await replica.report('take');
+    const isNoted = ({ message }: { readonly message?: string | undefined }): boolean =>
+      message?.includes('Streams are served although whole-answer') === true;
+    await until('the condition says that the rule may miss a match', async () => {
+      const now = (await platform.client.get(kinds.modelBinding, 'chat')) as Stored<ModelBinding> | undefined;
+      return now?.status?.conditions?.some(isNoted) === true;
+    });
     const plain = await editPolicy(platform, 'guard', { definition: definitionOf('portal') });
     await editBinding(platform, 'chat', { guardrail: guardedBy(plain), apply: 'plain' });
     const next = await waitForRoute(

@@ -13,6 +13,7 @@ export type RequestRefusalCode =
   | 'unsupported_value'
   | 'unsupported_for_profile'
   | 'unsupported_for_policy'
+  | 'streaming_refused'
   | 'unjudged_text';
 
 export type ParseResult<T> =

@@ -6,7 +6,8 @@ import { readChatRequest } from './read-chat-request.ts';
 import { readEnvelope } from './read-envelope.ts';
 import { maskEdits, renameModel, rewriteBody } from './rewrite-body.ts';
 
-const open = { textOnly: false, streaming: true, extraKeys: new Set<string>() };
+type Rules = Parameters<typeof readChatRequest>[1];
+const open: Rules = { textOnly: false, streaming: 'served', extraKeys: new Set<string>() };
 const textOnly = { ...open, textOnly: true };
 
 function read(body: string, rules = open) {
@@ -213,8 +214,12 @@ describe('a request is refused', () => {
 
   test('a stream is refused when a rule of the policy cannot judge one', () => {
     const body = { model: 'm', messages: user, stream: true };
-    expect(refusalOf(body, { ...open, streaming: false })).toEqual({ code: 'unsupported_for_policy', param: 'stream' });
-    expect(refusalOf({ ...body, stream: false }, { ...open, streaming: false })).toBeUndefined();
+    expect(refusalOf(body, { ...open, streaming: 'unjudged' })).toEqual({
+      code: 'unsupported_for_policy',
+      param: 'stream',
+    });
+    expect(refusalOf(body, { ...open, streaming: 'refused' })).toEqual({ code: 'streaming_refused', param: 'stream' });
+    expect(refusalOf({ ...body, stream: false }, { ...open, streaming: 'unjudged' })).toBeUndefined();
   });
 });
 

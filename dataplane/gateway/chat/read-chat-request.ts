@@ -7,7 +7,8 @@ import { readMessage } from './read-message.ts';
 /** The shapes of chat requests that a guarded route allows. */
 type ChatRules = {
   readonly textOnly: boolean;
-  readonly streaming: boolean;
+  /** Whether streams are served; `unjudged`: a rule cannot judge them; `refused`: the binding refuses them. */
+  readonly streaming: 'served' | 'unjudged' | 'refused';
   readonly extraKeys: ReadonlySet<string>;
 };
 
@@ -43,7 +44,9 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<C
     const beyond = stream ? 'stream' : toolMembers.find((key) => given(root, key) !== undefined);
     if (beyond !== undefined) return refuse('unsupported_for_profile', beyond);
   }
-  if (stream && !rules.streaming) return refuse('unsupported_for_policy', 'stream');
+  if (stream && rules.streaming !== 'served') {
+    return refuse(rules.streaming === 'refused' ? 'streaming_refused' : 'unsupported_for_policy', 'stream');
+  }
   const units = readMessages(member(root, 'messages'), rules);
   if (!units.ok) return units;
   return accept({ units: units.value, stream, structured: asksForJson(root) });

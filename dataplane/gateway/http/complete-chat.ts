@@ -5,6 +5,7 @@ import { readChatRequest } from '../chat/read-chat-request.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import { readRequestTexts } from '../judged/request-texts.ts';
 import { coverageOf, isContractOnly, readFurtherTexts } from '../judged/route-coverage.ts';
+import { plainError } from '../relay/client-error.ts';
 import { guardAnswer } from '../relay/guard-answer.ts';
 import { guardInput } from '../relay/guard-input.ts';
 import { planChecks } from '../relay/plan-checks.ts';
@@ -61,6 +62,7 @@ export async function completeChat(context: RequestContext): Promise<ClientRespo
 async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<ClientResponse> {
   const body = forwardedBody(admitted, []);
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
+    if (admitted.route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
     return streamChat(context, admitted.route, { path, body, masked: false, target: undefined, coverage: undefined });
   }
   const answer = await askProvider(context, admitted.route, { path, body });
@@ -68,9 +70,11 @@ async function completeUnguarded(context: RequestContext, admitted: AdmittedRequ
 }
 
 function rulesOf({ spec }: TakenRoute): Parameters<typeof readChatRequest>[1] {
+  const { guardrail, streaming } = spec;
+  const isJudged = guardrail.mode === 'Policy' && (guardrail.streaming.allowed || streaming === 'Allowed');
   return {
     textOnly: spec.contentProfile !== currentProfile,
-    streaming: spec.guardrail.mode === 'Policy' && spec.guardrail.streaming.allowed,
+    streaming: streaming === 'Refused' ? 'refused' : isJudged ? 'served' : 'unjudged',
     extraKeys: new Set(spec.extraRequestKeys),
   };
 }

@@ -27,6 +27,7 @@ export const clientErrors = {
     400,
     'A rule of the policy cannot judge a stream: send the request with "stream": false.',
   ),
+  streaming_refused: request(400, 'The binding of this model refuses streams: send the request with "stream": false.'),
   unjudged_text: request(
     400,
     'The request has text that the binding of this model does not judge, and the binding refuses such requests.',

@@ -55,6 +55,15 @@ test('a disabled model or provider disables the route', () => {
   expect(makeRouteFrame(identity, specOf(), { ...upstream, enabled: false }).state).toBe('Disabled');
 });
 
+test('the mode of streaming is in the route unless it is the default', () => {
+  const modeOf = (streaming?: 'Strict' | 'Allowed' | 'Refused') =>
+    makeRouteFrame(identity, specOf(streaming === undefined ? {} : { streaming }), upstream);
+  expect(modeOf()).not.toHaveProperty('streaming');
+  expect(modeOf('Strict')).not.toHaveProperty('streaming');
+  expect(modeOf('Allowed')).toMatchObject({ streaming: 'Allowed' });
+  expect(modeOf('Refused')).toMatchObject({ streaming: 'Refused' });
+});
+
 test('streaming requires bodies of 8,192 bytes and a policy that can be checked in windows', () => {
   const guard = (maxBodyBytes: number, streaming: Parameters<typeof makeGuard>[0]['streaming']) =>
     makeGuard({

@@ -34,6 +34,7 @@ export function makeRouteFrame(binding: BindingIdentity, spec: ModelBindingSpec,
     extraRequestKeys: [...(spec.extraRequestKeys ?? [])],
     ...(spec.judge === undefined ? {} : { judge: [...expandJudge(spec.judge)] }),
     ...(spec.unjudged === 'Refuse' ? { unjudged: spec.unjudged } : {}),
+    ...(spec.streaming === undefined || spec.streaming === 'Strict' ? {} : { streaming: spec.streaming }),
     ...(spec.longConversations === 'Split' ? { longConversations: spec.longConversations } : {}),
   } as const satisfies Partial<GatewayRouteSpec>;
 }

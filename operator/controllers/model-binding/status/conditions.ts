@@ -110,7 +110,11 @@ function generationReady(s: Snapshot, { result, degraded }: Settlement): Aspect 
 
 function streamingNote(s: Snapshot): string {
   const guardrail = s.route?.spec.guardrail;
+  if (s.route?.spec.streaming === 'Refused') return ' Streams are refused by the binding.';
   if (guardrail?.mode !== 'Policy' || guardrail.streaming.allowed) return '';
+  if (s.route?.spec.streaming === 'Allowed') {
+    return ` Streams are served although ${guardrail.streaming.rule} cannot be judged in windows and may miss a match.`;
+  }
   return ` Streams are refused because of ${guardrail.streaming.rule}, which cannot be judged in windows.`;
 }
 
