@@ -51,8 +51,8 @@ describe('portcullis agent send', () => {
       /^portcullis: guardrail_denied: /,
     ],
     ['input of another shape', ['--input', '{"other":1}'], 1, /^portcullis: input_invalid: /],
-    ['input that is no object', ['--input', '[1]'], 2, /It must be a JSON object/],
-    ['input that is no JSON', ['--input', '{'], 2, /It must be a JSON object/],
+    ['input that is not an object', ['--input', '[1]'], 2, /It must be a JSON object/],
+    ['input that is not JSON', ['--input', '{'], 2, /It must be a JSON object/],
   ])('portcullis agent send reports %s with its code', async (_, words, code, stderr) => {
     const end = await send('--as', 'ann', ...words);
     expect([end.code, end.stdout]).toEqual([code, '']);

@@ -219,7 +219,7 @@ describe('portcullis flow version', () => {
   });
 
   test.each([
-    ['a manifest that is no map', 'manifest.yaml', '- a', /manifest\.yaml is refused/],
+    ['a manifest that is not a map', 'manifest.yaml', '- a', /manifest\.yaml is refused/],
     [
       'a manifest with an unknown member',
       'manifest.yaml',

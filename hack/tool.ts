@@ -4,7 +4,7 @@ import { runTool, toolNames } from './check/run-tool.ts';
 const [name, ...args] = process.argv.slice(2);
 const tool = toolNames.find((known) => known === name);
 if (tool === undefined) {
-  console.error(`portcullis: '${name ?? ''}' is no tool of this checkout: choose one of ${toolNames.join(', ')}.`);
+  console.error(`portcullis: '${name ?? ''}' is not a tool of this checkout: choose one of ${toolNames.join(', ')}.`);
   process.exitCode = 2;
 } else {
   process.exitCode = await runTool(tool, args);

@@ -222,7 +222,7 @@ describe.concurrent('a bundle that cannot be loaded', () => {
 
   test.each([
     ['is missing', undefined, /the bundle file cannot be read \(ENOENT\)/],
-    ['is no JSON', '{', /the bundle is not strict JSON: syntax at byte 1/],
+    ['is not JSON', '{', /the bundle is not strict JSON: syntax at byte 1/],
     [
       'has another schema',
       JSON.stringify({ ...first, schema: 'bundle/v2' }),

@@ -42,7 +42,8 @@ export async function sendAgentMessage({ origin, identity, text, data }: Sent): 
   );
   if (!answer.ok) throw refusalOf(answer.status, answer.json);
   const read = answerSchema.safeParse(answer.json);
-  if (!read.success) throw new CliError('failed', `The agent at ${origin} gave an answer that is no message of A2A.`);
+  if (!read.success)
+    throw new CliError('failed', `The agent at ${origin} gave an answer that is not a message of A2A.`);
   const found = read.data.message.parts;
   const answered = found.find((part) => part.text !== undefined)?.text;
   const given = found.find((part) => part.data !== undefined)?.data;

@@ -44,7 +44,7 @@ describe('reading a document', () => {
     );
   });
 
-  test('scripts, styles and navigation of HTML are no text, and entities are', async () => {
+  test('scripts, styles and navigation of HTML are not text, and entities are', async () => {
     const html =
       '<html><head><title>Ö &amp; U</title><style>p{}</style></head><body><nav>Menu</nav><script>x()</script>' +
       '<h1>One</h1><p>a <b>b</b>\nc</p><p>d</p><pre>x\n  y</pre></body></html>';
@@ -86,7 +86,7 @@ describe('reading a document', () => {
 
   test.each([
     ['a PDF that is cut off', 'cut.pdf', makePdf(['a']).subarray(0, 40)],
-    ['a PDF that is no PDF', 'no.pdf', Buffer.from('hello')],
+    ['a file that is not a PDF', 'no.pdf', Buffer.from('hello')],
     ['a Word document that is cut off', 'cut.docx', makeDocx(['a']).subarray(0, 200)],
     ['an archive without a document', 'empty.docx', makeZip([{ name: 'a', content: 'b' }])],
     ['an archive with a false size', 'lie.docx', makeDocx(['a'], [{ name: 'x', content: 'abc', declaredSize: 1 }])],

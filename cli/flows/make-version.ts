@@ -57,7 +57,7 @@ function guardrailOf(guardrail: PublishManifest['guardrails']['input']): AgentVe
   return { mode: 'Policy', policyRef: { name: guardrail.policy, revision: guardrail.revision } };
 }
 
-/** The text of a manifest with the facts of a flow. A text that is no map stays as it is: the loader refuses it. */
+/** The text of a manifest with the facts of a flow. A text that is not a map stays as it is: the loader refuses it. */
 function withFactsOf(flow: LoadedFlow, text: string): string {
   const document = parseDocument(text);
   if (document.errors.length > 0 || !isMap(document.contents)) return text;

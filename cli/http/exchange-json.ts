@@ -13,7 +13,7 @@ export type JsonAnswer = {
   readonly ok: boolean;
   readonly status: number;
   readonly headers: Headers;
-  /** The body; undefined if it is no JSON. */
+  /** The body; undefined if it is not JSON. */
   readonly json: unknown;
   /** Whether the body had more than `mostAnswerBytes`, so that it was not read. */
   readonly isTooLarge: boolean;

@@ -34,7 +34,7 @@ const stateWords: Readonly<Record<AgentVersionState, string>> = {
   deleting: 'being deleted',
 };
 
-/** A process that starts or ends, or whose card was not read yet, is no fault yet. */
+/** A process that starts or ends, or whose card was not read yet, is not a fault yet. */
 function processLink(resource: Stored<AgentVersion>): Link {
   const link = declaredLink(resource, 'Process', 'Ready');
   return link.state === 'fault' && waiting.has(link.reason ?? '') ? { ...link, state: 'open' } : link;

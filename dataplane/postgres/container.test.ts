@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(onPostgres(title), () => {
 
   // Process id 1 is the process itself; the next ids are those of its threads, which PostgreSQL mistakes for processes.
   test.each([1, 2, 3, 5, 7])(
-    'a lock file that names process %i of an earlier container is no obstacle',
+    'a lock file that names process %i of an earlier container does not prevent a start',
     async (pid) => {
       const first = await start();
       await first.kill();

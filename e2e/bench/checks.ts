@@ -4,7 +4,7 @@ import { benchBundle, denyMark, maskMark } from './policies.ts';
 import { serveBenchBundle, serveEcho } from './serving.ts';
 import { proseBody } from './texts.ts';
 
-/** Targets of figure 1: a check of 2 KB compared with an echo of the same request. */
+/** Targets: a check of 2 KB compared with an echo of the same request. */
 export const checkBounds = { pass: 0.65, mask: 0.55, cpu: 1.5, p99: 2 } as const;
 
 /** Measures checks of 2 KB that pass, mask and deny against an echo server, and a second echo server as the control. */

@@ -74,7 +74,7 @@ function windows(): readonly Case[] {
   );
 }
 
-/** 64 rules on the largest body, compared with JSON.parse of that body (figure 2). */
+/** 64 rules on the largest body, compared with JSON.parse of that body. */
 function longest(): readonly Case[] {
   const bounds: readonly [ProseScript, Partial<Case>][] = [
     ['latin', { bound: 16 }],
@@ -86,7 +86,7 @@ function longest(): readonly Case[] {
   );
 }
 
-/** 5,000 terms compared with 100 terms on the same text (figure 2). */
+/** 5,000 terms compared with 100 terms on the same text. */
 function manyTerms(): readonly Case[] {
   const texts = [
     { name: 'prose', body: proseBody('latin', 32 * kib), bound: 1.15, expects: 'policy_pass' },

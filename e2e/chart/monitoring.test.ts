@@ -89,7 +89,7 @@ function problemsOf({ name, matchers }: Selector): readonly string[] {
   const named = matchers.find(([label]) => label === 'service')?.[2] ?? '[a-z]+';
   const of = [...services].filter(([service]) => new RegExp(`^(${named})$`).test(service)).map(([, series]) => series);
   const holders = of.filter(({ names }) => names.has(name));
-  if (holders.length === 0) return [`${name} is no metric of ${named}`];
+  if (holders.length === 0) return [`${name} is not a metric of ${named}`];
   const row = holders.flatMap(({ rows }) => rows).find((one) => one.name === name.replace(/_(bucket|sum|count)$/, ''));
   return matchers.flatMap(([label, sign, value]) => {
     if (label === 'service' || targetLabels.includes(label)) return [];

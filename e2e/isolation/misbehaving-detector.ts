@@ -100,7 +100,7 @@ function act(socket: Socket, misbehaviour: Misbehaviour): void {
       repeat(socket, head, `x: ${'y'.repeat(4_000)}\r\n`, 0);
       return;
     case 'no http':
-      socket.write('this is no HTTP\r\n\r\n');
+      socket.write('this is not HTTP\r\n\r\n');
   }
 }
 

@@ -49,7 +49,7 @@ test('the scanned code and comments keep the length and the lines of the source'
   expect(scan.comments.trim().replace(/ +/g, ' ')).toBe('// why\n/* two\nlines */');
 });
 
-test('a tagged template with a backslash that is no escape has its raw text', () => {
+test('a tagged template with a backslash that is not an escape has its raw text', () => {
   expect(scanSource('const a = String.raw`\\users`;').strings.map(({ value }) => value)).toEqual(['\\users']);
 });
 

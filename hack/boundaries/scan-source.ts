@@ -66,7 +66,7 @@ function textOf(node: Node | undefined): string | undefined {
   const quasi = nodesAt(node, 'quasis')[0]?.value as
     | { readonly cooked: string | null; readonly raw: string }
     | undefined;
-  // A tagged template may hold a backslash that is no escape; then it has only its raw text.
+  // A tagged template may hold a backslash that is not an escape; then it has only its raw text.
   return quasi?.cooked ?? quasi?.raw;
 }
 

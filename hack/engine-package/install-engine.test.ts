@@ -19,7 +19,7 @@ const built = 'node_modules/re2/build/Release/re2.node';
 /** A package re2 that loads only a whole engine. */
 const fakeRe2 = `
   const text = require('fs').readFileSync(__dirname + '/build/Release/re2.node', 'utf8');
-  if (text !== 'engine' && text !== 'built') throw new Error('this is no engine');
+  if (text !== 'engine' && text !== 'built') throw new Error('this is not an engine');
   module.exports = class {};`;
 const fakeNpm = `#!/bin/sh\n[ "$1" = rebuild ] && mkdir -p node_modules/re2/build/Release && printf built >${built}\n`;
 

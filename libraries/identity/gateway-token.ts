@@ -71,7 +71,7 @@ export type DelegatedCall = {
 };
 
 type GatewayTokenKind = {
-  /** Header `typ`: a token of one kind is no token of another kind. */
+  /** Header `typ`, which differs by kind: a token of one kind is refused where another is expected. */
   readonly typ: string;
   readonly longestSeconds: number;
 };

@@ -4,7 +4,7 @@ import { isName } from './validate-claims.ts';
 /** The content of a header: absent, its values, or text that is not a list of names. */
 type Names = { readonly ok: true; readonly names: readonly string[] } | { readonly ok: false };
 
-/** The one name in a header that appears at most once; undefined where it is absent, `invalid` where it is no name. */
+/** The one name in a header that appears at most once; undefined where it is absent, `invalid` where it is not a name. */
 export function oneName(
   rawHeaders: readonly string[],
   header: string,
@@ -15,7 +15,7 @@ export function oneName(
   return isName(name) ? name : { invalid: true };
 }
 
-/** The names of a comma-separated header, which may be repeated (RFC 9110, 5.3). Empty elements are no names. */
+/** The names of a comma-separated header, which may be repeated (RFC 9110, 5.3). Empty elements are not names. */
 export function nameList(rawHeaders: readonly string[], header: string, limit: number): Names {
   const names = new Set<string>();
   for (const value of headerValues(rawHeaders, header)) {

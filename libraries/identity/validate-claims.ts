@@ -90,7 +90,7 @@ function namesOf(claims: Claims, claim: string | undefined): readonly string[] |
   return names.length > tokenLimits.groups ? 'groups_too_many' : [...new Set(names)];
 }
 
-/** The earliest `exp` in the act chain, seconds; one that is no second has always passed. */
+/** The earliest `exp` in the act chain, seconds; one that is not a number of seconds counts as expired. */
 function earliestEnd(claims: Claims): number | undefined {
   let earliest: number | undefined;
   for (let act = own(claims, 'act'); isMembers(act); act = own(act, 'act')) {

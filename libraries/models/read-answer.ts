@@ -73,6 +73,7 @@ function unitLength(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;
   const norm = Math.sqrt(squares);
-  if (!Number.isFinite(norm) || norm === 0) throw new ModelsError('invalid', 'a vector has no direction');
+  if (!Number.isFinite(norm) || norm === 0)
+    throw new ModelsError('invalid', 'a vector is zero, infinite or not a number');
   return vector.map((value) => value / norm);
 }

@@ -31,7 +31,7 @@ type StepName = ProviderTestStep['step'];
 type Failure = { readonly cause: ProviderFault; readonly message: string };
 
 const question = 'This is a test of the connection. Please answer it.';
-/** Most bytes of a list of models; a larger answer is no list of models. */
+/** Most bytes of a list of models; a larger answer is not a list of models. */
 const modelListBytes = 4_194_304;
 /** Most bytes of a decision or completion, as in the runtime. */
 const decisionBytes = 65_536;
@@ -185,7 +185,7 @@ function modelFinding(value: unknown, model: string | undefined): Failure | { re
   if (!read.success) {
     return {
       cause: 'invalid_answer',
-      message: 'its answer is no list of models of the OpenAI API: correct the endpoint in providers.yaml.',
+      message: 'its answer is not a list of models of the OpenAI API: correct the endpoint in providers.yaml.',
     };
   }
   const ids = read.data.data.map(({ id }) => id);

@@ -72,7 +72,7 @@ export function checkQuestion(subject: string, relation: string, object: string)
 }
 
 /**
- * Refuses a subject that is no user or agent, and claims that are too many or no groups.
+ * Refuses a subject that is not a user or agent, and claims that are too many or no groups.
  * @throws RelationsModelError
  */
 export function checkClaims(subject: string, claimed: readonly string[]): void {

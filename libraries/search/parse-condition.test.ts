@@ -30,7 +30,7 @@ describe('reading a condition', () => {
     ['two operators', { and: [comparison], or: [comparison] }, 'unknown_form', ''],
     ['a key of every object', JSON.parse('{"__proto__": []}'), 'unknown_form', ''],
     ['an empty and', { and: [] }, 'unknown_form', 'and'],
-    ['an or that is no list', { or: comparison }, 'unknown_form', 'or'],
+    ['an or that is not a list', { or: comparison }, 'unknown_form', 'or'],
     [
       'a fault far inside',
       { and: [comparison, { or: [{ not: { ...comparison, op: 'gt' } }] }] },
@@ -95,7 +95,7 @@ describe('a condition on attributes', () => {
     ['ne of an absent attribute', { path: 'none', op: 'ne', value: 'green' }, true],
     ['eq of an absent attribute', { path: 'none', op: 'eq', value: 'green' }, false],
     ['an attribute of every object is absent', { path: 'constructor', op: 'contains', value: 'a' }, false],
-    ['a number is no string', { path: 'size', op: 'eq', value: '3' }, false],
+    ['a number is not a string', { path: 'size', op: 'eq', value: '3' }, false],
     ['gte holds on its edge', { path: 'size', op: 'gte', value: 3 }, true],
     ['lte fails past its edge', { path: 'size', op: 'lte', value: 2.9 }, false],
     ['days are compared as strings', { path: 'day', op: 'lte', value: '2026-12-01' }, true],

@@ -37,7 +37,7 @@ export type BundleCheckResult = {
 export type Judge = {
   /**
    * Compiles the bundle and estimates its cost. The same bytes are validated once. A validation that took too long, was
-   * killed or could not be started is no refusal: it throws and may be retried.
+   * killed or could not be started is not a refusal: it throws and may be retried.
    * @throws BrokenError `JudgeTimeout`, `JudgeUnavailable`
    */
   judge(bundle: { readonly bytes: Buffer; readonly digest: string }, signal: AbortSignal): Promise<ValidationResult>;

@@ -212,7 +212,7 @@ describe('a rule of a bundle', () => {
 
   verifies(
     ['bundle:regex:engine-value', 'bundle:regex:no-back-references', 'bundle:regex:no-lookbehind'],
-    'a rule of kind regex is written for the named engine',
+    'a regex rule names the version of its engine, and a pattern with back-references or lookaround is refused',
     () => {
       for (const engine of ['re2', 're2-1.1.20250101', 'RE2-1.1.20251105', 'pcre', undefined]) {
         refuses(withRule({ ...regex('a', 'x'), regex: { ...regex('a', 'x').regex, engine } }), 'engine');

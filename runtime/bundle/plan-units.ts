@@ -124,5 +124,5 @@ function groupUnit(
 }
 
 function outOfGroup(): never {
-  throw new RangeError('a group of patterns reported a rule that is not a member');
+  throw new RangeError('the engine reported a match of a rule that is not in its group of patterns');
 }

@@ -37,7 +37,7 @@ verifies(['agents:ready:source'], 'a version without a source, or with one that 
   expect(await withParts({ flow: { ...broken, nodes: [] } })).toEqual(refused('source_invalid'));
 });
 
-test('a bundle that was changed after its digest was computed, and a file that is no bundle, are refused', async () => {
+test('a bundle that was changed after its digest was computed, and a file that is not a bundle, are refused', async () => {
   expect(await stateOf({ ...agentBundle(), publicUrl: 'https://other.example/a' })).toEqual(refused('bundle_invalid'));
   expect(await stateOf('{"formatVersion": 2}')).toEqual(refused('bundle_invalid'));
 });

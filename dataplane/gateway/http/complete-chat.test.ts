@@ -326,7 +326,7 @@ describe('the context of a check', () => {
 describe('a check that fails', () => {
   verifies(
     ['guardrail:usage:gateway-webhook', 'gateway:events:error-is-not-match'],
-    'a lost connection to the runtime stops the call on either side of the model, is no deny, and may be retried',
+    'a lost connection to the runtime stops the call on either side of the model, is not a deny, and may be retried',
     async () => {
       for (const path of ['/request', '/response']) {
         for (const fault of ['reset', 'truncate'] as const) {

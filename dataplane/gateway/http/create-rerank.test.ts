@@ -58,7 +58,7 @@ test('documents that exceed one check are checked in several checks, and a deny 
 
 test.each([
   ['no query', { query: undefined }, 'query'],
-  ['a query that is no string', { query: ['a'] }, 'query'],
+  ['a query that is not a string', { query: ['a'] }, 'query'],
   ['no documents', { documents: undefined }, 'documents'],
   ['an empty list of documents', { documents: [] }, 'documents'],
   ['documents that are objects', { documents: [{ text: 'one' }] }, 'documents'],

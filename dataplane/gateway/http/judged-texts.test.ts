@@ -34,7 +34,7 @@ function putRoute(alias: string, rest: Partial<GatewayRouteSpec>): void {
 
 const said = { role: 'user', content: 'hi' };
 
-/** A request whose only text of a kind is the given one. */
+/** A request in which the given text is the only one of its kind. */
 const requests: Readonly<Record<JudgedTextKind, (text: string) => object>> = {
   toolCalls: (text) => ({
     messages: [said, { role: 'assistant', content: null, tool_calls: [toolCall(JSON.stringify({ q: text }))] }],
@@ -157,12 +157,12 @@ describe('masks in a request', () => {
     });
   });
 
-  test('an image is no text', async () => {
+  test('an image is not text', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     expect((await ask('strict', { messages: [{ role: 'user', content: [image] }] })).status).toBe(200);
   });
 
-  test('the parameters that every client sends are no text that is refused', async () => {
+  test('the parameters that every client sends are not refused as unjudged text', async () => {
     const body = { messages: [said], temperature: 0.5, tool_choice: 'auto', reasoning_effort: 'low', seed: 1 };
     expect((await ask('strict', body)).status).toBe(200);
     expect(codeOf(await ask('strict', { messages: [said], user: 'u 1' }))).toMatchObject({ param: 'user' });
@@ -185,7 +185,7 @@ describe('inputs of embeddings', () => {
 });
 
 describe('text in a whole answer', () => {
-  /** An answer whose only text of a kind is the given one, beside the content. */
+  /** An answer in which the given text is the only one of its kind, beside the content. */
   const answers: Readonly<Record<'toolCalls' | 'reasoning' | 'names' | 'parameters', (text: string) => object>> = {
     toolCalls: (text) => ({ tool_calls: [toolCall(JSON.stringify({ q: text }))] }),
     reasoning: (text) => ({ reasoning_content: text }),

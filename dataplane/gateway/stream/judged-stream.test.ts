@@ -149,7 +149,7 @@ describe('a stream whose binding refuses text that is not judged', () => {
     expect(run([text, finish, done], undefined, refusing(kind, ...others)).end).toEqual({ kind: 'finished' });
   });
 
-  test('content, service members and usage are no text that stops it', () => {
+  test('content, service members and usage do not stop it as unjudged text', () => {
     const frames = [frame({ role: 'assistant', content: 'hi' }, { id: 'i', model: 'Some Model', usage: null }), finish];
     expect(run([...frames, done], undefined, refusing()).end).toEqual({ kind: 'finished' });
   });

@@ -27,7 +27,8 @@ export async function createCollection({
     return invalidBody([{ path: ['parent_id'], message: 'is the collection itself' }]);
   if (request.parent_id !== undefined) {
     const parent = await findCollection(service.database.sql, caller.tenant, { id: request.parent_id });
-    if (parent === undefined) return invalidBody([{ path: ['parent_id'], message: 'is no collection of this tenant' }]);
+    if (parent === undefined)
+      return invalidBody([{ path: ['parent_id'], message: 'is not a collection of this tenant' }]);
     if (!(await hasRoomBelow(service.database.sql, caller.tenant, request.parent_id))) {
       return invalidBody([{ path: ['parent_id'], message: `would make a tree of more than ${mostLevels} levels` }]);
     }

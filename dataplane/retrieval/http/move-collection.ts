@@ -20,7 +20,7 @@ export async function moveCollection(request: RetrievalRequest): Promise<Retriev
   if (parentId !== null) {
     const parent = await findNamed(request, parentId);
     if (parent.kind === 'error')
-      return invalidBody([{ path: ['parent_id'], message: 'is no collection of this tenant' }]);
+      return invalidBody([{ path: ['parent_id'], message: 'is not a collection of this tenant' }]);
     if (!(await mayWrite(service.relations, caller, parent.collection))) return failure('forbidden');
   }
   const moved = await move(service.database, service.relations, { tenant: caller.tenant, collectionId, parentId });

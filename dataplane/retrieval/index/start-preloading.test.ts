@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(looks).toBe(1);
   });
 
-  test('a version that lacks a document again is no partition until it is complete, and its earlier load is dropped', async () => {
+  test('a version that lacks a document again is not a partition until it is complete, and its earlier load is dropped', async () => {
     await using replica = await openReplica();
     const source = chunkSource(opened.database);
     await ingest.submit({ docId: 'a', text: 'otter' }, { docId: 'b', text: 'otter' });

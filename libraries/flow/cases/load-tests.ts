@@ -26,7 +26,7 @@ export function loadTests(text: string, flow: LoadedFlow): TestsLoad {
         : [{ code: 'duplicate', at: [...at, 'name'], message: 'is the name of an earlier test, too' } as const]),
       ...(entrypoint === undefined || Object.hasOwn(flow.source.entrypoints, entrypoint)
         ? []
-        : [{ code: 'target', at: [...at, 'entrypoint'], message: 'is no entry point of the flow' } as const]),
+        : [{ code: 'target', at: [...at, 'entrypoint'], message: 'is not an entry point of the flow' } as const]),
       ...Object.keys(answers)
         .filter((caller) => !callers.has(caller))
         .map(

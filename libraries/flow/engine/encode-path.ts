@@ -18,7 +18,7 @@ export function encodePath(path: string, values: Values): string {
   });
 }
 
-/** @throws FlowError type_mismatch for a value that is no text, number or boolean */
+/** @throws FlowError type_mismatch for a value that is not text, number or boolean */
 export function queryTexts(values: Values): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, scalarText(value, 'query')]));
 }

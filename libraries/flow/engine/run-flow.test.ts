@@ -237,7 +237,7 @@ test('an entry point that the flow does not have is refused before any node', as
   }
 });
 
-test('a result that does not match the output schema is no result', async () => {
+test('a result that does not match the output schema is an error', async () => {
   const schema = { type: 'object', properties: { value: { type: 'object', required: ['a'] } } };
   const node = { id: 'one', kind: 'tool_mcp', config: { server: 's', tool: 't' }, outputSchema: { type: 'object' } };
   const { last } = await runText(chainText([node], { output: schema }), { mcp: async () => ({ text: 't' }) });
@@ -592,7 +592,7 @@ test('an attempt that takes longer than timeoutMs ends as timeout, although its 
   expect([(await ended).last, signal?.aborted]).toEqual([failed('timeout'), true]);
 });
 
-test('a container has a time of its own, which ends the calls inside of it', async () => {
+test('a container node has its own time limit, at which the calls of its inner nodes are cancelled', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const text = chainText([{ ...loop({}), timeoutMs: 500 }], body([tool('one')]));
   const ended = runText(text, { mcp: never }, { input: { items: [1] } });

@@ -107,7 +107,7 @@ function assignmentProblems(
   return [...assigned].flatMap(([name, value]): readonly PlacedProblem[] => {
     const wanted = stepInto(state, [name]);
     if (wanted.kind === 'absent')
-      return [{ code: 'state', at: [...place, name], message: 'is no member of the state' }];
+      return [{ code: 'state', at: [...place, name], message: 'is not a member of the state' }];
     const message = mismatch(knownValue(value), wanted);
     return message === undefined ? [] : [{ code: 'types', at: [...place, name], message }];
   });

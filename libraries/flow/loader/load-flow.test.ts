@@ -56,7 +56,7 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     '2::metadata.version',
     'finite',
   ],
-  ['a key that is no string', flowText().replace('version: 1', '1: 1'), 'syntax', '2::metadata', 'quote it'],
+  ['a key that is not a string', flowText().replace('version: 1', '1: 1'), 'syntax', '2::metadata', 'quote it'],
   ['another apiVersion', flowText().replace('flow/v2', 'flow/v1'), 'shape', '1::apiVersion', 'must be'],
   ['an unknown field', flowText({ more: { layout: {} } }), 'shape', '13::layout', 'is an unknown field'],
   ['an unknown kind', chain({ kind: 'code' }), 'shape', '8:one:nodes[1].kind', 'must be'],
@@ -88,7 +88,7 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     'names no node',
   ],
   [
-    'an entry point that is no input',
+    'an entry point that is not an input',
     flowText({ entrypoints: { main: 'greet' } }),
     'target',
     '5::entrypoints.main',
@@ -356,7 +356,7 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     'is not a keyword',
   ],
   [
-    'an input that is no object',
+    'an input that is not an object',
     flowText({ input: { type: 'string' } }),
     'schema',
     '3::input.schema.type',
@@ -684,7 +684,7 @@ test('a subflow is pinned by its digest, its id and its entry point', () => {
     problems: [{ code: 'subflow', path: 'nodes[1].config.sha256' }],
   });
   expect(outer({ entrypoint: 'other' })).toMatchObject({
-    problems: [{ code: 'subflow', message: 'is no entry point of the subflow' }],
+    problems: [{ code: 'subflow', message: 'is not an entry point of the subflow' }],
   });
   expect(outer({ flowId: flowId.replace('0', '1') })).toMatchObject({
     problems: [{ code: 'subflow', path: 'nodes[1].config.flowId' }],

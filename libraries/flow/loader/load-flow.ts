@@ -114,7 +114,7 @@ function loadSubflows(source: FlowSource, options: LoadOptions, levels: number) 
     else if (inner.flow.source.metadata.flowId !== flowId)
       report('flowId', 'is not the id of the flow with this digest');
     else if (!Object.hasOwn(inner.flow.source.entrypoints, entrypoint))
-      report('entrypoint', 'is no entry point of the subflow');
+      report('entrypoint', 'is not an entry point of the subflow');
     else flows.set(node.id, inner.flow);
   }
   return { problems, flows };

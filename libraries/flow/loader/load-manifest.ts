@@ -31,7 +31,7 @@ function manifestProblems(manifest: PublishManifest, flow: LoadedFlow): readonly
   if (manifest.flow.sha256 !== flow.sha256)
     report('digest', ['flow', 'sha256'], `is not the digest of the flow, ${flow.sha256}`);
   if (!Object.hasOwn(flow.source.entrypoints, manifest.flow.entrypoint)) {
-    report('target', ['flow', 'entrypoint'], 'is no entry point of the flow');
+    report('target', ['flow', 'entrypoint'], 'is not an entry point of the flow');
   }
   for (const [name, own] of [
     ['inputSchema', flow.source.input.schema],

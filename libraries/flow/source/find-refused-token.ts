@@ -1,7 +1,7 @@
 import { Lexer } from 'yaml';
 import { flowLimits } from '#contracts/flow-limits';
 
-/** Marks of the lexer that are no part of the text: a document begins, a scalar follows, a collection is not closed. */
+/** Marks of the lexer that are not part of the text: a document begins, a scalar follows, a collection is not closed. */
 const marks = new Set(['\x02', '\x1f', '\x18']);
 const scalarMark = '\x1f';
 const refusedSigns: ReadonlyMap<string, string> = new Map([

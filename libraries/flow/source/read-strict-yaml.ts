@@ -85,7 +85,7 @@ function strictProblems(root: Node | null): readonly PlacedProblem[] {
       if (!isPair(pair)) continue;
       const key = isScalar(pair.key) ? pair.key.value : undefined;
       if (typeof key !== 'string') {
-        report(at, 'has a key that is no string: quote it');
+        report(at, 'has a key that is not a string: quote it');
         continue;
       }
       if (keys.has(key)) report([...at, key], 'has a name that an earlier member has, too');

@@ -127,7 +127,7 @@ export async function tryMutatedFlow(random: () => number): Promise<MutantEnd> {
     types.push(event.type);
     if (event.type !== 'failed') continue;
     if (event.message.includes(secret)) fault = 'an error has a text of a port';
-    if (!Object.hasOwn(flowErrors, event.code)) fault = `${event.code} is no code of a flow`;
+    if (!Object.hasOwn(flowErrors, event.code)) fault = `${event.code} is not a code of a flow`;
   }
   const count = (type: string): number => types.filter((one) => one === type).length;
   if (count('nodeStarted') !== count('nodeEnded')) fault = 'a node began and did not end';

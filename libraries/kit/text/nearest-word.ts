@@ -1,4 +1,4 @@
-/** Longest word that is compared: a longer one is no misspelt name, and comparing it costs time. */
+/** Longest word that is compared: a longer one is not a misspelt name, and comparing it costs time. */
 const longestWord = 64;
 
 /**

@@ -25,7 +25,7 @@ test.each([
   ['an object without managedFields', []],
   ['an entry without a name', [entry('', '2026-01-01T00:00:00Z')]],
   ['a name with a control character', [entry('a\u0007', '2026-01-01T00:00:00Z')]],
-  ['an entry that is no object', ['text', null]],
+  ['an entry that is not an object', ['text', null]],
 ])('no author is derived from %s', (_name, entries) => {
   expect(managerNote(read(...entries))).toEqual({});
 });

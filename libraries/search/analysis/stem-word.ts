@@ -10,7 +10,7 @@ const english = newStemmer('english');
 
 /** Words whose stems are kept; few texts have more distinct ones. Reaching it empties the cache. */
 const mostKept = 50_000;
-/** A longer word is no word of a language, and the time of stemming grows with the length. */
+/** A longer word is not a word of a language, and the time of stemming grows with the length. */
 const longestStemmed = 40;
 
 const stems = new Map<string, string>();

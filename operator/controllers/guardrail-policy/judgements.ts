@@ -90,7 +90,7 @@ export function createPolicyJudgements(options: JudgementsOptions): PolicyJudgem
     isRunning = false;
   }
 
-  /** A failed judgement is no refusal: a later pass over the policy requests it again. */
+  /** A failed judgement is not a refusal: a later pass over the policy requests it again. */
   async function askAgain(uid: string, name: string): Promise<void> {
     const count = failures.get(uid) ?? 0;
     failures.set(uid, count + 1);

@@ -106,7 +106,7 @@ describe('deciding the outcome of an operation on a binding', () => {
     expect(end(undefined)).toMatchObject({ kind: 'failed', code: 'superseded' });
   });
 
-  test('an operation on a restored model that contains its write stays in progress', () => {
+  test('an operation stays in progress when its model was restored with the write of that operation', () => {
     expect(end({ uid: 'another', generation: 1 })).toBeUndefined();
     expect(end({ generation: 4 })).toBeUndefined();
   });

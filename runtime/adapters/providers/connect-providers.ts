@@ -39,7 +39,8 @@ export function connectProviders(
         throw new BundleError('bundle_invalid', `provider ${providerNameOf(rule)} is missing`);
       const call = { dispatcher, endpoint: provider.endpoint, credential: credentialOf(provider) };
       if (rule.kind === 'external_pipeline') return createDetector(call);
-      if (provider.kind !== 'classifier') throw new BundleError('bundle_invalid', `${provider.name} is no classifier`);
+      if (provider.kind !== 'classifier')
+        throw new BundleError('bundle_invalid', `${provider.name} is not a classifier`);
       return createClassifier(call, { model: provider.model, instruction: rule.llmClassifier.instruction.text });
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),

@@ -6,7 +6,7 @@ import { utf8Length } from '../unicode/rune-set.ts';
 /** Code points from here on are folded as themselves, but for those that are not shown. */
 export const tableEnd = 0x20000;
 
-/** Entries of a table that are no code points. */
+/** Entries of a table that are not code points. */
 export const asRemoved = -1;
 export const asSpace = -2;
 export const asMark = -3;

@@ -22,7 +22,7 @@ describe('foldText', () => {
     ['a letter and its mark become one letter', ['compatibility'], 'e\u0301 и\u0306 е\u0308', 'é й е'],
     ['letters that look Latin become Latin', ['confusables'], 'bоmb ΒΟΜΒ', 'bomb BOMB'],
     ['accents are left out', ['confusables'], 'bómb bo\u0301\u0336mb', 'bomb bomb'],
-    ['the mark of й is no accent', ['confusables'], 'й и\u0306', 'й й'],
+    ['the mark of й is not an accent', ['confusables'], 'й и\u0306', 'й й'],
     ['a form that would be longer stays', ['compatibility'], 'ﷺ', 'ﷺ'],
   ])('%s', (_, kinds, text, expected) => {
     expect(folded(text, kinds)).toBe(expected);

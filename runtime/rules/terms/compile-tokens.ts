@@ -8,13 +8,13 @@ import { Vocabulary } from './token-vocabulary.ts';
 
 /**
  * Compiles terms for token match: a term matches where the text has the same code points (equality as in
- * compileLiterals) and the characters next to that place, if there are any, are no token characters. Token characters
+ * compileLiterals) and the characters next to that place, if there are any, are not token characters. Token characters
  * are letters, numbers, combining marks and the underscore. A term may hold several words and any punctuation; inside a
  * term only equality counts: `foo-bar` matches in `(foo-bar)` and not in `foo-bars`, `.net` matches in `use .net now`
  * and not in `asp.net`.
  *
  * The text is cut into pieces: runs of token characters, and every other character alone. Both ends of a match are
- * piece borders, so a term is a sequence of pieces. A piece that is no run carries in its symbol whether a run follows;
+ * piece borders, so a term is a sequence of pieces. A piece that is not a run carries in its symbol whether a run follows;
  * in a term the last one must not be followed by one.
  */
 export function compileTokens({ terms, caseSensitive }: TermList): TermMatcher {

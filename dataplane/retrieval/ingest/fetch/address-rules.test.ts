@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAddressRules, parseNetwork } from './address-rules.ts';
 
-const network = (text: string) => parseNetwork(text) ?? expect.fail(`${text} is no network`);
+const network = (text: string) => parseNetwork(text) ?? expect.fail(`${text} is not a network`);
 const open = createAddressRules([]);
 
 describe('addresses of the open internet', () => {

@@ -59,7 +59,7 @@ export function createHttpsFetch({ mayConnect, timeoutMs = 60_000, resolve = ofS
 
 function checkedUrl(uri: string): URL {
   const url = URL.parse(uri);
-  if (url?.protocol !== 'https:') throw refused('it is no https address');
+  if (url?.protocol !== 'https:') throw refused('it is not an https address');
   if (url.username !== '' || url.password !== '') throw refused('it holds a user or a password');
   return url;
 }

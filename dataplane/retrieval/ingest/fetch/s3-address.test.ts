@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { contentSources } from './content-sources.ts';
 import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';
 
-const address = (uri: string): S3Address => parseS3Address(uri) ?? expect.fail(`${uri} is no address`);
+const address = (uri: string): S3Address => parseS3Address(uri) ?? expect.fail(`${uri} is not an address`);
 
 describe('s3 addresses', () => {
   test.each([

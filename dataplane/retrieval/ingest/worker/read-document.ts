@@ -67,6 +67,6 @@ function parsed(bytes: Uint8Array, what: string): JsonValue {
     return parseStrict(bytes, { maxValues: mostValues });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new DocumentFault('malformed', `${what} is no JSON: ${error.fault} at byte ${error.offset}`);
+    throw new DocumentFault('malformed', `${what} is not JSON: ${error.fault} at byte ${error.offset}`);
   }
 }

@@ -15,7 +15,7 @@ export class RegionMemory {
   /** Addresses of unused regions, by the logarithm of their size. */
   readonly #free: readonly number[][] = Array.from({ length: 32 }, () => []);
   #page = 0;
-  // Address 0 is no region.
+  // Address 0 is not a region.
   #next = smallestRegion;
   #numbers = firstPage;
 

@@ -149,7 +149,7 @@ export function openOpenSearchIndex({
   };
 }
 
-/** Another process has written the mark, and its refresh is still under way. A missing index is no error: a later query creates it. */
+/** Another process has written the mark, and its refresh is still under way. A missing index is not an error: a later query creates it. */
 async function showWritten(target: WriteTarget): Promise<void> {
   try {
     await refreshIndex(target);
