@@ -1,0 +1,132 @@
+import type { CommittedChanges, IndexEntry, PartitionSource } from '../../ports.ts';
+import { SearchUnavailableError } from '../../search-error.ts';
+import type { Turns } from '../embedded/turns.ts';
+import { rowsOfSegment } from './segment-layout.ts';
+import { SegmentSet } from './segment-set.ts';
+
+/** A segment as it is stored, and the rows of it that ended since. */
+export type StoredSegment = { readonly bytes: Buffer; readonly ended: readonly number[] };
+
+/** A source of partitions that also stores them packed. */
+export type PackedSource = PartitionSource & {
+  /**
+   * The stored segments of a partition and the number of the change up to which they reflect every change, read in one
+   * snapshot; undefined if it has none.
+   */
+  segments(
+    partition: string,
+  ): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined>;
+};
+
+type Parts = { readonly source: PackedSource; readonly turns: Turns };
+
+/** Ended rows that are tolerated beside the live ones: at least this many, and at most a third of all. */
+const fewDead = 1_000;
+/** Segments of later changes that are tolerated. */
+const fewSealed = 16;
+
+/** A partition in memory, which follows its source. */
+export class PackedPartition {
+  readonly name: string;
+  readonly set: SegmentSet;
+  /** The partition reflects every change up to this number. */
+  appliedThrough = 0n;
+  /** Whether new queries load the partition again, as its changes are no longer known. */
+  isRetired = false;
+  readonly #parts: Parts;
+  #following: Promise<void> | undefined;
+
+  private constructor(name: string, parts: Parts, set: SegmentSet) {
+    this.name = name;
+    this.set = set;
+    this.#parts = parts;
+  }
+
+  /**
+   * Reads a partition: its segments, or its entries if there are none, and the changes since.
+   * @throws SearchUnavailableError if it does not exist; whatever the source or `check`, called after each part, throws
+   */
+  static async load(name: string, parts: Parts, check: (bytes: number) => void): Promise<PackedPartition> {
+    const stored = await parts.source.segments(name);
+    const opened = stored && openSegments(stored.segments);
+    const partition = new PackedPartition(name, parts, opened ?? new SegmentSet());
+    if (stored === undefined || opened === undefined) await partition.#loadEntries(check);
+    else {
+      partition.appliedThrough = stored.upTo;
+      check(partition.set.bytes);
+    }
+    await partition.follow();
+    check(partition.set.bytes);
+    // A deletion came between the segments and the changes since.
+    if (partition.isRetired) throw new SearchUnavailableError('behind');
+    return partition;
+  }
+
+  /** Whether loading the partition again is worth its cost. */
+  get isWorn(): boolean {
+    return this.set.sealed > fewSealed || this.set.dead > Math.max(fewDead, this.set.live / 2);
+  }
+
+  /**
+   * Applies the changes that were committed since; calls at the same time share one reading. If they are forgotten the
+   * partition is retired.
+   */
+  follow(): Promise<void> {
+    this.#following ??= this.#readChanges().finally(() => {
+      this.#following = undefined;
+    });
+    return this.#following;
+  }
+
+  async #loadEntries(check: (bytes: number) => void): Promise<void> {
+    const found = await this.#parts.source.load(this.name);
+    if (found === undefined) throw new SearchUnavailableError('absent');
+    this.appliedThrough = found.upTo;
+    let waiting: IndexEntry[] = [];
+    for await (const page of found.entries) {
+      waiting.push(...page);
+      while (waiting.length >= rowsOfSegment) {
+        this.set.addEntries(waiting.slice(0, rowsOfSegment));
+        waiting = waiting.slice(rowsOfSegment);
+        check(this.set.bytes);
+        if (this.#parts.turns.isOver()) await this.#parts.turns.next();
+      }
+    }
+    this.set.addEntries(waiting);
+    check(this.set.bytes);
+  }
+
+  async #readChanges(): Promise<void> {
+    let found: CommittedChanges | undefined;
+    do {
+      found = await this.#parts.source.changesAfter(this.name, this.appliedThrough);
+      if (found?.kind !== 'changes') {
+        this.isRetired = true;
+        if (found === undefined) throw new SearchUnavailableError('absent');
+        return;
+      }
+      try {
+        for (const change of found.changes) {
+          this.set.apply(change);
+          if (this.#parts.turns.isOver()) await this.#parts.turns.next();
+        }
+      } catch (error) {
+        // A part of the changes is applied: the next query loads the partition again.
+        this.isRetired = true;
+        throw error;
+      }
+      this.appliedThrough = found.upTo;
+    } while (found.more);
+  }
+}
+
+/** Undefined if a segment has the layout of another release: the entries are read instead. */
+function openSegments(segments: readonly StoredSegment[]): SegmentSet | undefined {
+  const set = new SegmentSet();
+  try {
+    for (const { bytes, ended } of segments) set.addSegment(bytes, ended);
+    return set;
+  } catch {
+    return undefined;
+  }
+}
