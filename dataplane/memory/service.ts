@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
+import { startWorkLoop } from '#kit/concurrency/work-loop';
 import { serveProbes } from '#kit/http/serve-probes';
 import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
@@ -11,7 +12,7 @@ import type { Models } from '#models/ports';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { keepSubscribed } from '#queue/keep-subscribed';
 import type { HintQueue } from '#queue/ports';
-import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import { analyse } from '#search/analysis/analyse';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { acceptTokenScheme } from './compatibility/accept-token-scheme.ts';
@@ -30,6 +31,7 @@ import { createMemoryMetrics, type MemoryMetrics } from './monitoring/metrics.ts
 import { readEventBacklog } from './monitoring/read-backlog.ts';
 import { forgetErased } from './people/forget-erased.ts';
 import { memorySource } from './search/memory-source.ts';
+import { packMemories } from './search/pack-memories.ts';
 
 /** Milliseconds. */
 type MemoryTimes = {
@@ -94,7 +96,7 @@ export async function createMemoryService(
     config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
   if (profile() === undefined) logger.warn('no_embedding_profile', {});
   const source = memorySource(database, () => profile()?.id);
-  const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
+  const index = parts.use(openPackedIndex({ source, mostBytes: config.indexBytes }));
   const publish = (topic: string): void => {
     queue.publish(topic).catch((error) => logger.warn('memory_hint_lost', { failure: describeFailure(error) }));
   };
@@ -179,6 +181,7 @@ function startWorker(
       failUndelivered: () => failUndelivered(memory.database.sql),
     }),
   );
+  parts.use(startWorkLoop(async () => (await packOnce()) !== undefined, { pollMs: times.maintainMs }));
   parts.use(
     keepSubscribed(queue, eventsTopic, {
       onHint: worker.wake,
@@ -187,4 +190,13 @@ function startWorker(
     }),
   );
   return parts;
+
+  async function packOnce(): Promise<unknown> {
+    try {
+      return await packMemories(memory.database, memory.profile()?.id);
+    } catch (error) {
+      logger.warn('memory_packing_failed', { failure: describeFailure(error) });
+      return undefined;
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { analyse } from '#search/analysis/analyse';
 import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { hashOf, samenessOf } from '../../dataplane/memory/extraction/sameness.ts';
+import { packMemories } from '../../dataplane/memory/search/pack-memories.ts';
 import { wordVector } from '../../dataplane/memory/testing/hashed-words.ts';
 import { randomFrom } from '../support/random-from.ts';
 
@@ -56,13 +57,21 @@ export async function fillMemories(database: Database, size: StoreSize): Promise
   const keys = names.map((name) => JSON.stringify([tenantIssuer(scaleTenant), name]));
   await sql`
     insert into memory.people (tenant, user_key, change_no)
-    select ${scaleTenant}, key, 1 from unnest(${sql.array(keys)}::text[]) as key`;
+    select ${scaleTenant}, key, case when key like '%"other-%' then ${size.memoriesOfOther}::bigint else ${size.memories}::bigint end from unnest(${sql.array(keys)}::text[]) as key`;
   await using patient = database.alone({ statementTimeoutMs: 600_000 });
   for (let from = 0; from < size.memories; from += batch) {
     const rows = Array.from({ length: Math.min(batch, size.memories - from) }, (_, at) => rowOf(from + at, size));
     await insertRows(patient, JSON.stringify(rows), size);
   }
   await patient.sql`vacuum analyze memory.memories`;
+  await packAll(patient);
+}
+
+/** Packs the memories as a worker does while they are written. */
+async function packAll(database: Database): Promise<void> {
+  await database.sql`insert into memory.packing select person from memory.people where change_no >= 256`;
+  while ((await packMemories(database, scaleProfile)) !== undefined);
+  await database.sql`vacuum analyze memory.segments`;
 }
 
 function rowOf(n: number, { dimension }: StoreSize): object {
@@ -89,7 +98,7 @@ async function insertRows({ sql }: Database, rows: string, { memoriesOfOther }: 
       tokens, terms, vector, profile_id, change_no)
     select gen_random_uuid(), p.person, 'agent-' || r.n % 3, r.text, r.hash, r.sameness, 'user', array['kind-' || r.n % 5],
       json_build_object('owner', p.user_key::json ->> 1), json_build_object('event_id', gen_random_uuid(), 'message', 0,
-        'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${scaleProfile}, 1
+        'start', 0, 'end', length(r.text), 'said_at', now()), r.tokens, r.terms, decode(r.vector, 'base64'), ${scaleProfile}, r.n + 1
     from json_to_recordset(${rows}::text::json) as r (n integer, text text, hash text, sameness text, tokens integer,
       terms text, vector text)
     join memory.people p on r.n < ${memoriesOfOther} or p.user_key not like '%"other-%'

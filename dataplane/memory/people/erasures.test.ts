@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
-import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { memorySource } from '../search/memory-source.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
@@ -28,13 +28,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
 
   test('an erasure reaches the other replicas as a hint, and a replica then forgets the erased person only', async () => {
     const { database } = memory.database;
-    await using index = openEmbeddedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
+    await using index = openPackedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
     await using queue = createPostgresQueue(database);
     const people: string[] = [];
     for (const user of ['gone', 'kept']) {
       await memory.say({ user }, 'I like tea.');
       people.push(await personOf(user));
-      await index.preload(people.at(-1) ?? '', AbortSignal.timeout(10_000));
+      await index.candidates({
+        ...{ partition: people.at(-1) ?? '', reflects: 0n, labels: 'every', legs: [], window: 1 },
+      });
     }
     expect(index.loaded().toSorted()).toEqual(people.toSorted());
     const hinted = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Sql, TransactionSql } from '#sql/connect';
+import { changesOfPacking } from '../search/pack-memories.ts';
 
 /** A person about whom the service stores data. */
 export type Person = {
@@ -46,5 +47,8 @@ export async function lockPersonOf(sql: TransactionSql, caller: PersonName): Pro
 export async function beginChange(sql: TransactionSql, person: string): Promise<string | undefined> {
   const [row] = await sql<{ change_no: string }[]>`
     update memory.people set change_no = change_no + 1 where person = ${person} returning change_no`;
+  if (row !== undefined && BigInt(row.change_no) % changesOfPacking === 0n) {
+    await sql`insert into memory.packing (person) values (${person}) on conflict do nothing`;
+  }
   return row?.change_no;
 }

@@ -1,38 +1,17 @@
-import type { AttributeValue, IndexEntry, PartitionSource } from '#search/ports';
+import type { PackedSource, StoredSegment } from '#search/adapters/packed/packed-partition';
 import { readPartitions } from '#search/read-partitions';
 import type { Database } from '#sql/connect';
+import { type EntryRow, entryColumns, entryOf } from './memory-entry.ts';
 
 const pageSize = 1_000;
 const groupsAtOnce = 200;
 
-type EntryRow = {
-  readonly memory_id: string;
-  readonly version: number;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly role: string;
-  readonly categories: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly terms: string;
-  readonly created: number;
-  readonly updated: number;
-  /** Base64; empty without a vector of the current profile. */
-  readonly vector: string;
-};
-
-/** Limits of the values that filters compare; values beyond them stay in the metadata. */
-const attributeLimits = { attributes: 64, values: 64, valueLength: 1_024, depth: 5 } as const;
-
 /**
- * The memories of a person, from which the embedded index is built and which it follows. The name of a partition is the
- * number of the person.
+ * The memories of a person, from which the index is built and which it follows. The name of a partition is the number of
+ * the person.
  */
-export function memorySource({ sql }: Database, profileId: () => string | undefined): PartitionSource {
-  const columns = (id: string | undefined) => sql`
-    memory_id, version, agent_id, run_id, role, categories, metadata, terms,
-    extract(epoch from created_at)::float8 * 1000 as created, extract(epoch from updated_at)::float8 * 1000 as updated,
-    coalesce(encode(case when profile_id = ${id ?? null}::text then vector end, 'base64'), '') as vector`;
-  return readPartitions<string>(
+export function memorySource({ sql }: Database, profileId: () => string | undefined): PackedSource {
+  const entries = readPartitions<string>(
     {
       async numbers(partition) {
         const [row] = await sql<{ change_no: string; forgotten_through: string }[]>`
@@ -41,7 +20,7 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
       },
       async page(partition, after, size) {
         const rows = await sql<EntryRow[]>`
-          select ${columns(profileId())} from memory.memories
+          select ${entryColumns(sql, profileId())} from memory.memories
           where person = ${partition} and deleted_at is null
             and memory_id > ${after ?? '00000000-0000-0000-0000-000000000000'}
           order by memory_id limit ${size}`;
@@ -57,96 +36,34 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
       },
       async entriesOf(partition, groups) {
         const rows = await sql<EntryRow[]>`
-          select ${columns(profileId())} from memory.memories
+          select ${entryColumns(sql, profileId())} from memory.memories
           where person = ${partition} and deleted_at is null and memory_id = any(${sql.array([...groups])}::uuid[])`;
         return rows.map(entryOf);
       },
     },
     { pageSize, groupsAtOnce },
   );
+  return { ...entries, segments: (person) => readSegments(sql, person, profileId()) };
 }
 
-/** The id of an index entry; it changes with every later text or vector of the memory. */
-export function entryId(memoryId: string, version: number): string {
-  return `${memoryId}/${version}`;
-}
+type SegmentRow = {
+  readonly packed_through: string;
+  readonly profile_id: string | null;
+  readonly ended: readonly number[];
+  readonly data: string;
+};
 
-export function memoryIdOf(entry: string): string {
-  return entry.slice(0, entry.indexOf('/'));
-}
-
-/** Prefix of the lower-case forms that `icontains` compares. */
-export const lowerPrefix = 'lower:';
-
-function entryOf(row: EntryRow): IndexEntry {
-  return {
-    id: entryId(row.memory_id, row.version),
-    group: row.memory_id,
-    labels: [],
-    attributes: attributesOf(row),
-    terms: row.terms === '' ? [] : row.terms.split(' '),
-    ...(row.vector === '' ? {} : { vector: vectorOf(row.vector) }),
-  };
-}
-
-/**
- * The attributes that filters compare: scope, role, categories, times in milliseconds, metadata by paths, and which of
- * them are present.
- */
-function attributesOf(row: EntryRow): IndexEntry['attributes'] {
-  const { agent_id, run_id, role, categories, created, updated } = row;
-  const attributes: Record<string, AttributeValue | readonly AttributeValue[]> = {
-    role,
-    categories,
-    created_at: Math.floor(created),
-    updated_at: Math.floor(updated),
-  };
-  if (agent_id !== null) attributes['agent_id'] = agent_id;
-  if (run_id !== null) attributes['run_id'] = run_id;
-  addObject(attributes, 'metadata', row.metadata, 1);
-  const present = Object.keys(attributes);
-  for (const path of present) {
-    const lower = lowerOf(attributes[path]);
-    if (lower !== undefined) attributes[`${lowerPrefix}${path}`] = lower;
-  }
-  attributes['present'] = present;
-  return attributes;
-}
-
-function lowerOf(
-  value: AttributeValue | readonly AttributeValue[] | undefined,
-): string | readonly string[] | undefined {
-  if (typeof value === 'string') return value.toLowerCase();
-  if (!Array.isArray(value)) return undefined;
-  return value.filter((one) => typeof one === 'string').map((one: string) => one.toLowerCase());
-}
-
-function addObject(
-  into: Record<string, AttributeValue | readonly AttributeValue[]>,
-  path: string,
-  object: Readonly<Record<string, unknown>>,
-  depth: number,
-): void {
-  for (const [key, value] of Object.entries(object)) {
-    if (Object.keys(into).length >= attributeLimits.attributes) return;
-    const place = `${path}.${key}`;
-    if (isComparable(value)) into[place] = value;
-    else if (Array.isArray(value)) into[place] = value.filter(isComparable).slice(0, attributeLimits.values);
-    else if (typeof value === 'object' && value !== null && depth < attributeLimits.depth) {
-      addObject(into, place, value as Record<string, unknown>, depth + 1);
-    }
-  }
-}
-
-function isComparable(value: unknown): value is AttributeValue {
-  if (typeof value === 'string') return value.length <= attributeLimits.valueLength;
-  return typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** Copies the bytes, because 32-bit numbers require an aligned offset. */
-function vectorOf(base64: string): Float32Array {
-  const bytes = Buffer.from(base64, 'base64');
-  const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);
-  new Uint8Array(vector.buffer).set(bytes);
-  return vector;
+/** The segments of a person in one snapshot; undefined if there are none, or some of another profile. */
+async function readSegments(
+  sql: Database['sql'],
+  person: string,
+  profileId: string | undefined,
+): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined> {
+  const rows = await sql<SegmentRow[]>`
+    select p.packed_through, s.profile_id, s.ended, encode(s.data, 'base64') as data
+    from memory.people p join memory.segments s using (person) where p.person = ${person}`;
+  const [first] = rows;
+  if (first === undefined || rows.some(({ profile_id }) => profile_id !== (profileId ?? null))) return undefined;
+  const segments = rows.map(({ ended, data }) => ({ bytes: Buffer.from(data, 'base64'), ended }));
+  return { upTo: BigInt(first.packed_through), segments };
 }

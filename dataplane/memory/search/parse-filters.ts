@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AttributeCondition } from '#search/condition';
 import type { AttributeValue } from '#search/ports';
-import { lowerPrefix } from './memory-source.ts';
+import { lowerPrefix } from './memory-entry.ts';
 
 /** Limits of filters that a client sends. */
 const filterLimits = { depth: 8, parts: 128, values: 1_000, valueLength: 1_024, pathLength: 256 } as const;

@@ -8,7 +8,7 @@ import type { Database } from '#sql/connect';
 import { isLive, type MemoryRow, memoryColumns } from '../facts/memory-row.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { Person } from '../people/person.ts';
-import { entryId, memoryIdOf } from './memory-source.ts';
+import { entryId, memoryIdOf } from './memory-entry.ts';
 
 export type MemorySearchPorts = TextPorts & { readonly database: Database; readonly index: SearchIndex };
 
@@ -73,11 +73,7 @@ async function searchOnce(
   legs: readonly NamedLeg[],
 ): Promise<FoundMemories | undefined> {
   const { person, request, condition, call } = search;
-  const [count] = await ports.database.sql<{ live: number }[]>`
-    select count(*)::int as live from memory.memories where person = ${person.person} and deleted_at is null`;
-  const whole = Math.max(1, count?.live ?? 0);
-  const most = Math.max(50, 4 * request.top_k);
-  for (let window = Math.min(most, whole); ; window = Math.min(window * windowGrowth, whole)) {
+  for (let window = Math.max(50, 4 * request.top_k); ; window *= windowGrowth) {
     const rankings = await ports.index.candidates(
       {
         partition: person.person,
@@ -93,7 +89,7 @@ async function searchOnce(
     const scores = scoresOf(legs, rankings);
     const taken = await takeFitting(ports, search, fused, scores, legs.length);
     if (taken.dropped > 0 && (await hasChanged(ports, person))) return undefined;
-    const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
+    const isExhausted = rankings.every((ranking) => ranking.length < window);
     if (taken.results.length >= request.top_k || isExhausted) return taken;
   }
 }

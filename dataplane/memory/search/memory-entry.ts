@@ -1,0 +1,114 @@
+import type { AttributeValue, IndexEntry } from '#search/ports';
+import type { Sql, TransactionSql } from '#sql/connect';
+
+/** A memory as the statements that build the index select it. */
+export type EntryRow = {
+  readonly memory_id: string;
+  readonly version: number;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
+  readonly role: string;
+  readonly categories: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly terms: string;
+  readonly created: number;
+  readonly updated: number;
+  /** Base64; empty without a vector of the current profile. */
+  readonly vector: string;
+};
+
+/** The columns of an EntryRow; vectors of another profile than this one are left out. */
+export function entryColumns(sql: Sql | TransactionSql, profileId: string | undefined) {
+  return sql`
+    memory_id, version, agent_id, run_id, role, categories, metadata, terms,
+    extract(epoch from created_at)::float8 * 1000 as created, extract(epoch from updated_at)::float8 * 1000 as updated,
+    coalesce(encode(case when profile_id = ${profileId ?? null}::text then vector end, 'base64'), '') as vector`;
+}
+
+/** Limits of the values that filters compare; values beyond them stay in the metadata. */
+const attributeLimits = { attributes: 64, values: 64, valueLength: 1_024, depth: 5 } as const;
+
+/** The id of an index entry; it changes with every later text or vector of the memory. */
+export function entryId(memoryId: string, version: number): string {
+  return `${memoryId}/${version}`;
+}
+
+export function memoryIdOf(entry: string): string {
+  return entry.slice(0, entry.indexOf('/'));
+}
+
+/** Prefix of the lower-case forms that `icontains` compares. */
+export const lowerPrefix = 'lower:';
+
+export function entryOf(row: EntryRow): IndexEntry {
+  return {
+    id: entryId(row.memory_id, row.version),
+    group: row.memory_id,
+    labels: [],
+    attributes: attributesOf(row),
+    terms: row.terms === '' ? [] : row.terms.split(' '),
+    ...(row.vector === '' ? {} : { vector: vectorOf(row.vector) }),
+  };
+}
+
+/**
+ * The attributes that filters compare: scope, role, categories, times in milliseconds, metadata by paths, and which of
+ * them are present.
+ */
+function attributesOf(row: EntryRow): IndexEntry['attributes'] {
+  const { agent_id, run_id, role, categories, created, updated } = row;
+  const attributes: Record<string, AttributeValue | readonly AttributeValue[]> = {
+    role,
+    categories,
+    created_at: Math.floor(created),
+    updated_at: Math.floor(updated),
+  };
+  if (agent_id !== null) attributes['agent_id'] = agent_id;
+  if (run_id !== null) attributes['run_id'] = run_id;
+  addObject(attributes, 'metadata', row.metadata, 1);
+  const present = Object.keys(attributes);
+  for (const path of present) {
+    const lower = lowerOf(attributes[path]);
+    if (lower !== undefined) attributes[`${lowerPrefix}${path}`] = lower;
+  }
+  attributes['present'] = present;
+  return attributes;
+}
+
+function lowerOf(
+  value: AttributeValue | readonly AttributeValue[] | undefined,
+): string | readonly string[] | undefined {
+  if (typeof value === 'string') return value.toLowerCase();
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((one) => typeof one === 'string').map((one: string) => one.toLowerCase());
+}
+
+function addObject(
+  into: Record<string, AttributeValue | readonly AttributeValue[]>,
+  path: string,
+  object: Readonly<Record<string, unknown>>,
+  depth: number,
+): void {
+  for (const [key, value] of Object.entries(object)) {
+    if (Object.keys(into).length >= attributeLimits.attributes) return;
+    const place = `${path}.${key}`;
+    if (isComparable(value)) into[place] = value;
+    else if (Array.isArray(value)) into[place] = value.filter(isComparable).slice(0, attributeLimits.values);
+    else if (typeof value === 'object' && value !== null && depth < attributeLimits.depth) {
+      addObject(into, place, value as Record<string, unknown>, depth + 1);
+    }
+  }
+}
+
+function isComparable(value: unknown): value is AttributeValue {
+  if (typeof value === 'string') return value.length <= attributeLimits.valueLength;
+  return typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Copies the bytes, because 32-bit numbers require an aligned offset. */
+function vectorOf(base64: string): Float32Array {
+  const bytes = Buffer.from(base64, 'base64');
+  const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);
+  new Uint8Array(vector.buffer).set(bytes);
+  return vector;
+}

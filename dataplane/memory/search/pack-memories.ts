@@ -1,0 +1,143 @@
+import { packSegment } from '#search/adapters/packed/pack-segment';
+import { PackedSegment } from '#search/adapters/packed/packed-segment';
+import { type OpenedSegment, planRepack, smallSegment } from '#search/adapters/packed/plan-repack';
+import { rowsOfSegment } from '#search/adapters/packed/segment-layout';
+import type { IndexEntry } from '#search/ports';
+import type { Database, TransactionSql } from '#sql/connect';
+import { type EntryRow, entryColumns, entryOf } from './memory-entry.ts';
+
+/** Changes of a person after which the memories are packed. */
+export const changesOfPacking = 256n;
+/** Changed memories that one packing takes. */
+const changesAtOnce = rowsOfSegment;
+
+type Packed = { readonly person: string; readonly segments: number };
+type Waiting = {
+  readonly person: string;
+  readonly change_no: string;
+  readonly packed_through: string;
+  readonly forgotten_through: string;
+};
+type ChangedRow = EntryRow & { readonly change_no: string; readonly is_deleted: boolean };
+
+/**
+ * Packs changed memories of one waiting person into segments, from which a first search reads all of them at once. The
+ * person is locked for the last write only, and nothing is written if memories were removed meanwhile.
+ * @returns undefined if no person waits
+ */
+export async function packMemories(
+  { sql: database }: Database,
+  profileId: string | undefined,
+): Promise<Packed | undefined> {
+  return database.begin(async (sql) => {
+    const [waiting] = await sql<Waiting[]>`
+      select w.person, p.change_no, p.packed_through, p.forgotten_through
+      from memory.packing w join memory.people p using (person) order by w.person limit 1 for update of w skip locked`;
+    if (waiting === undefined) return undefined;
+    const { person } = waiting;
+    const isOther = await hasOtherProfile(sql, person, profileId);
+    const after = isOther ? '0' : waiting.packed_through;
+    const changed = await changedRows(sql, person, { after, profileId });
+    const isLast = changed.length < changesAtOnce;
+    const upTo = isLast ? waiting.change_no : (changed.at(-1) as ChangedRow).change_no;
+    const stored = isOther ? [] : await storedSegments(sql, person, changed.some(mayBeStored));
+    const plan = planRepack(
+      stored,
+      changed.map(({ memory_id }) => memory_id),
+    );
+    const kept = await unchangedEntries(sql, person, { groups: plan.groups, upTo, profileId });
+    const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(entryOf)];
+    const [begun] = await sql`
+      update memory.people set packed_through = ${upTo} where person = ${person}
+        and packed_through = ${waiting.packed_through} and forgotten_through = ${waiting.forgotten_through}
+      returning person`;
+    // The next run begins with what is there then.
+    if (begun === undefined) return { person, segments: 0 };
+    if (isOther) await sql`delete from memory.segments where person = ${person}`;
+    await sql`
+      delete from memory.segments where person = ${person} and segment = any(${sql.array([...plan.replaced], 23)}::int[])`;
+    for (const [number, ended] of plan.ended) {
+      await sql`
+        update memory.segments set ended = ${sql.array([...ended], 23)}::int[]
+        where person = ${person} and segment = ${number}`;
+    }
+    const segments = await insertSegments(sql, person, { entries, profileId });
+    if (BigInt(waiting.change_no) - BigInt(upTo) < changesOfPacking) {
+      await sql`delete from memory.packing where person = ${person}`;
+    }
+    return { person, segments };
+  });
+}
+
+/** A new memory is in no segment yet. */
+function mayBeStored({ version, is_deleted }: ChangedRow): boolean {
+  return version > 1 || is_deleted;
+}
+
+async function hasOtherProfile(sql: TransactionSql, person: string, profileId: string | undefined): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from memory.segments
+    where person = ${person} and profile_id is distinct from ${profileId ?? null}::text limit 1`;
+  return row !== undefined;
+}
+
+async function changedRows(
+  sql: TransactionSql,
+  person: string,
+  { after, profileId }: { readonly after: string; readonly profileId: string | undefined },
+): Promise<readonly ChangedRow[]> {
+  return sql<ChangedRow[]>`
+    select ${entryColumns(sql, profileId)}, change_no, deleted_at is not null as is_deleted from memory.memories
+    where person = ${person} and change_no > ${after}::bigint
+    order by change_no fetch first ${changesAtOnce} rows with ties`;
+}
+
+/** The entries of groups as they are, without those that changed later: they are among the changes after `upTo`. */
+async function unchangedEntries(
+  sql: TransactionSql,
+  person: string,
+  {
+    groups,
+    upTo,
+    profileId,
+  }: { readonly groups: readonly string[]; readonly upTo: string; readonly profileId: string | undefined },
+): Promise<readonly IndexEntry[]> {
+  if (groups.length === 0) return [];
+  const rows = await sql<EntryRow[]>`
+    select ${entryColumns(sql, profileId)} from memory.memories
+    where person = ${person} and deleted_at is null and change_no <= ${upTo}::bigint
+      and memory_id = any(${sql.array([...groups])}::uuid[])`;
+  return rows.map(entryOf);
+}
+
+type SegmentRow = { readonly segment: number; readonly ended: readonly number[]; readonly data: string };
+
+/** The small segments, which are packed again; all of them if changed memories may be in any. */
+async function storedSegments(sql: TransactionSql, person: string, all: boolean): Promise<readonly OpenedSegment[]> {
+  const rows = await sql<SegmentRow[]>`
+    select segment, ended, encode(data, 'base64') as data from memory.segments
+    where person = ${person} and (${all} or rows - cardinality(ended) < ${smallSegment})`;
+  return rows.map(({ segment, ended, data }) => ({
+    number: segment,
+    segment: new PackedSegment(Buffer.from(data, 'base64')),
+    ended,
+  }));
+}
+
+async function insertSegments(
+  sql: TransactionSql,
+  person: string,
+  { entries, profileId }: { readonly entries: readonly IndexEntry[]; readonly profileId: string | undefined },
+): Promise<number> {
+  let inserted = 0;
+  for (let from = 0; from < entries.length; from += rowsOfSegment) {
+    const part = entries.slice(from, from + rowsOfSegment);
+    await sql`
+      insert into memory.segments (person, segment, profile_id, rows, data)
+      select ${person}, coalesce(max(segment), 0) + 1, ${profileId ?? null}, ${part.length},
+        decode(${packSegment(part).toString('base64')}, 'base64')
+      from memory.segments where person = ${person}`;
+    inserted += 1;
+  }
+  return inserted;
+}
