@@ -1,6 +1,6 @@
 import type { Database } from '#sql/connect';
 import { beginChange } from '../people/person.ts';
-import { changesOfPacking } from '../search/pack-memories.ts';
+import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { isLive } from './memory-row.ts';
 import { inScope } from './scope-condition.ts';
 
@@ -30,10 +30,9 @@ export async function deleteScope(
     // Followers cannot read removed rows: they load the memories of this person again.
     await sql`update memory.people set forgotten_through = ${changeNo}, packed_through = 0 where person = ${person}`;
     await sql`delete from memory.segments where person = ${person}`;
-    await sql`
-      insert into memory.packing (person)
-      select person from memory.memories where person = ${person} group by person having count(*) >= ${String(changesOfPacking)}::int
-      on conflict do nothing`;
+    const [many] = await sql`
+      select 1 from memory.memories where person = ${person} having count(*) >= ${String(changesOfPacking)}::int`;
+    if (many !== undefined) await waitForPacking(sql, person);
     const counts = { deleted: live.length, cancelled: cancelled.length };
     await sql`
       insert into memory.deletions (confirmation_id, person, deleted_count, cancelled_events)

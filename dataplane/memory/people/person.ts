@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Sql, TransactionSql } from '#sql/connect';
-import { changesOfPacking } from '../search/pack-memories.ts';
+import { changesOfPacking, waitForPacking } from './wait-for-packing.ts';
 
 /** A person about whom the service stores data. */
 export type Person = {
@@ -48,7 +48,7 @@ export async function beginChange(sql: TransactionSql, person: string): Promise<
   const [row] = await sql<{ change_no: string }[]>`
     update memory.people set change_no = change_no + 1 where person = ${person} returning change_no`;
   if (row !== undefined && BigInt(row.change_no) % changesOfPacking === 0n) {
-    await sql`insert into memory.packing (person) values (${person}) on conflict do nothing`;
+    await waitForPacking(sql, person);
   }
   return row?.change_no;
 }

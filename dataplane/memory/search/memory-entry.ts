@@ -40,7 +40,7 @@ export function memoryIdOf(entry: string): string {
 /** Prefix of the lower-case forms that `icontains` compares. */
 export const lowerPrefix = 'lower:';
 
-export function entryOf(row: EntryRow): IndexEntry {
+export function memoryEntryOf(row: EntryRow): IndexEntry {
   return {
     id: entryId(row.memory_id, row.version),
     group: row.memory_id,

@@ -1,7 +1,7 @@
 import type { PackedSource, StoredSegment } from '#search/adapters/packed/packed-partition';
 import { readPartitions } from '#search/read-partitions';
 import type { Database } from '#sql/connect';
-import { type EntryRow, entryColumns, entryOf } from './memory-entry.ts';
+import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
 
 const pageSize = 1_000;
 const groupsAtOnce = 200;
@@ -25,7 +25,7 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
             and memory_id > ${after ?? '00000000-0000-0000-0000-000000000000'}
           order by memory_id limit ${size}`;
         const last = rows.at(-1);
-        return { entries: rows.map(entryOf), next: rows.length < size ? undefined : last?.memory_id };
+        return { entries: rows.map(memoryEntryOf), next: rows.length < size ? undefined : last?.memory_id };
       },
       async changedGroups(partition, after, size) {
         const rows = await sql<{ memory_id: string; change_no: string }[]>`
@@ -38,7 +38,7 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
         const rows = await sql<EntryRow[]>`
           select ${entryColumns(sql, profileId())} from memory.memories
           where person = ${partition} and deleted_at is null and memory_id = any(${sql.array([...groups])}::uuid[])`;
-        return rows.map(entryOf);
+        return rows.map(memoryEntryOf);
       },
     },
     { pageSize, groupsAtOnce },
@@ -53,7 +53,10 @@ type SegmentRow = {
   readonly data: string;
 };
 
-/** The segments of a person in one snapshot; undefined if there are none, or some of another profile. */
+/**
+ * The segments of a person in one snapshot; undefined if there are none, or some of another profile, or if memories were
+ * removed that the changes after the segments do not show.
+ */
 async function readSegments(
   sql: Database['sql'],
   person: string,
@@ -61,7 +64,8 @@ async function readSegments(
 ): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined> {
   const rows = await sql<SegmentRow[]>`
     select p.packed_through, s.profile_id, s.ended, encode(s.data, 'base64') as data
-    from memory.people p join memory.segments s using (person) where p.person = ${person}`;
+    from memory.people p join memory.segments s using (person)
+    where p.person = ${person} and p.packed_through >= p.forgotten_through`;
   const [first] = rows;
   if (first === undefined || rows.some(({ profile_id }) => profile_id !== (profileId ?? null))) return undefined;
   const segments = rows.map(({ ended, data }) => ({ bytes: Buffer.from(data, 'base64'), ended }));

@@ -138,6 +138,17 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(row).toEqual({ profile_id: 'profile' });
   });
 
+  test('segments that end before a removal are not read', async () => {
+    const store: Store = { person: await newPerson(), random: randomFrom(5), profileId: 'four', ids: [] };
+    for (let round = 0; round < 5; round += 1) await change(store, 10);
+    await wait(store.person);
+    await packMemories(database, 'four');
+    await database.sql`
+      update memory.people set change_no = change_no + 1, forgotten_through = change_no + 1 where person = ${store.person}`;
+    await database.sql`delete from memory.memories where person = ${store.person} and agent_id = 'agent-1'`;
+    expect(await compare(store)).toBeGreaterThan(0);
+  });
+
   test('every 256th change makes a person wait for packing, which leaves the queue when it is done', async () => {
     const person = await newPerson();
     await database.sql`update memory.people set change_no = 254 where person = ${person}`;

@@ -4,10 +4,9 @@ import { type OpenedSegment, planRepack, smallSegment } from '#search/adapters/p
 import { rowsOfSegment } from '#search/adapters/packed/segment-layout';
 import type { IndexEntry } from '#search/ports';
 import type { Database, TransactionSql } from '#sql/connect';
-import { type EntryRow, entryColumns, entryOf } from './memory-entry.ts';
+import { changesOfPacking } from '../people/wait-for-packing.ts';
+import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
 
-/** Changes of a person after which the memories are packed. */
-export const changesOfPacking = 256n;
 /** Changed memories that one packing takes. */
 const changesAtOnce = rowsOfSegment;
 
@@ -46,7 +45,7 @@ export async function packMemories(
       changed.map(({ memory_id }) => memory_id),
     );
     const kept = await unchangedEntries(sql, person, { groups: plan.groups, upTo, profileId });
-    const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(entryOf)];
+    const entries = [...kept, ...changed.filter(({ is_deleted }) => !is_deleted).map(memoryEntryOf)];
     const [begun] = await sql`
       update memory.people set packed_through = ${upTo} where person = ${person}
         and packed_through = ${waiting.packed_through} and forgotten_through = ${waiting.forgotten_through}
@@ -107,7 +106,7 @@ async function unchangedEntries(
     select ${entryColumns(sql, profileId)} from memory.memories
     where person = ${person} and deleted_at is null and change_no <= ${upTo}::bigint
       and memory_id = any(${sql.array([...groups])}::uuid[])`;
-  return rows.map(entryOf);
+  return rows.map(memoryEntryOf);
 }
 
 type SegmentRow = { readonly segment: number; readonly ended: readonly number[]; readonly data: string };

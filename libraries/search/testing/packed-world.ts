@@ -10,7 +10,7 @@ import type { SearchWorld } from './search-index-suite.ts';
 type Stored = { readonly bytes: Buffer; ended: readonly number[] };
 
 /** A source in memory that packs a partition as a service does: from the stored segments and the changes since. */
-export class PackedMemorySource extends MemorySource implements PackedSource {
+class PackedMemorySource extends MemorySource implements PackedSource {
   readonly #stored = new Map<string, { readonly upTo: bigint; readonly segments: Map<number, Stored> }>();
   #numbers = 0;
 

@@ -1,13 +1,13 @@
 import { wait } from '#kit/time/wait';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
+import { Turns } from '../../turns.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
 import type { LivePartition } from './live-partition.ts';
 import { LoadedPartitions } from './loaded-partitions.ts';
 import type { VisibleRows } from './partition-rows.ts';
 import { rankByTerms } from './rank-by-terms.ts';
 import { rankByVector } from './rank-by-vector.ts';
-import { Turns } from './turns.ts';
 import { VectorMemory } from './vector-memory.ts';
 
 /** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */

@@ -1,8 +1,8 @@
 import { blockOf } from '../../packed/block-of.ts';
 import type { CommittedChanges, EntryBlock, IndexChange, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
+import type { Turns } from '../../turns.ts';
 import { PartitionRows } from './partition-rows.ts';
-import type { Turns } from './turns.ts';
 import type { VectorMemory } from './vector-memory.ts';
 
 type Parts = { readonly source: PartitionSource; readonly vectors: VectorMemory; readonly turns: Turns };

@@ -1,7 +1,7 @@
 import type { PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
+import type { Turns } from '../../turns.ts';
 import { LivePartition } from './live-partition.ts';
-import type { Turns } from './turns.ts';
 import type { VectorMemory } from './vector-memory.ts';
 
 type LoadedOptions = {

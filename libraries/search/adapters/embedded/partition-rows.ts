@@ -3,9 +3,9 @@ import { ownString } from '../../own-string.ts';
 import { blockOf } from '../../packed/block-of.ts';
 import { type PackedRows, readPacked } from '../../packed/read-packed.ts';
 import type { EntryBlock, EntryScope, IndexChange } from '../../ports.ts';
+import type { Turns } from '../../turns.ts';
 import { pageBytes } from './dot-products.ts';
 import { TermPostings } from './term-postings.ts';
-import type { Turns } from './turns.ts';
 import { ValueRows } from './value-rows.ts';
 import { mostDimensions, type VectorMemory, vectorBytes } from './vector-memory.ts';
 

@@ -1,8 +1,8 @@
+import { BestRows } from '../../best-rows.ts';
 import { hashTerm } from '../../packed/hash-term.ts';
 import { occurrencesOf, rowOf } from '../../packed/occurrence.ts';
-import { BestRows } from './best-rows.ts';
+import type { Turns } from '../../turns.ts';
 import type { PartitionRows, VisibleRows } from './partition-rows.ts';
-import type { Turns } from './turns.ts';
 
 /** Saturation: how fast further occurrences of a term add less. */
 const k1 = 1.2;

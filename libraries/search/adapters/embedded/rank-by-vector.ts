@@ -1,6 +1,6 @@
-import { BestRows } from './best-rows.ts';
+import { BestRows } from '../../best-rows.ts';
+import type { Turns } from '../../turns.ts';
 import type { PartitionRows, VisibleRows } from './partition-rows.ts';
-import type { Turns } from './turns.ts';
 import { mostRows, type VectorMemory } from './vector-memory.ts';
 
 type RankedRow = { readonly row: number; readonly score: number };

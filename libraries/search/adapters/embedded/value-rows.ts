@@ -1,7 +1,7 @@
 import { type AttributeCondition, type Comparison, valueFulfils, valuesAt } from '../../condition.ts';
 import { ownString } from '../../own-string.ts';
 import type { AttributeValue, EntryScope } from '../../ports.ts';
-import type { Turns } from './turns.ts';
+import type { Turns } from '../../turns.ts';
 
 type RowsOfValue = Map<AttributeValue, number[]>;
 

@@ -3,12 +3,12 @@ import type { AttributeValue, IndexEntry } from '../../ports.ts';
 import {
   aligned,
   hasOwnId,
-  headerNumbers,
   labelPath,
   mostOccurrencesPacked,
   type PackedPath,
   rowsOfSegment,
   type SegmentPart,
+  segmentHeaderNumbers,
   segmentMark,
   segmentParts,
   vectorLevels,
@@ -38,7 +38,7 @@ export function packSegment(entries: readonly IndexEntry[]): Buffer {
 }
 
 function joinParts(parts: ReadonlyMap<SegmentPart, Uint8Array>, rows: number, dimensions: number): Buffer {
-  const header = new Uint32Array(headerNumbers);
+  const header = new Uint32Array(segmentHeaderNumbers);
   header.set([segmentMark, rows, dimensions]);
   const pieces: Uint8Array[] = [bytesOf(header)];
   let end = header.byteLength;

@@ -1,7 +1,7 @@
 import { wait } from '#kit/time/wait';
 import type { Candidate, CandidateQuery, SearchIndex } from '../../ports.ts';
+import { Turns } from '../../turns.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
-import { Turns } from '../embedded/turns.ts';
 import type { PackedPartition, PackedSource } from './packed-partition.ts';
 import { PackedPartitions } from './packed-partitions.ts';
 import { rankSegmentsByTerms, rankSegmentsByVector } from './rank-segments.ts';

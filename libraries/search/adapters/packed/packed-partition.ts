@@ -1,6 +1,6 @@
 import type { CommittedChanges, IndexEntry, PartitionSource } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
-import type { Turns } from '../embedded/turns.ts';
+import type { Turns } from '../../turns.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 import { SegmentSet } from './segment-set.ts';
 

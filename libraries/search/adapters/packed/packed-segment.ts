@@ -3,11 +3,11 @@ import type { AttributeValue } from '../../ports.ts';
 import {
   aligned,
   hasOwnId,
-  headerNumbers,
   labelPath,
   type PackedPath,
   rowsOfSegment,
   type SegmentPart,
+  segmentHeaderNumbers,
   segmentMark,
   segmentParts,
 } from './segment-layout.ts';
@@ -38,8 +38,8 @@ export class PackedSegment {
   /** @throws Error if the bytes are not a segment of this layout */
   constructor(bytes: Buffer) {
     const buffer = bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(new Uint8Array(bytes).buffer);
-    if (buffer.length < headerNumbers * 4) throw new Error('a segment has no header');
-    const header = new Uint32Array(buffer.buffer, buffer.byteOffset, headerNumbers);
+    if (buffer.length < segmentHeaderNumbers * 4) throw new Error('a segment has no header');
+    const header = new Uint32Array(buffer.buffer, buffer.byteOffset, segmentHeaderNumbers);
     if (header[0] !== segmentMark) throw new Error('a segment has another layout');
     this.rows = header[1] as number;
     this.dimensions = header[2] as number;
@@ -167,7 +167,7 @@ export class PackedSegment {
 
 function partsOf(buffer: Buffer, header: Uint32Array): ReadonlyMap<SegmentPart, Buffer> {
   const parts = new Map<SegmentPart, Buffer>();
-  let start = headerNumbers * 4;
+  let start = segmentHeaderNumbers * 4;
   for (const [at, name] of segmentParts.entries()) {
     const end = header[3 + at] as number;
     if (end < start || end > buffer.length) throw new Error('a segment is incomplete');

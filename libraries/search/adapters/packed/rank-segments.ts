@@ -1,6 +1,6 @@
+import { BestRows } from '../../best-rows.ts';
 import type { Candidate } from '../../ports.ts';
-import { BestRows } from '../embedded/best-rows.ts';
-import type { Turns } from '../embedded/turns.ts';
+import type { Turns } from '../../turns.ts';
 import type { PackedSegment, Postings } from './packed-segment.ts';
 import { rowsOfSegment, vectorLevels } from './segment-layout.ts';
 import type { VisibleSegments } from './segment-set.ts';

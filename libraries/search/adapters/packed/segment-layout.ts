@@ -46,7 +46,7 @@ export const segmentParts = [
 export type SegmentPart = (typeof segmentParts)[number];
 
 /** Mark, rows and dimensions, then the end of each part; u32 each. */
-export const headerNumbers = 3 + segmentParts.length;
+export const segmentHeaderNumbers = 3 + segmentParts.length;
 
 export const hasOwnId = 0x8000;
 

@@ -5,7 +5,7 @@ import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 
 /** A segment and its rows that have not ended. */
-export type LiveSegment = {
+type LiveSegment = {
   readonly segment: PackedSegment;
   /** Bytes of the segment and what belongs to it. */
   readonly bytes: number;
@@ -15,7 +15,7 @@ export type LiveSegment = {
 };
 
 /** The rows of one segment that a query may find, at the time when it began. */
-export type VisibleSegment = { readonly segment: PackedSegment; readonly flags: Uint8Array };
+type VisibleSegment = { readonly segment: PackedSegment; readonly flags: Uint8Array };
 
 export type VisibleSegments = {
   readonly segments: readonly VisibleSegment[];
