@@ -45,6 +45,8 @@ export function createTokenAuthorizer(options: {
       const [agent] = identity.actors;
       if (agent === undefined) return unauthorized;
       if (identity.actorsExpireAt !== undefined && identity.actorsExpireAt <= clock.date()) return unauthorized;
+      // A gateway in development mode signs for users that nothing has authenticated.
+      if (identity.issuer.startsWith(developmentPrefix)) return unauthorized;
       if (!identity.tenants.includes(tenant)) return failure('forbidden' as const);
       const user = { issuer: identity.issuer, subject: identity.subject };
       return { kind: 'caller', caller: { tenant, user, agent, groups: identity.groups, principals: [], issuers } };

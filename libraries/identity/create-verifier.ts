@@ -21,6 +21,11 @@ export type TrustedIssuer = {
   readonly tenants?: readonly string[];
   /** Claim that holds further tenants of the subject. */
   readonly tenantsClaim?: string;
+  /**
+   * Claim that names the issuer of the subject, for an issuer that signs tokens for users of others, as the gateway does
+   * for agents. Such an issuer can name every user; a token without the claim is refused.
+   */
+  readonly subjectIssuerClaim?: string;
 };
 
 type VerifierOptions = {

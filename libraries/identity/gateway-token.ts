@@ -68,6 +68,14 @@ export type DelegatedCall = {
   readonly subject: Subject;
   /** The agents between the user and this agent, the direct caller first. */
   readonly actors: readonly Subject[];
+  /** The tenant of the user in this call; absent if the user has none or several and did not choose. */
+  readonly tenant?: string;
+};
+
+/** A call for which the gateway issues further tokens: it also knows the groups of the user. */
+export type DelegatedMember = DelegatedCall & {
+  /** Groups that the issuer of the user named. */
+  readonly groups: readonly string[];
 };
 
 type GatewayTokenKind = {
@@ -103,10 +111,7 @@ type SignOptions = DelegatedCall & {
 export async function signGatewayToken(options: SignOptions): Promise<string> {
   const { kind, key, issuer, agentId, versionId, subject, actors, ttlSeconds, clock } = options;
   const now = Math.floor(clock.date().getTime() / 1_000);
-  const act = actors.reduceRight<object | undefined>(
-    (inner, one) => ({ iss: one.issuer, sub: one.subject, ...(inner === undefined ? {} : { act: inner }) }),
-    undefined,
-  );
+  const act = actClaim(actors);
   const claims = {
     ...options.claims,
     iss: issuer,
@@ -118,6 +123,7 @@ export async function signGatewayToken(options: SignOptions): Promise<string> {
     iat: now,
     exp: now + ttlSeconds,
     jti: options.tokenId,
+    ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
     ...(act === undefined ? {} : { act }),
   };
   const read = readGatewayClaims(claims as Claims, { ...options, longestSeconds: kind.longestSeconds });
@@ -126,6 +132,14 @@ export async function signGatewayToken(options: SignOptions): Promise<string> {
   const token = await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);
   if (token.length > tokenLimits.characters) throw new UnsignableTokenError('token_too_large');
   return token;
+}
+
+/** The claim `act` of a chain (RFC 8693, section 4.1); undefined for an empty one. */
+export function actClaim(actors: readonly Subject[]): object | undefined {
+  return actors.reduceRight<object | undefined>(
+    (inner, one) => ({ iss: one.issuer, sub: one.subject, ...(inner === undefined ? {} : { act: inner }) }),
+    undefined,
+  );
 }
 
 type OpenOptions = {
@@ -179,11 +193,21 @@ export function readGatewayClaims(claims: Claims, expected: Expected): GatewayCl
   if (!isName(agentId) || !isName(versionId) || !isName(tokenId) || !isName(subject) || !isName(issuer)) {
     return 'claims_invalid';
   }
+  const tenant = own(claims, 'tenant');
+  if (tenant !== undefined && !isName(tenant)) return 'claims_invalid';
   const actors = actorsOf(claims, expected.issuer);
   if (typeof actors === 'string') return actors;
   // The agent that is called is the next actor of the chain, so that a cycle of agents ends at its first repetition.
   if (repeats([{ issuer: expected.issuer, subject: agentId }, ...actors])) return 'actor_repeated';
-  return { agentId, versionId, tokenId, subject: { issuer, subject }, actors, issuedAt, expiresAt };
+  const call = { agentId, versionId, tokenId, subject: { issuer, subject }, actors, issuedAt, expiresAt };
+  return tenant === undefined ? call : { ...call, tenant };
+}
+
+/** The groups of the user in a token; undefined if they are no list of names. An absent claim names none. */
+export function groupsClaim(claims: Claims): readonly string[] | undefined {
+  const found = own(claims, 'groups') ?? [];
+  if (!Array.isArray(found) || found.length > tokenLimits.groups || !found.every(isName)) return undefined;
+  return found;
 }
 
 export function isSubject(one: Subject, other: Subject): boolean {

@@ -13,6 +13,7 @@ const shared = {
   groupsClaim: name.optional(),
   tenants: z.array(name).max(1_000).optional(),
   tenantsClaim: name.optional(),
+  subjectIssuerClaim: name.optional(),
 };
 
 /** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
@@ -37,12 +38,13 @@ export async function readIssuersFile(path: string): Promise<readonly TrustedIss
   const twice = [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
   const all = [...problems, ...twice.map((name) => `${path}: the issuer ${name} is listed twice`)];
   if (value === undefined || all.length > 0) throw new ConfigError(all);
-  return value.issuers.map(({ issuer, audience, groupsClaim, tenants, tenantsClaim, ...keys }) => ({
+  return value.issuers.map(({ issuer, audience, groupsClaim, tenants, tenantsClaim, subjectIssuerClaim, ...keys }) => ({
     issuer,
     audience,
     jwks: 'jwksUrl' in keys ? new URL(keys.jwksUrl) : { file: resolve(path, '..', keys.jwksFile) },
     ...(groupsClaim === undefined ? {} : { groupsClaim }),
     ...(tenants === undefined ? {} : { tenants }),
     ...(tenantsClaim === undefined ? {} : { tenantsClaim }),
+    ...(subjectIssuerClaim === undefined ? {} : { subjectIssuerClaim }),
   }));
 }

@@ -20,10 +20,11 @@ const fetchedKeyTimes = { freshMs: 300_000, usableMs: 900_000, unknownMs: 30_000
 /** Makes the cache of a key set (JWKS) in a mounted file. */
 const mountedKeyTimes = { freshMs: 1_000, usableMs: 1_000, unknownMs: 1_000, failedMs: 1_000 } as const;
 
-/** Where a key set is: a URL, or the path of a mounted file. */
-export type KeyPlace = URL | { readonly file: string };
+/** Where a key set is: a URL, the path of a mounted file, or a cache that this process already has. */
+export type KeyPlace = URL | { readonly file: string } | { readonly cache: KeyCache };
 
 export function openKeyCache(place: KeyPlace, clock: Clock): KeyCache {
+  if ('cache' in place) return place.cache;
   if (place instanceof URL) return new KeyCache({ load: () => fetchKeys(place), clock, ...fetchedKeyTimes });
   return new KeyCache({ load: () => readKeysFile(place.file), clock, ...mountedKeyTimes });
 }

@@ -42,6 +42,7 @@ test('a grant is bound to its run, and contains the limits of the run', async ()
   const expected = {
     kind: 'grant',
     ...run,
+    groups: [],
     budget,
     tokenId: decodeJwt(grant).jti,
     expiresAt: new Date(clock.date().getTime() + 120_000),
@@ -98,4 +99,13 @@ test.each([
   for (const amount of [0, max + 1, 1.5]) {
     await expect(mint({ budget: { ...budget, [name]: amount } })).rejects.toMatchObject({ code: 'claims_invalid' });
   }
+});
+
+test('the exchange learns the run, the tenant and the groups of the user from the grant', async () => {
+  const grant = await mint({ tenant: 'acme', groups: ['staff', 'sales'] });
+  const verifier = createRunGrantVerifier({ issuer, jwks: server.url, clock });
+  expect(await verifier.open(grant)).toMatchObject({ ...run, tenant: 'acme', groups: ['staff', 'sales'] });
+  expect(await verifier.open(await mintWorkloadToken({ ...run, key, issuer, operation: 'mcp', clock }))).toMatchObject({
+    code: 'type_refused',
+  });
 });

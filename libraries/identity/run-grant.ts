@@ -7,6 +7,7 @@ import {
   type GatewayKey,
   type GatewayTokenRefusal,
   gatewayTokenLimits,
+  groupsClaim,
   isSubject,
   openGatewayToken,
   readGatewayClaims,
@@ -26,17 +27,19 @@ const grantAudience = 'urn:portcullis:token-exchange';
 const { nodes, modelTokens, outputBytes } = flowLimits.run;
 const amount = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
 /** The limits of the run together with everything that it calls; its time is the life of the grant. */
-const budgetSchema = z.strictObject({
+export const budgetSchema = z.strictObject({
   nodes: amount(nodes),
   modelTokens: amount(modelTokens),
   outputBytes: amount(outputBytes),
 });
-type GrantedBudget = z.infer<typeof budgetSchema>;
+export type GrantedBudget = z.infer<typeof budgetSchema>;
 
 /** The run that a grant is bound to. */
 export type GrantedRun = DelegatedCall & { readonly runId: string };
 
 type MintGrantOptions = GrantedRun & {
+  /** Groups that the issuer of the user named. */
+  readonly groups?: readonly string[];
   readonly key: GatewayKey;
   readonly issuer: string;
   readonly budget: GrantedBudget;
@@ -50,7 +53,7 @@ type MintGrantOptions = GrantedRun & {
  * @throws UnsignableTokenError
  */
 export async function mintRunGrant(options: MintGrantOptions): Promise<string> {
-  const { clock = systemClock, runId } = options;
+  const { clock = systemClock, runId, groups = [] } = options;
   const budget = budgetSchema.safeParse(options.budget);
   if (!budget.success || !isName(runId)) throw new UnsignableTokenError('claims_invalid');
   return await signGatewayToken({
@@ -60,13 +63,15 @@ export async function mintRunGrant(options: MintGrantOptions): Promise<string> {
     tokenId: randomUUID(),
     ttlSeconds: Math.ceil(options.timeoutMs / 1_000),
     clock,
-    claims: { runId, budget: budget.data },
+    claims: { runId, budget: budget.data, ...(groups.length === 0 ? {} : { groups }) },
   });
 }
 
 /** A grant whose signature, times and binding were verified. */
-type RunGrant = GrantedRun & {
+export type RunGrant = GrantedRun & {
   readonly kind: 'grant';
+  /** Groups that the issuer of the user named. */
+  readonly groups: readonly string[];
   readonly budget: GrantedBudget;
   readonly tokenId: string;
   readonly expiresAt: Date;
@@ -79,7 +84,12 @@ type GrantVerifierOptions = {
   readonly onUnavailable?: (error: KeysError) => void;
 };
 
-type RunGrantVerifier = {
+export type RunGrantVerifier = {
+  /**
+   * Accepts a grant of any run, as the exchange does: it learns the run from the grant. Never throws because of a token
+   * or a network.
+   */
+  open(token: string): Promise<RunGrant | GatewayTokenRefusal>;
   /**
    * Accepts a grant of exactly this run, as often as the run presents it. Never throws because of a token or a network.
    */
@@ -91,30 +101,31 @@ export function createRunGrantVerifier(options: GrantVerifierOptions): RunGrantV
   const { issuer, clock = systemClock, onUnavailable } = options;
   const keys = openKeyCache(options.jwks, clock);
   const expected = { issuer, audience: grantAudience, longestSeconds: kind.longestSeconds, clock };
+  async function open(token: string): Promise<RunGrant | GatewayTokenRefusal> {
+    const opened = await openGatewayToken(token, { kind, issuer, keys, onUnavailable });
+    if (opened.kind === 'refusal') return opened;
+    const { claims } = opened;
+    const read = readGatewayClaims(claims, expected);
+    if (typeof read === 'string') return refuseToken(read);
+    const runId = own(claims, 'runId');
+    const groups = groupsClaim(claims);
+    const budget = budgetSchema.safeParse(own(claims, 'budget'));
+    if (!isName(runId) || groups === undefined || !budget.success) return refuseToken('claims_invalid');
+    const { expiresAt, issuedAt: _, ...call } = read;
+    return { kind: 'grant', ...call, groups, runId, budget: budget.data, expiresAt: new Date(expiresAt * 1_000) };
+  }
+
   return {
+    open,
     async verify(token, run) {
-      const opened = await openGatewayToken(token, { kind, issuer, keys, onUnavailable });
-      if (opened.kind === 'refusal') return opened;
-      const { claims } = opened;
-      const read = readGatewayClaims(claims, expected);
-      if (typeof read === 'string') return refuseToken(read);
-      const runId = own(claims, 'runId');
-      const budget = budgetSchema.safeParse(own(claims, 'budget'));
-      if (!isName(runId) || !budget.success) return refuseToken('claims_invalid');
-      if (read.agentId !== run.agentId || read.versionId !== run.versionId) return refuseToken('agent_wrong');
+      const grant = await open(token);
+      if (grant.kind === 'refusal') return grant;
+      if (grant.agentId !== run.agentId || grant.versionId !== run.versionId) return refuseToken('agent_wrong');
       const isSameChain =
-        read.actors.length === run.actors.length &&
-        read.actors.every((actor, at) => isSubject(actor, run.actors[at] ?? { issuer: '', subject: '' }));
-      if (runId !== run.runId || !isSubject(read.subject, run.subject) || !isSameChain) return refuseToken('run_wrong');
-      const { tokenId, expiresAt, issuedAt: _, ...call } = read;
-      return {
-        kind: 'grant',
-        ...call,
-        runId,
-        budget: budget.data,
-        tokenId,
-        expiresAt: new Date(expiresAt * 1_000),
-      };
+        grant.actors.length === run.actors.length &&
+        grant.actors.every((actor, at) => isSubject(actor, run.actors[at] ?? { issuer: '', subject: '' }));
+      const isSame = grant.runId === run.runId && isSubject(grant.subject, run.subject) && isSameChain;
+      return isSame ? grant : refuseToken('run_wrong');
     },
   };
 }

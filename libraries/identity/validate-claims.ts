@@ -9,6 +9,7 @@ type ExpectedClaims = {
   readonly groupsClaim?: string;
   readonly tenants?: readonly string[];
   readonly tenantsClaim?: string;
+  readonly subjectIssuerClaim?: string;
 };
 export type Claims = Readonly<Record<string, JsonValue>>;
 
@@ -23,6 +24,9 @@ export function validateClaims(claims: Claims, expected: ExpectedClaims): Identi
   const subject = own(claims, 'sub');
   const tokenId = own(claims, 'jti');
   if (issuer !== expected.issuer || !isName(subject)) return refusal('claims_invalid');
+  const { subjectIssuerClaim } = expected;
+  const subjectIssuer = subjectIssuerClaim === undefined ? issuer : own(claims, subjectIssuerClaim);
+  if (!isName(subjectIssuer)) return refusal('claims_invalid');
   if (tokenId !== undefined && !isName(tokenId)) return refusal('claims_invalid');
   const actors = actorsOf(claims, expected.issuer);
   if (typeof actors === 'string') return refusal(actors);
@@ -33,7 +37,7 @@ export function validateClaims(claims: Claims, expected: ExpectedClaims): Identi
   const actorsEnd = earliestEnd(claims);
   return {
     kind: 'identity',
-    issuer,
+    issuer: subjectIssuer,
     subject,
     actors,
     groups,

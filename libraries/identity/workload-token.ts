@@ -105,9 +105,8 @@ export function createWorkloadVerifier(options: WorkloadVerifierOptions): Worklo
         case 'too_late':
           return refuseToken('expired');
         case 'added': {
-          const { subject, actors, tokenId } = read;
-          const expiresAt = new Date(read.expiresAt * 1_000);
-          return { kind: 'workload', agentId, versionId, operation, subject, actors, tokenId, expiresAt };
+          const { issuedAt: _, expiresAt, ...call } = read;
+          return { kind: 'workload', ...call, operation, expiresAt: new Date(expiresAt * 1_000) };
         }
       }
     },

@@ -44,6 +44,11 @@ export function readGroupObject(tenant: string, object: string): string | undefi
   }
 }
 
+/**
+ * The group of every caller over A2A. It has no members: a call claims it. Groups of tenants have a slash in their name.
+ */
+export const authenticatedAll = 'group:authenticated_all';
+
 /** The members of a group as a subject. */
 export function membersOfGroup(group: string): string {
   return `${group}#member`;

@@ -1,0 +1,148 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { calculateJwkThumbprint, importPKCS8, type JWK } from 'jose';
+import { z } from 'zod';
+import { writeAtomic } from '#kit/files/write-atomic';
+import { type GatewayKey, gatewayTokenLimits } from './gateway-token.ts';
+
+/** How long a new key is published before it signs, milliseconds. */
+const publishedAheadMs = 60_000;
+/** Most keys of one file. */
+const mostKeys = 8;
+/** Largest file of keys, bytes. */
+const maxFileBytes = 65_536;
+
+const fileSchema = z.strictObject({
+  keys: z
+    .array(
+      z.strictObject({
+        /** An Ed25519 private key, PKCS #8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. */
+        pem: z.string().max(1_024),
+        /** Absent: since the file exists. */
+        signsFrom: z.iso.datetime().optional(),
+        /** Absent: until another key signs. */
+        signsUntil: z.iso.datetime().optional(),
+      }),
+    )
+    .min(1)
+    .max(mostKeys),
+});
+type StoredKey = z.infer<typeof fileSchema>['keys'][number];
+
+/** A private key of the gateway with its public part and the time in which it signs. */
+export type HeldGatewayKey = GatewayKey & {
+  readonly jwk: JWK;
+  readonly signsFrom: Date | undefined;
+  readonly signsUntil: Date | undefined;
+};
+export type HeldGatewayKeys = readonly [HeldGatewayKey, ...HeldGatewayKey[]];
+
+/** A file has no keys of the gateway. The message names the file, not its content. */
+export class GatewayKeysError extends Error {
+  readonly code = 'gateway_keys';
+
+  constructor(path: string, cause: unknown) {
+    super(`${path} holds no keys of the gateway: it must be JSON with a list keys of Ed25519 keys in PEM`, { cause });
+    this.name = 'GatewayKeysError';
+  }
+}
+
+/** A rotation would publish more keys than allowed. */
+export class TooManyGatewayKeysError extends Error {
+  readonly code = 'too_many_gateway_keys';
+
+  constructor() {
+    super(`tokens of ${mostKeys} keys may still be valid: rotate again in a quarter of an hour`);
+    this.name = 'TooManyGatewayKeysError';
+  }
+}
+
+/**
+ * The keys of a file, the newest first. The id of a key is its thumbprint (RFC 7638), so that all replicas and all
+ * processes that read the file use the same one.
+ * @throws GatewayKeysError
+ */
+export async function readGatewayKeys(path: string): Promise<HeldGatewayKeys> {
+  try {
+    const stored = await readStored(path);
+    const keys = await Promise.all(stored.map(holdKey));
+    return keys as unknown as HeldGatewayKeys;
+  } catch (cause) {
+    throw cause instanceof GatewayKeysError ? cause : new GatewayKeysError(path, cause);
+  }
+}
+
+/** Creates a file with one new key if it is missing, readable by its owner only. @throws GatewayKeysError */
+export async function ensureGatewayKeys(path: string): Promise<void> {
+  const isMissing = await readFile(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  );
+  if (isMissing) await writeKeys(path, [{ pem: createPem() }]);
+  else await readStored(path);
+}
+
+/**
+ * Adds a key, which signs 60 s later, and removes those whose tokens have expired. No verifier meets a token of a key
+ * that it could not have read before.
+ * @returns the id of the new key and the time from which it signs
+ * @throws GatewayKeysError, TooManyGatewayKeysError
+ */
+export async function rotateGatewayKeys(path: string, now: Date): Promise<{ readonly kid: string; signsFrom: Date }> {
+  const signsFrom = new Date(now.getTime() + publishedAheadMs);
+  const until = signsFrom.toISOString();
+  const kept = (await readStored(path))
+    .filter(({ signsUntil }) => mayHaveTokens(signsUntil === undefined ? undefined : new Date(signsUntil), now))
+    .map((key) => ({ ...key, signsUntil: key.signsUntil ?? until }));
+  if (kept.length >= mostKeys) throw new TooManyGatewayKeysError();
+  const created: StoredKey = { pem: createPem(), signsFrom: until };
+  await writeKeys(path, [created, ...kept]);
+  return { kid: (await holdKey(created)).kid, signsFrom };
+}
+
+/** The key that signs at a time: the newest one that was published long enough. */
+export function gatewayKeyAt(keys: HeldGatewayKeys, now: Date): HeldGatewayKey {
+  return keys.find(({ signsFrom }) => signsFrom === undefined || signsFrom <= now) ?? keys.at(-1) ?? keys[0];
+}
+
+/** The public parts of the keys whose tokens can be valid, now or later, as JWKS (RFC 7517). */
+export function gatewayKeySet(keys: HeldGatewayKeys, now: Date): { readonly keys: readonly JWK[] } {
+  return { keys: keys.filter(({ signsUntil }) => mayHaveTokens(signsUntil, now)).map(({ jwk }) => jwk) };
+}
+
+function mayHaveTokens(signsUntil: Date | undefined, now: Date): boolean {
+  const longestMs = (gatewayTokenLimits.grantSeconds + gatewayTokenLimits.skewSeconds) * 1_000;
+  return signsUntil === undefined || signsUntil.getTime() + longestMs > now.getTime();
+}
+
+async function readStored(path: string): Promise<readonly StoredKey[]> {
+  try {
+    const bytes = await readFile(path);
+    if (bytes.length > maxFileBytes) throw new RangeError(`the file is larger than ${maxFileBytes} bytes`);
+    return fileSchema.parse(JSON.parse(bytes.toString('utf8'))).keys;
+  } catch (cause) {
+    throw new GatewayKeysError(path, cause);
+  }
+}
+
+async function holdKey({ pem, signsFrom, signsUntil }: StoredKey): Promise<HeldGatewayKey> {
+  const privateKey = await importPKCS8(pem, 'EdDSA');
+  const { kty, crv, x } = createPublicKey(createPrivateKey(pem)).export({ format: 'jwk' });
+  if (crv !== 'Ed25519' || kty === undefined || x === undefined) throw new TypeError('the key is not an Ed25519 key');
+  const kid = await calculateJwkThumbprint({ kty, crv, x });
+  return {
+    kid,
+    privateKey,
+    jwk: { kty, crv, x, kid, alg: 'EdDSA', use: 'sig' },
+    signsFrom: signsFrom === undefined ? undefined : new Date(signsFrom),
+    signsUntil: signsUntil === undefined ? undefined : new Date(signsUntil),
+  };
+}
+
+function createPem(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function writeKeys(path: string, keys: readonly StoredKey[]): Promise<void> {
+  return writeAtomic(path, `${JSON.stringify({ keys })}\n`, { mode: 0o600 });
+}
