@@ -1,6 +1,7 @@
 import { limits } from '#contracts/limits';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import { type AgentsConfig, agentSettings, agentsOf } from './agents-config.ts';
 
 export const settings = {
   PORTCULLIS_API_URL: setting.url({
@@ -35,12 +36,15 @@ export const settings = {
   ),
   PORTCULLIS_AGENT_ISSUER: setting.optional(
     setting.string({
-      help: 'issuer of the tokens with which agents call models, as in their claim iss; no token is accepted without it',
+      help: 'issuer of the tokens of agents, as in their claim iss; no such token is accepted or signed without it',
     }),
   ),
   PORTCULLIS_AGENT_KEYS_FILE: setting.optional(
-    setting.file({ help: 'public keys of that issuer, JWKS; read again when it changes' }),
+    setting.file({
+      help: 'public keys of that issuer, JWKS, for a gateway that does not serve agents; read again when it changes',
+    }),
   ),
+  ...agentSettings,
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
     setting.file({
@@ -81,7 +85,7 @@ export const settings = {
 
 type Address = { readonly host: string; readonly port: number };
 
-/** The issuer of agent tokens, and the file of its keys. */
+/** The issuer of agent tokens, and the file of its keys, public or for signing. */
 export type AgentIssuer = { readonly issuer: string; readonly keysFile: string };
 
 export type GatewayConfig = {
@@ -99,6 +103,8 @@ export type GatewayConfig = {
   readonly clients:
     | { readonly auth: 'open' }
     | { readonly auth: 'keys'; readonly keysFile: string; readonly agents?: AgentIssuer };
+  /** Undefined for a gateway of models only. */
+  readonly agents?: AgentsConfig;
   readonly maxRequestMs: number;
   readonly streamIdleMs: number;
   /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
@@ -121,6 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly secrets: GatewaySecrets;
 } {
   const read = readEnvironment(settings, env);
+  const agents = agentsOf(read);
   const config: GatewayConfig = {
     api: {
       url: read.PORTCULLIS_API_URL,
@@ -136,7 +143,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     clients: clientsOf(read.PORTCULLIS_CLIENT_AUTH, read.PORTCULLIS_CLIENT_KEYS_FILE, {
       issuer: read.PORTCULLIS_AGENT_ISSUER,
       keysFile: read.PORTCULLIS_AGENT_KEYS_FILE,
+      isSigned: agents !== undefined,
     }),
+    ...(agents === undefined ? {} : { agents }),
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
     maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,
@@ -154,19 +163,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   };
 }
 
-type GivenIssuer = { readonly issuer: string | undefined; readonly keysFile: string | undefined };
+type GivenIssuer = {
+  readonly issuer: string | undefined;
+  readonly keysFile: string | undefined;
+  /** Whether this gateway has the keys of the issuer, because it serves agents. */
+  readonly isSigned: boolean;
+};
 
 function clientsOf(
   auth: 'keys' | 'open',
   keysFile: string | undefined,
-  { issuer, keysFile: agentKeys }: GivenIssuer,
+  { issuer, keysFile: agentKeys, isSigned }: GivenIssuer,
 ): GatewayConfig['clients'] {
-  if ((issuer === undefined) !== (agentKeys === undefined)) {
+  if (!isSigned && (issuer === undefined) !== (agentKeys === undefined)) {
     throw new ConfigError(['PORTCULLIS_AGENT_ISSUER and PORTCULLIS_AGENT_KEYS_FILE must be set together']);
   }
   const agents = issuer === undefined || agentKeys === undefined ? undefined : { issuer, keysFile: agentKeys };
   if (auth === 'open') {
-    if (agents === undefined) return { auth };
+    if (issuer === undefined) return { auth };
     throw new ConfigError([
       'PORTCULLIS_AGENT_ISSUER is set: while PORTCULLIS_CLIENT_AUTH is open no token limits a client, so remove one of both',
     ]);

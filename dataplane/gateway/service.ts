@@ -7,9 +7,12 @@ import { openTokenFile } from '#kit/http/token-file';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
+import type { Relations } from '#relations/ports';
+import type { AgentRoute } from '#resources/agent-route';
 import { createActivityLog } from './activity/activity-log.ts';
 import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
+import { composeAgents, type HeldAgents } from './compose-agents.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createGatewayAdmin } from './http/admin.ts';
 import { clientFault, createGatewayApp } from './http/app.ts';
@@ -23,7 +26,7 @@ import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts'
 import { buildReport } from './reports/build-report.ts';
 import type { ReportSink } from './reports/ports.ts';
 import { writeReports } from './reports/write-reports.ts';
-import { kubernetesRoutes } from './routes/adapters/kubernetes/route-source.ts';
+import { kubernetesAgentRoutes, kubernetesRoutes } from './routes/adapters/kubernetes/route-source.ts';
 import { followRoutes } from './routes/follow-routes.ts';
 import { createRoutePins } from './routes/pin-routes.ts';
 import type { OpenRouteSource } from './routes/ports.ts';
@@ -34,7 +37,10 @@ import { createUpstreamClient } from './upstream/upstream-client.ts';
 /** Replacements for tests: the server with the routes, timeouts and limits. */
 export type GatewayOverrides = {
   readonly routes?: OpenRouteSource;
+  readonly agentRoutes?: OpenRouteSource<AgentRoute>;
   readonly reports?: ReportSink;
+  /** The rights on agents, in place of those of the database. */
+  readonly rights?: Pick<Relations, 'check'>;
   readonly logger?: Logger;
   /** The file of the token of administrators, in place of the one of the settings. */
   readonly adminTokenFile?: string;
@@ -96,11 +102,28 @@ export async function createGatewayService(
     }),
   );
   const credentialFile = (name: string): string => join(secrets.credentialsDirectory, name);
-  const routes = holdRoutes(parts, config, overrides, { checks, logger, credentialFile });
+  let onAgentChange: HeldRoutes['changed'] = () => undefined;
+  const kube = overrides.routes !== undefined && overrides.reports !== undefined ? undefined : connect(parts, config);
+  const access = composeAccess(parts, config, credentialFile, overrides);
+  const agents =
+    config.agents === undefined
+      ? undefined
+      : await composeAgents(parts, config.agents, {
+          ...access,
+          namespace: config.api.namespace,
+          openSource: overrides.agentRoutes ?? kubernetesAgentRoutes(required(kube), logger),
+          registry: metrics.registry,
+          logger,
+          rights: overrides.rights,
+          shutdown: shutdown.signal,
+          onChange: (routeChanged) => onAgentChange(routeChanged),
+        });
+  const routes = holdRoutes(parts, config, overrides, { checks, logger, credentialFile, kube, agents });
+  onAgentChange = routes.changed;
   const { table, pins, providers } = routes;
   const gateway: Gateway = {
-    ...composeAccess(parts, config, credentialFile, overrides),
-    clients: await composeClients(config, logger),
+    ...access,
+    clients: await composeClients(config, agents, logger),
     table,
     pins,
     providers,
@@ -131,7 +154,8 @@ export async function createGatewayService(
   const clients = await listen({
     ...server,
     ...config.listen,
-    fetch: createGatewayApp(gateway).fetch,
+    fetch: createGatewayApp(gateway, agents?.handler).fetch,
+    ...(agents === undefined ? {} : { direct: agents.handler }),
     clientError: clientFault,
     onHandlerError,
   });
@@ -148,14 +172,20 @@ export async function createGatewayService(
 }
 
 /** Authentication of clients. The library that verifies tokens is loaded only if tokens are accepted. */
-async function composeClients({ clients }: GatewayConfig, logger: Logger): Promise<ClientAdmission> {
+async function composeClients(
+  { clients, agents: served }: GatewayConfig,
+  held: HeldAgents | undefined,
+  logger: Logger,
+): Promise<ClientAdmission> {
   if (clients.auth === 'open') return createClientAdmission(openToAll, undefined);
   const keys = openClientKeys(clients.keysFile);
-  if (clients.agents === undefined) return createClientAdmission(keys, undefined);
-  const { issuer, keysFile } = clients.agents;
+  const issuer = clients.agents?.issuer ?? served?.issuer;
+  const jwks =
+    clients.agents === undefined ? held && { cache: held.keys.verifierKeys } : { file: clients.agents.keysFile };
+  if (issuer === undefined || jwks === undefined) return createClientAdmission(keys, undefined);
   const { createModelTokenVerifier } = await import('#identity/model-token');
   const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
-  return createClientAdmission(keys, createModelTokenVerifier({ issuer, jwks: { file: keysFile }, onUnavailable }));
+  return createClientAdmission(keys, createModelTokenVerifier({ issuer, jwks, onUnavailable }));
 }
 
 /** The provider client and the limits of requests. */
@@ -182,6 +212,8 @@ type HeldRoutes = {
   readonly pins: Gateway['pins'];
   readonly providers: Gateway['providers'];
   isReady(): boolean;
+  /** Call this method after each change of a route of an agent. */
+  changed(routeChanged: boolean): void;
   /** Writes in the gateway's report that the replica is not ready any more. */
   withdraw(): void;
 };
@@ -195,16 +227,17 @@ function holdRoutes(
     readonly logger: Logger;
     /** Path of the file of a provider credential. */
     readonly credentialFile: (name: string) => string;
+    readonly kube: KubeClient | undefined;
+    readonly agents: HeldAgents | undefined;
   },
 ): HeldRoutes {
-  const { checks, logger, credentialFile } = tools;
-  const kube = overrides.routes !== undefined && overrides.reports !== undefined ? undefined : connect(parts, config);
+  const { checks, logger, credentialFile, kube, agents } = tools;
   const openSource = overrides.routes ?? kubernetesRoutes(required(kube), logger);
   const sink = overrides.reports ?? kubernetesReports(required(kube), config);
   const bootId = randomUUID();
   const table = new RouteTable(config.api.namespace);
   const pins = createRoutePins(table, () => reports.changed(false));
-  const readiness = watchReadiness(table, () => reports.changed(false));
+  const readiness = watchReadiness(bothTables(table, agents?.table), () => reports.changed(false));
   const reports = writeReports({
     sink,
     logger,
@@ -216,6 +249,7 @@ function holdRoutes(
         appliedThrough: routes.throughVersion(),
         state: table.state(),
         inUse: pins.inUse(),
+        ...(agents === undefined ? {} : { agents: agents.report() }),
         providers: providers.state(),
       }),
   });
@@ -255,7 +289,24 @@ function holdRoutes(
     pins,
     providers,
     isReady: () => announced && readiness.mayServe(),
+    changed(routeChanged) {
+      readiness.look();
+      reports.changed(routeChanged);
+    },
     withdraw: () => readiness.withdraw(),
+  };
+}
+
+type LoadedTable = Pick<RouteTable, 'isComplete' | 'hasPending'>;
+
+/** A replica is ready when the routes of models and those of agents were loaded. */
+function bothTables(models: LoadedTable, agents: LoadedTable | undefined): LoadedTable {
+  if (agents === undefined) return models;
+  return {
+    get isComplete() {
+      return models.isComplete && agents.isComplete;
+    },
+    hasPending: () => models.hasPending() || agents.hasPending(),
   };
 }
 

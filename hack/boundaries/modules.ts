@@ -48,7 +48,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/gateway',
     kind: 'service',
-    uses: [kit, contracts, resources, kube, checks, providers, identity],
+    uses: [kit, contracts, resources, kube, checks, providers, sql, identity, relations],
   },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },

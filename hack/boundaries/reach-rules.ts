@@ -20,9 +20,9 @@ const fences: readonly Fence[] = [
   },
   {
     entries: /^dataplane\/gateway\/main\.ts$/,
-    reason: 'the gateway holds routes in memory, lets the runtime judge and has its credentials mounted',
-    packages: ['re2', '@kubernetes/client-node', ...databaseDrivers],
-    folders: ['runtime', 'operator', 'cli', 'libraries/sql'],
+    reason: 'the gateway holds routes in memory, lets the runtime judge and asks a database for nothing but rights',
+    packages: ['re2', '@kubernetes/client-node', ...databaseDrivers.filter((name) => name !== 'postgres')],
+    folders: ['runtime', 'operator', 'cli', 'libraries/objects', 'libraries/queue', 'libraries/search'],
   },
   {
     entries: /^operator\/main\.ts$/,

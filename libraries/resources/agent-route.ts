@@ -4,6 +4,9 @@ import { limits } from '#contracts/limits';
 import { agentLimits } from './agent.ts';
 import { digestSchema, nameSchema, resourceSchema, uidSchema } from './metadata.ts';
 
+/** The format of routes of agents that this version writes and reads. */
+export const agentRouteFormat = 1;
+
 /** The served version, the one on trial and the previous ones. */
 const maxVersions = agentLimits.keep.max + 2;
 const range = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
@@ -80,7 +83,7 @@ const routedVersionSchema = z.strictObject({
  * Everything that a gateway needs to route calls of one agent (docs/design/agent-routes.md). Replaced as a whole, by the
  * operator only. A version that is not listed is not reachable.
  */
-const agentRouteSpecSchema = z.strictObject({
+export const agentRouteSpecSchema = z.strictObject({
   formatVersion: z.int().min(1).max(65_536).describe('formatVersion is the format of this route.'),
   agentId: z.uuid().max(36).describe('agentId is the id of the agent.'),
   agent: z
@@ -124,3 +127,5 @@ const agentRouteSpecSchema = z.strictObject({
 export const agentRouteSchema = resourceSchema('AgentRoute', agentRouteSpecSchema, z.strictObject({}));
 
 export type AgentRoute = z.infer<typeof agentRouteSchema>;
+export type AgentRouteSpec = AgentRoute['spec'];
+export type RoutedVersion = z.infer<typeof routedVersionSchema>;

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type { ClientFault, FaultAnswer } from '#kit/http/listen';
+import type { ClientFault, DirectHandler, FaultAnswer } from '#kit/http/listen';
 import { drainRefused } from '#kit/http/read-body';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import { completeChat } from './complete-chat.ts';
@@ -26,8 +26,9 @@ const maxPathBytes = 8_192;
 /**
  * The gateway's HTTP routes for clients of models. Handlers write to Node's own response, because only that reports
  * back-pressure.
+ * @param agents answers requests for agents; `listen` asks it first, except for unusual host names
  */
-export function createGatewayApp(gateway: Gateway): Hono<Env> {
+export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono<Env> {
   const app = new Hono<Env>();
   const serve = (operation: GatewayOperation) => async (context: Context<Env>) => {
     await runOperation(gateway, operation, context.env.incoming, context.env.outgoing);
@@ -42,6 +43,12 @@ export function createGatewayApp(gateway: Gateway): Hono<Env> {
   app.use(async (context, next) => {
     if ((context.env.incoming.url ?? '').length > maxPathBytes) return refuse('path_too_long')(context);
     return next();
+  });
+  app.use(async (context, next) => {
+    const answered = agents?.(context.env.incoming, context.env.outgoing);
+    if (answered === undefined) return next();
+    await answered;
+    return RESPONSE_ALREADY_SENT;
   });
   app.post('/v1/chat/completions', serve(chat)).all(refuse('method_not_allowed'));
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));

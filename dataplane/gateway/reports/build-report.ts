@@ -10,6 +10,8 @@ type ReportFacts = {
   readonly appliedThrough: string;
   readonly state: TableState;
   readonly inUse: readonly UsedWorkload[];
+  /** Undefined in a replica that does not serve agents. */
+  readonly agents?: GatewayReportSpec['agents'];
   readonly providers: readonly NonNullable<GatewayReportSpec['providers']>[number][];
 };
 
@@ -26,6 +28,7 @@ export function buildReport(facts: ReportFacts): GatewayReportSpec {
     pending: facts.state.pending.toSorted(byRoute),
     rejected: facts.state.rejected.toSorted(byRoute),
     inUse: facts.inUse.map((used) => ({ ...used })),
+    ...(facts.agents === undefined ? {} : { agents: facts.agents }),
     ...(facts.providers.length === 0 ? {} : { providers: facts.providers.map((state) => ({ ...state })) }),
   };
 }
@@ -40,6 +43,12 @@ export function isNews(
   routeChanged: boolean,
 ): boolean {
   if (written === undefined) return true;
-  const appliedThrough = routeChanged ? next.appliedThrough : written.appliedThrough;
-  return JSON.stringify({ ...next, appliedThrough }) !== JSON.stringify(written);
+  if (routeChanged) return JSON.stringify(next) !== JSON.stringify(written);
+  const { appliedThrough } = written;
+  const agents =
+    next.agents === undefined || written.agents === undefined
+      ? next.agents
+      : { ...next.agents, appliedThrough: written.agents.appliedThrough };
+  const same = { ...next, appliedThrough, ...(agents === undefined ? {} : { agents }) };
+  return JSON.stringify(same) !== JSON.stringify(written);
 }

@@ -1,14 +1,18 @@
+import type { AgentRoute } from '#resources/agent-route';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { Stored } from '#resources/metadata';
 
+/** A resource that routes requests: to a model or to an agent. */
+export type AnyRoute = GatewayRoute | AgentRoute;
+
 /** Receives the changes of routes in the order in which the server committed them. */
-export type RouteListener = {
+export type RouteListener<R extends AnyRoute = GatewayRoute> = {
   /** Called with the current state of the route, or undefined when it was deleted. Must not throw. */
-  onChange(name: string, current: Stored<GatewayRoute> | undefined): void;
+  onChange(name: string, current: Stored<R> | undefined): void;
 };
 
 /**
- * Watches the routes of all gateways in a namespace. After a failure of the server, the last known state holds until
+ * Watches the routes of one kind in a namespace, those of all gateways. After a failure of the server, the last known state holds until
  * the next change. The caller that opened the source closes it.
  */
 export type RouteSource = AsyncDisposable & {
@@ -18,4 +22,4 @@ export type RouteSource = AsyncDisposable & {
   throughVersion(): string;
 };
 
-export type OpenRouteSource = (listener: RouteListener) => RouteSource;
+export type OpenRouteSource<R extends AnyRoute = GatewayRoute> = (listener: RouteListener<R>) => RouteSource;

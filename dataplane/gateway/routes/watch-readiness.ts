@@ -14,7 +14,11 @@ type Readiness = Disposable & {
 };
 
 /** A replica that became ready stays ready until `withdraw`. `onChange` is called at both changes. */
-export function watchReadiness(table: RouteTable, onChange: () => void, waitMs = longestWaitMs): Readiness {
+export function watchReadiness(
+  table: Pick<RouteTable, 'isComplete' | 'hasPending'>,
+  onChange: () => void,
+  waitMs = longestWaitMs,
+): Readiness {
   let state: 'waiting' | 'serving' | 'withdrawn' = 'waiting';
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,0 +1,111 @@
+import { type IdentityMode, identityOf } from '#identity/identity-settings';
+import { ConfigError, setting } from '#kit/env/read-environment';
+import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import type { RunLimits } from './agents/calls/limit-runs.ts';
+import type { RightsConfig } from './agents/open-rights.ts';
+
+/** The settings of a gateway that serves agents. */
+export const agentSettings = {
+  PORTCULLIS_AGENT_SIGNING_KEYS_FILE: setting.optional(
+    setting.file({
+      help: 'keys that sign the identities of agents, Ed25519; agents are served only with it. Read again each second',
+    }),
+  ),
+  PORTCULLIS_IDENTITY: setting.choice({
+    help: 'for agents: production: people have a verified token; development: headers name them, without authentication',
+    choices: ['production', 'development'],
+    default: 'production',
+  }),
+  PORTCULLIS_ISSUERS_FILE: setting.optional(
+    setting.file({
+      help: 'for agents: YAML list of trusted issuers of people; required if PORTCULLIS_IDENTITY is production',
+    }),
+  ),
+  PORTCULLIS_DATABASE_URL: setting.optional(
+    setting.string({ help: 'for agents: postgres://user@host:port/database without a password: rights on agents' }),
+  ),
+  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.optional(
+    setting.file({ help: 'for agents: password of the database user, read again for every connection' }),
+  ),
+  ...relationsSettings,
+  PORTCULLIS_MCP_CONFIRMERS: setting.optional(
+    setting.list({
+      help: 'for agents: issuer|subject of the people who may call MCP while its profile is confirmed; others get 404',
+    }),
+  ),
+  PORTCULLIS_AGENT_RUNS_PER_CALLER: setting.integer({
+    help: 'runs of one caller with one agent at a time, in this replica; further ones are refused with 429',
+    min: 1,
+    max: 10_000,
+    default: 16,
+  }),
+  PORTCULLIS_AGENT_RUNS_PER_MINUTE: setting.integer({
+    help: 'runs of one caller with one agent that may start in a minute, in this replica; further ones get 429',
+    min: 1,
+    max: 1_000_000,
+    default: 600,
+  }),
+};
+
+export type AgentsConfig = {
+  readonly issuer: string;
+  readonly signingKeysFile: string;
+  readonly identity: IdentityMode;
+  readonly rights: RightsConfig;
+  /** `issuer|subject` of each. */
+  readonly confirmers: readonly string[];
+  readonly runs: RunLimits;
+};
+
+type AgentValues = Parameters<typeof relationsOf>[0] & {
+  readonly PORTCULLIS_AGENT_ISSUER: string | undefined;
+  readonly PORTCULLIS_AGENT_KEYS_FILE: string | undefined;
+  readonly PORTCULLIS_AGENT_SIGNING_KEYS_FILE: string | undefined;
+  readonly PORTCULLIS_IDENTITY: 'production' | 'development';
+  readonly PORTCULLIS_ISSUERS_FILE: string | undefined;
+  readonly PORTCULLIS_DATABASE_URL: string | undefined;
+  readonly PORTCULLIS_DATABASE_PASSWORD_FILE: string | undefined;
+  readonly PORTCULLIS_OPENFGA_TOKEN_FILE: string | undefined;
+  readonly PORTCULLIS_MCP_CONFIRMERS: readonly string[] | undefined;
+  readonly PORTCULLIS_AGENT_RUNS_PER_CALLER: number;
+  readonly PORTCULLIS_AGENT_RUNS_PER_MINUTE: number;
+};
+
+/** The settings of agents; undefined for a gateway without signing keys. @throws ConfigError */
+export function agentsOf(read: AgentValues): AgentsConfig | undefined {
+  const signingKeysFile = read.PORTCULLIS_AGENT_SIGNING_KEYS_FILE;
+  if (signingKeysFile === undefined) return undefined;
+  const issuer = read.PORTCULLIS_AGENT_ISSUER;
+  const { PORTCULLIS_DATABASE_URL: databaseUrl, PORTCULLIS_DATABASE_PASSWORD_FILE: databasePasswordFile } = read;
+  if (issuer === undefined || databaseUrl === undefined || databasePasswordFile === undefined) {
+    const names = { PORTCULLIS_AGENT_ISSUER: issuer, PORTCULLIS_DATABASE_URL: databaseUrl };
+    const missing = Object.entries({ ...names, PORTCULLIS_DATABASE_PASSWORD_FILE: databasePasswordFile });
+    throw new ConfigError(
+      missing
+        .filter(([, value]) => value === undefined)
+        .map(([name]) => `${name} is missing: it must be set with PORTCULLIS_AGENT_SIGNING_KEYS_FILE`),
+    );
+  }
+  if (read.PORTCULLIS_AGENT_KEYS_FILE !== undefined) {
+    throw new ConfigError([
+      'PORTCULLIS_AGENT_KEYS_FILE is set: a gateway with PORTCULLIS_AGENT_SIGNING_KEYS_FILE has the keys, so remove it',
+    ]);
+  }
+  const confirmers = read.PORTCULLIS_MCP_CONFIRMERS ?? [];
+  if (confirmers.some((one) => !one.includes('|'))) {
+    throw new ConfigError(['PORTCULLIS_MCP_CONFIRMERS must be a list of issuer|subject']);
+  }
+  return {
+    issuer,
+    signingKeysFile,
+    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    rights: {
+      databaseUrl,
+      databasePasswordFile,
+      relations: relationsOf(read),
+      openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    },
+    confirmers,
+    runs: { atOnce: read.PORTCULLIS_AGENT_RUNS_PER_CALLER, perMinute: read.PORTCULLIS_AGENT_RUNS_PER_MINUTE },
+  };
+}

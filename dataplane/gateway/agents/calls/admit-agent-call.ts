@@ -1,0 +1,90 @@
+import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
+import type { AgentTable } from '../routes/agent-table.ts';
+import { chooseVersion } from '../routes/choose-version.ts';
+import { AgentRefusal } from './agent-refusal.ts';
+import type { AgentCaller, IdentifyCaller } from './identify-caller.ts';
+import { type AgentRight, judgeRights } from './judge-rights.ts';
+import { type CallMode, cardOperation, type RoutedCall } from './parse-call.ts';
+
+/** What the checks of a call ask. */
+export type AdmissionParts = {
+  readonly table: AgentTable;
+  readonly identify: IdentifyCaller;
+  /** Throws RelationsUnavailableError while there is no connection. */
+  readonly relations: Pick<Relations, 'check'>;
+  /** `issuer|subject` of those who may call MCP while its profile is confirmed. */
+  readonly confirmers: ReadonlySet<string>;
+};
+
+/** A call that passed every check and may get an identity (`agent-gateway:order:checks-before-identity`). */
+export type AdmittedCall = {
+  readonly spec: AgentRouteSpec;
+  readonly version: RoutedVersion;
+  /** Undefined only for a public card. */
+  readonly caller: AgentCaller | undefined;
+};
+
+/**
+ * Checks identity, right and route, in this order. A caller without view and invoke gets the answer of a missing agent,
+ * after the same questions.
+ * @throws AgentRefusal
+ */
+export async function admitAgentCall(
+  plane: AdmissionParts,
+  call: RoutedCall,
+  method: string,
+  rawHeaders: readonly string[],
+): Promise<AdmittedCall> {
+  const { agentId, versionId, operation } = call;
+  const found = plane.table.lookup(agentId);
+  const spec = found.kind === 'route' ? found.route.spec : undefined;
+  const isCard = operation === cardOperation;
+  if (isCard && spec?.cards === 'Public' && plane.table.isComplete) {
+    return { spec, version: versionOf(spec, call, undefined), caller: undefined };
+  }
+  const caller = await plane.identify(rawHeaders, agentId);
+  if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
+  if (!operation.methods.includes(method)) {
+    throw new AgentRefusal('method_not_allowed', { allow: operation.methods.join(', ') });
+  }
+  if (!plane.table.isComplete) throw new AgentRefusal('agent_unavailable');
+  const right = await rightOf(plane, caller, { agentId, mode: operation.mode });
+  if (right === 'none' || found.kind === 'unknown') throw new AgentRefusal('not_found');
+  if (right === 'view' && !isCard) throw new AgentRefusal('forbidden');
+  if (spec === undefined) throw new AgentRefusal('agent_unavailable');
+  if (operation.mode === 'MCP' && spec.exposure === 'R1' && !isConfirmer(plane, caller)) {
+    throw new AgentRefusal('not_found');
+  }
+  const subject = operation.mayTrial ? caller.subject : undefined;
+  return { spec, version: versionOf(spec, { versionId, operation }, subject), caller };
+}
+
+async function rightOf(
+  plane: AdmissionParts,
+  caller: AgentCaller,
+  asked: { readonly agentId: string; readonly mode: CallMode },
+): Promise<AgentRight> {
+  try {
+    return await judgeRights(plane.relations, caller, asked);
+  } catch (error) {
+    if (error instanceof RelationsUnavailableError) throw new AgentRefusal('authorization_unavailable');
+    throw error;
+  }
+}
+
+function versionOf(
+  spec: AgentRouteSpec,
+  { versionId, operation }: Pick<RoutedCall, 'versionId' | 'operation'>,
+  subject: AgentCaller['subject'] | undefined,
+): RoutedVersion {
+  const version = chooseVersion(spec, versionId, subject);
+  if (version === undefined) throw new AgentRefusal(versionId === undefined ? 'agent_unavailable' : 'not_found');
+  if (!version.modes.includes(operation.mode)) throw new AgentRefusal('not_found');
+  return version;
+}
+
+/** MCP is confirmed by people that the environment lists (`agents:mcp-auth:r1-only`). */
+function isConfirmer({ confirmers }: AdmissionParts, { subject }: AgentCaller): boolean {
+  return confirmers.has(`${subject.issuer}|${subject.subject}`);
+}

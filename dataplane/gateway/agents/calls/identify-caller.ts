@@ -1,0 +1,95 @@
+import type { AgentCallVerifier, VerifiedAgentCall } from '#identity/agent-call-token';
+import { isAgentCallToken } from '#identity/agent-call-token';
+import type { Verifier } from '#identity/create-verifier';
+import type { Subject } from '#identity/identity';
+import { tokenLimits } from '#identity/identity';
+import { nameList, oneName } from '#identity/identity-headers';
+import { readBearer } from '#identity/read-bearer';
+
+/** Who calls, proved before anything else is asked. */
+export type AgentCaller = {
+  readonly kind: 'caller';
+  readonly subject: Subject;
+  /** The agents that act for the subject, the direct caller first. */
+  readonly actors: readonly Subject[];
+  readonly tenant: string | undefined;
+  /** Groups of the tenant that the issuer of the subject named. */
+  readonly groups: readonly string[];
+  /** The run that a calling agent is part of: its budget and its end hold for what it calls. */
+  readonly parent: Pick<VerifiedAgentCall, 'budget' | 'deadline'> | undefined;
+  /** The token of the request, which must not be sent on. */
+  readonly token: string | undefined;
+};
+type CallerRefusal = {
+  readonly kind: 'refused';
+  readonly code: 'unauthenticated' | 'identity_unavailable' | 'tenant_forbidden';
+};
+
+/** Determines the caller from headers only; never throws because of a token, a header or a network. */
+export type IdentifyCaller = (rawHeaders: readonly string[], agentId: string) => Promise<AgentCaller | CallerRefusal>;
+
+const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refused', code });
+
+/** The issuer of the people of development mode, which no token can name. */
+const headerIssuer = 'development:agents';
+
+/**
+ * Production mode: people by the tokens of trusted issuers, agents by tokens of this gateway. A token of another issuer
+ * with a chain of actors is refused: only the gateway knows which agents have acted (`agent-gateway:identity:checked`).
+ */
+export function identifyByToken(people: Verifier, agents: AgentCallVerifier): IdentifyCaller {
+  return async (rawHeaders, agentId) => {
+    const bearer = readBearer(rawHeaders);
+    if (bearer.kind === 'refusal') return refused('unauthenticated');
+    const { token } = bearer;
+    if (isAgentCallToken(token)) return await identifyAgent(agents, token, agentId);
+    const identity = await people.verify(token);
+    if (identity.kind === 'refusal') {
+      return refused(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
+    }
+    const { issuer, subject, tenants } = identity;
+    if (identity.actors.length > 0 || issuer.startsWith('development:')) return refused('unauthenticated');
+    const chosen = oneName(rawHeaders, 'x-tenant-id');
+    if (typeof chosen === 'object') return refused('tenant_forbidden');
+    if (chosen !== undefined && !tenants.includes(chosen)) return refused('tenant_forbidden');
+    const tenant = chosen ?? (tenants.length === 1 ? tenants[0] : undefined);
+    const groups = tenant === undefined ? [] : identity.groups;
+    return { kind: 'caller', subject: { issuer, subject }, actors: [], tenant, groups, parent: undefined, token };
+  };
+}
+
+/**
+ * Development mode, without authentication of people: X-User-Id, X-Tenant-Id and X-Groups name the caller. Agents still
+ * have a token of this gateway.
+ */
+export function identifyByHeaders(agents: AgentCallVerifier): IdentifyCaller {
+  return async (rawHeaders, agentId) => {
+    const bearer = readBearer(rawHeaders);
+    if (bearer.kind === 'bearer' && isAgentCallToken(bearer.token)) {
+      return await identifyAgent(agents, bearer.token, agentId);
+    }
+    const [user, tenant] = ['x-user-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
+    const groups = nameList(rawHeaders, 'x-groups', tokenLimits.groups);
+    if (typeof user !== 'string' || typeof tenant === 'object' || !groups.ok) return refused('unauthenticated');
+    return {
+      kind: 'caller',
+      subject: { issuer: headerIssuer, subject: user },
+      actors: [],
+      tenant,
+      groups: tenant === undefined ? [] : groups.names,
+      parent: undefined,
+      token: bearer.kind === 'bearer' ? bearer.token : undefined,
+    };
+  };
+}
+
+async function identifyAgent(
+  agents: AgentCallVerifier,
+  token: string,
+  agentId: string,
+): Promise<AgentCaller | CallerRefusal> {
+  const call = await agents.verify(token, agentId);
+  if (call.kind === 'refusal') return refused(call.status === 503 ? 'identity_unavailable' : 'unauthenticated');
+  const { subject, actors, tenant, groups, budget, deadline } = call;
+  return { kind: 'caller', subject, actors, tenant, groups, parent: { budget, deadline }, token };
+}

@@ -1,0 +1,69 @@
+import { createTokenBuckets } from '#kit/concurrency/token-bucket';
+
+export type RunLimits = {
+  /** Runs of one caller with one agent at a time. */
+  readonly atOnce: number;
+  /** Runs of one caller with one agent that may start in a minute. */
+  readonly perMinute: number;
+};
+
+type RunAdmission =
+  | { readonly kind: 'admitted'; readonly run: AdmittedRun }
+  | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
+
+/** One counted run. It ends once; later calls have no effect. */
+export type AdmittedRun = {
+  end(): void;
+  /** The run continues without its client for at most this time, milliseconds, and is counted until then. */
+  endAfter(ms: number): void;
+};
+
+export type RunLimiter = {
+  admit(key: string): RunAdmission;
+  /** Runs that are counted now. */
+  readonly count: number;
+};
+
+/** Most pairs of caller and agent in memory. */
+const maxKeys = 50_000;
+
+/**
+ * Bounds the runs of each caller with each agent: runs, not connections, so that a client that disconnects does not gain
+ * any. The bounds are those of one replica.
+ */
+export function createRunLimiter({ atOnce, perMinute }: RunLimits, now: () => number): RunLimiter {
+  const running = new Map<string, number>();
+  const buckets = createTokenBuckets({ burst: perMinute, refillMs: 60_000 / perMinute, maxKeys, now });
+  let count = 0;
+
+  function release(key: string): void {
+    count -= 1;
+    const left = (running.get(key) ?? 1) - 1;
+    if (left > 0) running.set(key, left);
+    else running.delete(key);
+  }
+
+  return {
+    admit(key) {
+      const held = running.get(key) ?? 0;
+      if (held >= atOnce) return { kind: 'refused', retryAfterSeconds: 1 };
+      if (!buckets.take(key)) return { kind: 'refused', retryAfterSeconds: Math.max(1, Math.ceil(60 / perMinute)) };
+      running.set(key, held + 1);
+      count += 1;
+      let isRunning = true;
+      const stop = (): boolean => {
+        const before = isRunning;
+        isRunning = false;
+        return before;
+      };
+      const run: AdmittedRun = {
+        end: () => void (stop() && release(key)),
+        endAfter: (ms) => void (stop() && setTimeout(() => release(key), ms).unref()),
+      };
+      return { kind: 'admitted', run };
+    },
+    get count() {
+      return count;
+    },
+  };
+}

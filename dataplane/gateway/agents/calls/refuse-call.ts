@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { agentGatewayErrors } from '#contracts/agent-gateway-errors';
+import { sendBytes } from '#kit/http/json-answer';
+import { drainRefused } from '#kit/http/read-body';
+import type { TraceContext } from '#kit/http/trace-context';
+import type { AgentRefusal } from './agent-refusal.ts';
+
+/** One request for an agent and its answer. */
+export type AgentExchange = {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly trace: TraceContext;
+};
+
+const infoType = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+/** The body of a refusal in the HTTP+JSON binding of A2A (google.rpc.Status). */
+export function refusalBody({ code }: Pick<AgentRefusal, 'code'>, traceId: string): Buffer {
+  const { status, rpc, meaning } = agentGatewayErrors[code];
+  const details = [{ '@type': infoType, reason: code, domain: 'portcullis', metadata: { code, traceId } }];
+  return Buffer.from(JSON.stringify({ error: { code: status, status: rpc, message: meaning, details } }));
+}
+
+/**
+ * Answers with a refusal: google.rpc.Status on paths of A2A, application/problem+json (RFC 9457) on those of MCP. Nothing
+ * in it depends on the agent. Does nothing if an answer has begun.
+ */
+export function refuseCall({ incoming, outgoing, trace }: AgentExchange, refusal: AgentRefusal, isMcp: boolean): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const { code } = refusal;
+  const { status, meaning } = agentGatewayErrors[code];
+  const headers = {
+    traceparent: trace.traceparent,
+    'cache-control': 'no-store',
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(status === 503 ? { 'retry-after': '1' } : {}),
+    ...refusal.headers,
+  };
+  if (!isMcp) {
+    sendBytes(outgoing, status, 'application/json', refusalBody(refusal, trace.traceId), headers);
+    return;
+  }
+  const problem = { type: 'about:blank', title: meaning, status, code, traceId: trace.traceId };
+  sendBytes(outgoing, status, 'application/problem+json', Buffer.from(JSON.stringify(problem)), headers);
+}

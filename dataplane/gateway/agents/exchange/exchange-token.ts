@@ -1,0 +1,126 @@
+import { mintAgentCallToken } from '#identity/agent-call-token';
+import type { GatewayKeyRing } from '#identity/gateway-key-ring';
+import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-token';
+import { mintModelToken } from '#identity/model-token';
+import type { RunGrant, RunGrantVerifier } from '#identity/run-grant';
+import { mintServiceToken, serviceAudiences } from '#identity/service-token';
+import { type Relations, RelationsUnavailableError } from '#relations/ports';
+import type { RoutedVersion } from '#resources/agent-route';
+import { judgeRights } from '../calls/judge-rights.ts';
+import type { AgentTable } from '../routes/agent-table.ts';
+
+export type ExchangeParts = {
+  readonly table: AgentTable;
+  readonly relations: Pick<Relations, 'check'>;
+  readonly keys: GatewayKeyRing;
+  readonly issuer: string;
+  readonly grants: RunGrantVerifier;
+};
+
+type ExchangeError = 'invalid_grant' | 'invalid_target' | 'temporarily_unavailable';
+type ExchangeResult =
+  | { readonly kind: 'issued'; readonly token: string; readonly expiresIn: number }
+  | { readonly kind: 'error'; readonly error: ExchangeError; readonly why: string };
+
+const refused = (error: ExchangeError, why: string): ExchangeResult => ({ kind: 'error', error, why });
+const notRequired = refused('invalid_target', 'the version does not require this audience');
+
+/** Agents call each other over A2A. A run over MCP was admitted before, with a right of its own. */
+const mode = 'A2A';
+/** Audiences that a run may ask for; a call of another agent names it after this prefix. */
+const modelsAudience = 'urn:portcullis:models';
+const agentPrefix = 'urn:portcullis:agent:';
+
+/**
+ * Trades the grant of a run for a token of one audience that its version requires, of at most 60 s and never longer than
+ * the run (RFC 8693). The person must still have the right to invoke the agent, and the version must still be routed.
+ */
+export async function exchangeToken(
+  parts: ExchangeParts,
+  { grant: text, audience }: { readonly grant: string; readonly audience: string },
+  now: () => Date = () => new Date(),
+): Promise<ExchangeResult> {
+  const grant = await parts.grants.open(text);
+  if (grant.kind === 'refusal') {
+    if (grant.status === 503) return refused('temporarily_unavailable', 'the keys of the gateway cannot be read');
+    return refused('invalid_grant', 'the grant is invalid or has expired');
+  }
+  const ttlSeconds = Math.min(
+    gatewayTokenLimits.workloadSeconds,
+    Math.floor((grant.expiresAt.getTime() - now().getTime()) / 1_000),
+  );
+  if (ttlSeconds < 1) return refused('invalid_grant', 'the run has ended');
+  if (!parts.table.isComplete) return refused('temporarily_unavailable', 'the routes are being loaded');
+  const route = parts.table.lookup(grant.agentId);
+  const versions = route.kind === 'route' ? route.route.spec.versions : [];
+  const version = versions.find(({ versionId }) => versionId === grant.versionId);
+  if (version === undefined) return refused('invalid_grant', 'the version of the run is not routed any more');
+  try {
+    if ((await judgeRights(parts.relations, callerOf(grant), { agentId: grant.agentId, mode })) !== 'invoke') {
+      return refused('invalid_grant', 'the person may not invoke the agent any more');
+    }
+    const token = await issue(parts, { grant, version, audience, ttlSeconds });
+    return token === undefined ? notRequired : { kind: 'issued', token, expiresIn: ttlSeconds };
+  } catch (error) {
+    if (error instanceof RelationsUnavailableError)
+      return refused('temporarily_unavailable', 'rights cannot be checked');
+    if (error instanceof UnsignableTokenError)
+      return refused('invalid_target', 'the chain of agents is too long or repeats one');
+    throw error;
+  }
+}
+
+type Issue = {
+  readonly grant: RunGrant;
+  readonly version: RoutedVersion;
+  readonly audience: string;
+  readonly ttlSeconds: number;
+};
+
+/** @returns undefined if the version does not require the audience */
+async function issue(
+  parts: ExchangeParts,
+  { grant, version, audience, ttlSeconds }: Issue,
+): Promise<string | undefined> {
+  const named = (kind: RoutedVersion['requires'][number]['kind']): readonly string[] =>
+    version.requires.filter((one) => one.kind === kind).map(({ name }) => name);
+  const key = await parts.keys.signingKey();
+  const { agentId, versionId, subject, actors, tenant, groups } = grant;
+  const person = { subject, actors, groups, ...(tenant === undefined ? {} : { tenant }) };
+  const signed = { ...person, agentId, versionId, key, issuer: parts.issuer, ttlSeconds };
+  if (audience === modelsAudience) {
+    const aliases = [...new Set(named('Model'))];
+    return aliases.length === 0 ? undefined : await mintModelToken({ ...signed, aliases });
+  }
+  if (audience === serviceAudiences.retrieval) {
+    return named('Collection').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
+  }
+  if (audience === serviceAudiences.memory) {
+    return named('Memory').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
+  }
+  const name = audience.startsWith(agentPrefix) ? audience.slice(agentPrefix.length) : undefined;
+  if (name === undefined || !named('Agent').includes(name)) return undefined;
+  const called = parts.table.named(name);
+  const chain = [{ issuer: parts.issuer, subject: agentId }, ...actors];
+  // An agent that the person and this agent may not invoke has no token, like one that does not exist.
+  const right = await judgeRights(
+    parts.relations,
+    { ...callerOf(grant), actors: chain },
+    {
+      agentId: called ?? name,
+      mode,
+    },
+  );
+  if (called === undefined || right !== 'invoke') return undefined;
+  return await mintAgentCallToken({
+    ...signed,
+    agentId: called,
+    actors: chain,
+    budget: grant.budget,
+    deadline: grant.expiresAt,
+  });
+}
+
+function callerOf({ subject, actors, tenant, groups }: RunGrant) {
+  return { subject, actors, tenant, groups };
+}

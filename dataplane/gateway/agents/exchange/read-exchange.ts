@@ -1,0 +1,40 @@
+/** A request for a token (RFC 8693, section 2.1), or the error of RFC 6749, section 5.2. */
+type ReadExchange =
+  | { readonly kind: 'exchange'; readonly grant: string; readonly audience: string }
+  | { readonly kind: 'error'; readonly error: 'invalid_request' | 'unsupported_grant_type'; readonly why: string };
+
+const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
+const subjectTypes: ReadonlySet<string> = new Set(['urn:ietf:params:oauth:token-type:jwt', accessToken]);
+const known: ReadonlySet<string> = new Set([
+  'grant_type',
+  'subject_token',
+  'subject_token_type',
+  'audience',
+  'requested_token_type',
+]);
+
+/** Reads the form of an exchange strictly: one grant, one audience, nothing that would widen the token. */
+export function readExchange(form: string): ReadExchange {
+  const invalid = (why: string): ReadExchange => ({ kind: 'error', error: 'invalid_request', why });
+  const values = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(form)) {
+    if (!known.has(name)) return invalid('a parameter is not supported');
+    if (values.has(name)) return invalid('a parameter is repeated: one token has one audience');
+    values.set(name, value);
+  }
+  const grantType = values.get('grant_type');
+  if (grantType === undefined) return invalid('grant_type is missing');
+  if (grantType !== exchangeGrant) {
+    return { kind: 'error', error: 'unsupported_grant_type', why: `grant_type must be ${exchangeGrant}` };
+  }
+  const [grant, audience] = [values.get('subject_token'), values.get('audience')];
+  if (grant === undefined || grant === '') return invalid('subject_token is missing: it is the grant of the run');
+  if (!subjectTypes.has(values.get('subject_token_type') ?? ''))
+    return invalid('subject_token_type must be that of a JWT');
+  if (audience === undefined || audience === '') return invalid('audience is missing');
+  const requested = values.get('requested_token_type');
+  if (requested !== undefined && requested !== accessToken)
+    return invalid(`requested_token_type must be ${accessToken}`);
+  return { kind: 'exchange', grant, audience };
+}

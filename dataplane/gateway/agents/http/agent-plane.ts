@@ -1,0 +1,15 @@
+import type { Logger } from '#kit/log/logger';
+import type { AdmissionParts } from '../calls/admit-agent-call.ts';
+import type { CardParts } from '../cards/serve-signed-card.ts';
+import type { ExchangeParts } from '../exchange/exchange-token.ts';
+import type { AgentCallMetrics } from '../metrics/agent-call-metrics.ts';
+import type { ForwardParts } from '../relay/forward-call.ts';
+
+/** Everything that calls of agents share in one gateway replica. */
+export type AgentPlane = AdmissionParts &
+  CardParts &
+  ExchangeParts &
+  ForwardParts & {
+    readonly metrics: AgentCallMetrics;
+    readonly logger: Logger;
+  };

@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openTrace } from '#kit/http/trace-context';
+import { describeFailure } from '#kit/log/describe-failure';
+import { beginRequest, Interruption, type RequestLife } from '../../relay/interruption.ts';
+import { admitAgentCall } from '../calls/admit-agent-call.ts';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import { cardOperation, parseCall, type RoutedCall } from '../calls/parse-call.ts';
+import { type AgentExchange, refuseCall } from '../calls/refuse-call.ts';
+import { serveSignedCard } from '../cards/serve-signed-card.ts';
+import type { CallCode } from '../metrics/agent-call-metrics.ts';
+import { type ForwardedCall, forwardCall } from '../relay/forward-call.ts';
+import type { AgentPlane } from './agent-plane.ts';
+
+/** Longest call, milliseconds; calls end earlier by the limits of their version. */
+const maxCallMs = 930_000;
+/** Asked for the rights of a path that names no agent, so that it costs what any other missing agent costs. */
+const noAgent = '00000000-0000-7000-8000-000000000000';
+
+export const agentPrefix = '/agents/';
+
+type Facts = { agent: string; versionId: string; isRun: boolean; forwarded: ForwardedCall | undefined };
+
+/** Answers one request below /agents/, counts it and writes its log line. Never rejects. */
+export async function serveAgentCall(
+  plane: AgentPlane,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const started = performance.now();
+  const exchange: AgentExchange = { incoming, outgoing, trace: openTrace(incoming.headers['traceparent']) };
+  using life = beginRequest(plane.shutdown, maxCallMs);
+  const onClose = (): void => {
+    if (!outgoing.writableFinished) life.interrupt('client_gone');
+  };
+  outgoing.once('close', onClose);
+  const call = parseCall(incoming.url ?? '/');
+  const facts: Facts = { agent: '', versionId: '', isRun: false, forwarded: undefined };
+  const code = await answer(plane, call, { exchange, life, facts });
+  const seconds = (performance.now() - started) / 1_000;
+  const operation = call?.operation.name ?? 'unknown';
+  const { agent, versionId, isRun, forwarded } = facts;
+  const { sent = 0, received = 0, status } = forwarded ?? {};
+  plane.metrics.ended({ agent, operation, code, seconds, sent, received, isRun });
+  plane.logger.info('agent_call_ended', {
+    traceId: exchange.trace.traceId,
+    operation,
+    code,
+    agent,
+    version: versionId,
+    status,
+    durationMs: Math.round(seconds * 1_000),
+  });
+}
+
+type Answering = { readonly exchange: AgentExchange; readonly life: RequestLife; readonly facts: Facts };
+
+async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering: Answering): Promise<CallCode> {
+  try {
+    if (call === undefined) await refuseUnknownPath(plane, answering.exchange);
+    else await answerCall(plane, call, answering);
+    return 'none';
+  } catch (thrown) {
+    const refusal = refusalOf(plane, thrown, answering.life);
+    const { outgoing } = answering.exchange;
+    if (refusal.code === 'cancelled' || outgoing.headersSent) outgoing.destroy();
+    else refuseCall(answering.exchange, refusal, call?.operation.mode === 'MCP');
+    return refusal.code;
+  }
+}
+
+async function answerCall(plane: AgentPlane, call: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
+  const { incoming } = exchange;
+  const admitted = await admitAgentCall(plane, call, incoming.method ?? 'GET', incoming.rawHeaders);
+  facts.agent = admitted.spec.agent.name;
+  facts.versionId = admitted.version.versionId;
+  facts.isRun = call.operation.isRun;
+  const { caller } = admitted;
+  if (call.operation === cardOperation || caller === undefined) {
+    return await serveSignedCard(plane, admitted.version, exchange);
+  }
+  facts.forwarded = await forwardCall(plane, { call, admitted: { ...admitted, caller }, exchange, life });
+}
+
+/** A path that belongs to no agent: the caller is identified and asked about as for every missing agent. */
+async function refuseUnknownPath(plane: AgentPlane, { incoming }: AgentExchange): Promise<never> {
+  const call: RoutedCall = { agentId: noAgent, versionId: undefined, operation: cardOperation, path: '/' };
+  await admitAgentCall(plane, call, 'GET', incoming.rawHeaders);
+  throw new AgentRefusal('not_found');
+}
+
+function refusalOf({ logger }: AgentPlane, thrown: unknown, { signal }: RequestLife): AgentRefusal {
+  if (thrown instanceof AgentRefusal) return thrown;
+  const reason = signal.aborted && thrown === signal.reason ? signal.reason : thrown;
+  if (reason instanceof Interruption) {
+    if (reason.code === 'client_gone') return new AgentRefusal('cancelled');
+    return new AgentRefusal(reason.code === 'too_long' ? 'deadline_exceeded' : 'shutting_down');
+  }
+  logger.error('agent_call_failed', { failure: describeFailure(thrown) });
+  return new AgentRefusal('internal');
+}

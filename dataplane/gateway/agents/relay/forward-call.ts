@@ -1,0 +1,126 @@
+import { withTimeout } from '#kit/concurrency/abort';
+import type { RequestLife } from '../../relay/interruption.ts';
+import type { AdmittedCall } from '../calls/admit-agent-call.ts';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { AgentCaller } from '../calls/identify-caller.ts';
+import type { AdmittedRun, RunLimiter } from '../calls/limit-runs.ts';
+import { forwardedQuery, type RoutedCall } from '../calls/parse-call.ts';
+import { type AgentExchange, refusalBody } from '../calls/refuse-call.ts';
+import type { VersionPins } from '../routes/pin-versions.ts';
+import type { AgentClient, ProcessAnswer } from './agent-client.ts';
+import { headersForAgent, headersForClient } from './forward-headers.ts';
+import { type IdentityParts, issueIdentity } from './issue-identity.ts';
+import { type PipeEnd, pipeAnswer } from './pipe-answer.ts';
+import { type BodyParts, receiveCallBody } from './receive-body.ts';
+
+/** Time beyond that of a run in which its process may answer, milliseconds. */
+const slackMs = 10_000;
+/** Timeout of an operation that starts no run and streams nothing, milliseconds. */
+const shortMs = 30_000;
+/** How long a process continues a streamed run that no client reads, milliseconds. */
+const unwatchedMs = 30_000;
+
+export type ForwardParts = IdentityParts &
+  BodyParts & {
+    readonly pins: VersionPins;
+    readonly runs: RunLimiter;
+    readonly client: AgentClient;
+    readonly metrics: { readonly runs: { add(value: number): void } };
+    readonly shutdown: AbortSignal;
+    /** How long a client may read nothing, milliseconds. */
+    readonly clientIdleMs: number;
+  };
+
+/** What was sent on, for metrics: bytes of both bodies, and the status of the process. */
+export type ForwardedCall = { readonly status: number; readonly sent: number; readonly received: number };
+
+type Forward = {
+  readonly call: RoutedCall;
+  readonly admitted: AdmittedCall & { readonly caller: AgentCaller };
+  readonly exchange: AgentExchange;
+  readonly life: RequestLife;
+};
+
+/** Sends an admitted call to the process of its version, and the answer to the client. @throws AgentRefusal */
+export async function forwardCall(plane: ForwardParts, forward: Forward): Promise<ForwardedCall> {
+  const { call, admitted } = forward;
+  using _pin = plane.pins.pin({ agentId: admitted.spec.agentId, versionId: admitted.version.versionId });
+  if (!call.operation.isRun) return await exchangeWithProcess(plane, forward, undefined);
+  const { issuer, subject } = admitted.caller.subject;
+  const admission = plane.runs.admit(JSON.stringify([admitted.spec.agentId, issuer, subject]));
+  if (admission.kind === 'refused') {
+    throw new AgentRefusal('too_many_runs', { 'retry-after': String(admission.retryAfterSeconds) });
+  }
+  const { run } = admission;
+  plane.metrics.runs.add(1);
+  try {
+    return await exchangeWithProcess(plane, forward, run);
+  } finally {
+    plane.metrics.runs.add(-1);
+    run.end();
+  }
+}
+
+async function exchangeWithProcess(
+  plane: ForwardParts,
+  { call, admitted, exchange, life }: Forward,
+  run: AdmittedRun | undefined,
+): Promise<ForwardedCall> {
+  const { incoming, outgoing, trace } = exchange;
+  const { version, caller, spec } = admitted;
+  const { operation } = call;
+  const headers = headersForAgent(incoming.rawHeaders);
+  const query = forwardedQuery(incoming.url ?? '');
+  if (headers === undefined || query === undefined) throw new AgentRefusal('invalid_request');
+  using held = new DisposableStack();
+  const { token } = caller;
+  const body = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
+  const identity = await issueIdentity(plane, { caller, agentId: spec.agentId, version, operation });
+  const isLong = operation.isRun || operation.name === 'tasks:subscribe';
+  using time = withTimeout(life.signal, isLong ? version.limits.timeoutMs + slackMs : shortMs);
+  const process = {
+    address: version.address,
+    method: incoming.method ?? 'GET',
+    path: `${call.path}${query}`,
+    headers: { ...headers, ...identity, traceparent: trace.traceparent, 'accept-encoding': 'identity' },
+    body,
+  };
+  const answer = await plane.client.call(process, time.signal).catch((reason: unknown): never => {
+    if (time.timedOut()) throw new AgentRefusal('deadline_exceeded');
+    throw reason;
+  });
+  if (answer.kind === 'unreachable') throw new AgentRefusal('agent_unavailable');
+  const end = await sendAnswer(plane, exchange, answer, time.signal);
+  // The process continues the run of a stream for a while, in case its client comes back.
+  if (operation.name === 'message:stream' && end.kind !== 'whole') run?.endAfter(unwatchedMs);
+  if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
+  else if (end.kind !== 'whole') endBroken(exchange, end, codeOf(end, time.timedOut(), plane.shutdown.aborted));
+  return { status: answer.status, sent: body?.length ?? 0, received: end.bytes };
+}
+
+function sendAnswer(
+  plane: ForwardParts,
+  { outgoing, trace }: AgentExchange,
+  answer: Extract<ProcessAnswer, { readonly kind: 'answer' }>,
+  signal: AbortSignal,
+): Promise<PipeEnd> {
+  outgoing.writeHead(answer.status, headersForClient(answer.headers, trace.traceparent));
+  outgoing.flushHeaders();
+  return pipeAnswer(answer.body, outgoing, { idleMs: plane.clientIdleMs, signal });
+}
+
+function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal['code'] {
+  if (end.kind === 'broken') return 'agent_unavailable';
+  if (isEnding) return 'shutting_down';
+  return isLate ? 'deadline_exceeded' : 'internal';
+}
+
+/**
+ * Ends an answer that broke off. A stream gets a last event that says why; where that could join half an event, and in any
+ * other answer, the connection is closed, so that the client does not take it for whole.
+ */
+function endBroken({ outgoing, trace }: AgentExchange, end: PipeEnd, code: AgentRefusal['code']): void {
+  const isStream = String(outgoing.getHeader('content-type')).startsWith('text/event-stream');
+  if (!isStream || !end.isBetweenEvents || outgoing.destroyed) return void outgoing.destroy();
+  outgoing.end(`event: error\ndata: ${refusalBody({ code }, trace.traceId).toString()}\n\n`);
+}

@@ -1,0 +1,71 @@
+import { v7 as uuid } from 'uuid';
+import type { GatewayKeyRing } from '#identity/gateway-key-ring';
+import { UnsignableTokenError } from '#identity/gateway-token';
+import { mintRunGrant } from '#identity/run-grant';
+import { mintWorkloadToken } from '#identity/workload-token';
+import type { RoutedVersion } from '#resources/agent-route';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { AgentCaller } from '../calls/identify-caller.ts';
+import type { AgentOperation } from '../calls/parse-call.ts';
+import { grantHeader } from './forward-headers.ts';
+
+export type IdentityParts = {
+  readonly keys: GatewayKeyRing;
+  /** Claim `iss` of the tokens that this gateway signs. */
+  readonly issuer: string;
+};
+
+type IssueOptions = {
+  readonly caller: AgentCaller;
+  readonly agentId: string;
+  readonly version: RoutedVersion;
+  readonly operation: AgentOperation;
+};
+
+/** Life of a workload token, seconds. It is used at once. */
+const workloadSeconds = 30;
+
+/**
+ * The headers that replace the token of the caller: an identity for this version and operation, and for a run its grant
+ * (`agent-gateway:token:replaced`, `agent-gateway:short-lived-identity:this-workload`).
+ * @throws AgentRefusal
+ */
+export async function issueIdentity(
+  { keys, issuer }: IdentityParts,
+  { caller, agentId, version, operation }: IssueOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const { subject, actors, tenant, groups, parent } = caller;
+  const key = await keys.signingKey();
+  const { versionId, limits } = version;
+  const call = { key, issuer, agentId, versionId, subject, actors, ...(tenant === undefined ? {} : { tenant }) };
+  const leftMs = parent === undefined ? limits.timeoutMs : parent.deadline.getTime() - Date.now();
+  if (leftMs <= 0) throw new AgentRefusal('deadline_exceeded');
+  try {
+    const workload = mintWorkloadToken({ ...call, operation: operation.name, ttlSeconds: workloadSeconds });
+    if (!operation.isRun) return { authorization: `Bearer ${await workload}` };
+    const grant = mintRunGrant({
+      ...call,
+      groups,
+      runId: uuid(),
+      budget: smaller(limits.budget, parent?.budget),
+      timeoutMs: Math.min(limits.timeoutMs, leftMs),
+    });
+    const [token, granted] = await Promise.all([workload, grant]);
+    return { authorization: `Bearer ${token}`, [grantHeader]: granted };
+  } catch (error) {
+    if (!(error instanceof UnsignableTokenError)) throw error;
+    throw new AgentRefusal(error.code === 'token_too_large' ? 'invalid_request' : 'chain_refused');
+  }
+}
+
+type Budget = RoutedVersion['limits']['budget'];
+
+/** A run that another one has started never has more than what that one may use. */
+function smaller(own: Budget, parent: Budget | undefined): Budget {
+  if (parent === undefined) return own;
+  return {
+    nodes: Math.min(own.nodes, parent.nodes),
+    modelTokens: Math.min(own.modelTokens, parent.modelTokens),
+    outputBytes: Math.min(own.outputBytes, parent.outputBytes),
+  };
+}

@@ -1,0 +1,70 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+
+/** How an answer ended: whole, by a failure of the process, by the client, or because the signal aborted. */
+export type PipeEnd = {
+  readonly kind: 'whole' | 'broken' | 'client_gone' | 'client_stuck' | 'aborted';
+  readonly bytes: number;
+  /** Whether the last bytes end an event of a stream, so that a further event may follow. */
+  readonly isBetweenEvents: boolean;
+};
+
+type PipeOptions = {
+  /** How long a client may read nothing, milliseconds. */
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Sends an answer on as it arrives: nothing is collected, a client that does not read stops the process from being read,
+ * and a client that is gone ends the call. Ends `outgoing` only after a whole answer. Never rejects.
+ */
+export function pipeAnswer(
+  body: Readable,
+  outgoing: ServerResponse,
+  { idleMs, signal }: PipeOptions,
+): Promise<PipeEnd> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let tail = 0;
+    let stuck: NodeJS.Timeout | undefined;
+
+    function finish(kind: PipeEnd['kind']): void {
+      clearTimeout(stuck);
+      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      outgoing.off('drain', onDrain).off('close', onGone);
+      signal.removeEventListener('abort', onAbort);
+      if (kind !== 'whole') {
+        body.on('error', () => undefined);
+        body.destroy();
+      }
+      resolve({ kind, bytes, isBetweenEvents: bytes === 0 || tail === 0x0a0a });
+    }
+    function onData(chunk: Buffer): void {
+      bytes += chunk.length;
+      for (const byte of chunk.subarray(-2)) tail = ((tail << 8) | byte) & 0xffff;
+      if (outgoing.write(chunk)) return;
+      body.pause();
+      stuck ??= setTimeout(() => finish('client_stuck'), idleMs);
+    }
+    function onDrain(): void {
+      clearTimeout(stuck);
+      stuck = undefined;
+      body.resume();
+    }
+    function onEnd(): void {
+      outgoing.end();
+      finish('whole');
+    }
+    const onError = (): void => finish(signal.aborted ? 'aborted' : 'broken');
+    const onClose = (): void => finish(signal.aborted ? 'aborted' : 'broken');
+    const onGone = (): void => finish('client_gone');
+    const onAbort = (): void => finish('aborted');
+
+    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    outgoing.on('drain', onDrain).on('close', onGone);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else if (outgoing.destroyed) onGone();
+  });
+}

@@ -1,0 +1,53 @@
+import { withTimeout } from '#kit/concurrency/abort';
+import { readBody } from '#kit/http/read-body';
+import type { RoutedVersion } from '#resources/agent-route';
+import type { ByteBudget } from '../../http/byte-budget.ts';
+import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { AgentOperation } from '../calls/parse-call.ts';
+import type { AgentExchange } from '../calls/refuse-call.ts';
+
+export type BodyParts = {
+  /** Bytes of the bodies that all calls hold together. */
+  readonly bodies: ByteBudget;
+  readonly maxBodyMs: number;
+};
+
+/** Largest body of an operation that starts no run, bytes. */
+const smallBytes = 65_536;
+
+/**
+ * Reads the body of a call: at most what the version takes, within the time of the gateway, and no token of the caller in
+ * it (`agent-gateway:token:original-never-passed`).
+ * @param held disposed when the body is not needed any more
+ * @throws AgentRefusal
+ */
+export async function receiveCallBody(
+  plane: BodyParts,
+  { incoming }: AgentExchange,
+  call: { readonly operation: AgentOperation; readonly version: RoutedVersion; readonly token: string | undefined },
+  { held, signal }: { readonly held: DisposableStack; readonly signal: AbortSignal },
+): Promise<Buffer | undefined> {
+  const { operation, version, token } = call;
+  if (token !== undefined && decoded(incoming.url ?? '').includes(token)) throw new AgentRefusal('token_exposed');
+  if (incoming.method === 'GET' || incoming.method === 'HEAD') return undefined;
+  const limit = operation.isRun ? version.limits.requestBytes : smallBytes;
+  const taken = held.use(plane.bodies.open());
+  using time = withTimeout(signal, plane.maxBodyMs);
+  const body = await readBody(incoming, { limit, signal: time.signal, hold: (bytes) => taken.take(bytes) });
+  if (!body.ok) {
+    if (signal.aborted) throw signal.reason;
+    if (body.fault === 'too_large') throw new AgentRefusal('request_too_large');
+    if (body.fault === 'refused') throw new AgentRefusal('agent_unavailable');
+    throw new AgentRefusal(time.timedOut() ? 'request_timeout' : 'cancelled');
+  }
+  if (token !== undefined && body.bytes.includes(token)) throw new AgentRefusal('token_exposed');
+  return body.bytes;
+}
+
+function decoded(url: string): string {
+  try {
+    return `${url} ${decodeURIComponent(url)}`;
+  } catch {
+    return url;
+  }
+}

@@ -1,0 +1,130 @@
+import type { AgentRouteSpec } from '#resources/agent-route';
+import type { ProbeVerdict, SeenRoute } from '../../routes/route-table.ts';
+import { type ReadAgentRoute, readAgentRoute } from './read-agent-route.ts';
+
+/** A route of an agent that serves. */
+type TakenAgentRoute = Omit<SeenRoute, 'spec'> & { readonly spec: AgentRouteSpec };
+
+/** `unknown` and `unavailable`: no version of the route has been proved yet. */
+type AgentLookup =
+  | { readonly kind: 'route'; readonly route: TakenAgentRoute }
+  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unknown' };
+
+type Place = { readonly route: string; readonly uid: string; readonly version: string };
+export type AgentTableState = {
+  readonly taken: readonly TakenAgentRoute[];
+  readonly pending: readonly Place[];
+  readonly rejected: readonly (Place & { readonly reason: string })[];
+};
+
+type Entry = {
+  readonly seen: SeenRoute;
+  readonly reading: ReadAgentRoute;
+  verdict: ProbeVerdict;
+  taken: TakenAgentRoute | undefined;
+};
+
+/**
+ * The routes of agents of one gateway replica, in memory. The newest version of a route serves once the versions of the
+ * agent that it begins to use were proved; until then the previous one serves. Two routes of one agent reject each other.
+ */
+export class AgentTable {
+  readonly #entries = new Map<string, Entry>();
+  /** Names of routes by the id of their agent. */
+  readonly #byAgent = new Map<string, Set<string>>();
+  readonly #namespace: string;
+  #isComplete = false;
+
+  /** @param namespace where the workloads of the routes run */
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
+
+  /** Records the newest version of a route. @returns the spec if it must be proved before it serves */
+  observe(seen: SeenRoute): AgentRouteSpec | undefined {
+    const before = this.#entries.get(seen.name);
+    const reading = readAgentRoute(seen.spec, this.#namespace);
+    const taken = before?.seen.uid === seen.uid ? before.taken : undefined;
+    // A route never moves to another agent.
+    const isMoved = reading.ok && taken !== undefined && taken.spec.agentId !== reading.spec.agentId;
+    this.remove(seen.name);
+    const entry: Entry = { seen, reading, verdict: { kind: 'unreached' }, taken: isMoved ? undefined : taken };
+    this.#entries.set(seen.name, entry);
+    const agentId = agentIdOf(entry);
+    if (agentId !== undefined) this.#byAgent.set(agentId, (this.#byAgent.get(agentId) ?? new Set()).add(seen.name));
+    return reading.ok ? reading.spec : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  remove(name: string): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    this.#entries.delete(name);
+    const agentId = agentIdOf(entry);
+    if (agentId === undefined) return;
+    const names = this.#byAgent.get(agentId);
+    names?.delete(name);
+    if (names?.size === 0) this.#byAgent.delete(agentId);
+  }
+
+  probed(name: string, version: string, verdict: ProbeVerdict): void {
+    const entry = this.#entries.get(name);
+    if (entry?.seen.version !== version) return;
+    entry.verdict = verdict;
+    if (verdict.kind === 'proved' && entry.reading.ok) entry.taken = { ...entry.seen, spec: entry.reading.spec };
+  }
+
+  /** Call when the complete list of routes has been loaded. */
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  lookup(agentId: string): AgentLookup {
+    const [name, ...more] = this.#byAgent.get(agentId) ?? [];
+    if (name === undefined) return this.#isComplete ? { kind: 'unknown' } : { kind: 'unavailable' };
+    const route = more.length === 0 ? this.#entries.get(name)?.taken : undefined;
+    return route === undefined ? { kind: 'unavailable' } : { kind: 'route', route };
+  }
+
+  /** The id of the agent with this id or this name; undefined without a route that serves. */
+  named(name: string): string | undefined {
+    if (this.#byAgent.has(name)) return this.lookup(name).kind === 'route' ? name : undefined;
+    const found = this.state().taken.filter(({ spec }) => spec.agent.name === name);
+    return found.length === 1 ? found[0]?.spec.agentId : undefined;
+  }
+
+  /** Whether a route has a version that is neither served nor rejected. */
+  hasPending(): boolean {
+    return this.state().pending.length > 0;
+  }
+
+  state(): AgentTableState {
+    const [taken, pending, rejected]: [TakenAgentRoute[], Place[], (Place & { reason: string })[]] = [[], [], []];
+    for (const entry of this.#entries.values()) {
+      const { name, uid, version } = entry.seen;
+      const reason = this.#rejectionOf(entry);
+      if (reason !== undefined) rejected.push({ route: name, uid, version, reason });
+      else if (entry.taken?.version !== version) pending.push({ route: name, uid, version });
+      if (entry.taken !== undefined) taken.push(entry.taken);
+    }
+    return { taken, pending, rejected };
+  }
+
+  #rejectionOf({ reading, verdict }: Entry): string | undefined {
+    if (!reading.ok) return reading.reason;
+    if ((this.#byAgent.get(reading.spec.agentId)?.size ?? 0) > 1) return 'agent_conflict';
+    return verdict.kind === 'contradicted' ? verdict.reason : undefined;
+  }
+}
+
+function agentIdOf({ reading, taken }: Entry): string | undefined {
+  return reading.ok ? reading.spec.agentId : taken?.spec.agentId;
+}

@@ -1,0 +1,112 @@
+import { createAgentCallVerifier } from '#identity/agent-call-token';
+import { createVerifier } from '#identity/create-verifier';
+import { type GatewayKeyRing, openGatewayKeyRing } from '#identity/gateway-key-ring';
+import { readIssuersFile } from '#identity/issuers-file';
+import { createRunGrantVerifier } from '#identity/run-grant';
+import type { Logger } from '#kit/log/logger';
+import type { Metrics } from '#kit/metrics/metrics';
+import type { Relations } from '#relations/ports';
+import type { AgentRoute } from '#resources/agent-route';
+import type { GatewayReportSpec } from '#resources/gateway-report';
+import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
+import { createRunLimiter } from './agents/calls/limit-runs.ts';
+import { type AgentHandler, createAgentHandler } from './agents/http/agent-handler.ts';
+import { createAgentCallMetrics } from './agents/metrics/agent-call-metrics.ts';
+import { openAgentRights } from './agents/open-rights.ts';
+import { createAgentClient } from './agents/relay/agent-client.ts';
+import { AgentTable } from './agents/routes/agent-table.ts';
+import { followAgentRoutes } from './agents/routes/follow-agent-routes.ts';
+import { createVersionPins } from './agents/routes/pin-versions.ts';
+import type { AgentsConfig } from './agents-config.ts';
+import type { Gateway } from './http/request-context.ts';
+import type { OpenRouteSource } from './routes/ports.ts';
+
+type AgentTools = Pick<Gateway, 'bodies' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown'> & {
+  readonly namespace: string;
+  readonly openSource: OpenRouteSource<AgentRoute>;
+  readonly registry: Metrics;
+  readonly logger: Logger;
+  /** Rights in place of those of the settings. */
+  readonly rights?: Pick<Relations, 'check'> | undefined;
+  /** Called after a change of a route, a probe or the last call of a version. */
+  readonly onChange: (routeChanged: boolean) => void;
+};
+
+/** The agents of one gateway replica. */
+export type HeldAgents = {
+  readonly table: Pick<AgentTable, 'isComplete' | 'hasPending'>;
+  readonly keys: GatewayKeyRing;
+  readonly handler: AgentHandler;
+  /** The member `agents` of the report of this replica. */
+  report(): NonNullable<GatewayReportSpec['agents']>;
+};
+
+/** Follows the routes of agents and creates what serves them. @throws ConfigError for a file of issuers that is invalid */
+export async function composeAgents(
+  parts: AsyncDisposableStack,
+  config: AgentsConfig,
+  tools: AgentTools,
+): Promise<HeldAgents> {
+  const { issuer } = config;
+  const { logger, onChange, bodies, maxBodyMs, clientIdleMs, shutdown } = tools;
+  const keys = openGatewayKeyRing(config.signingKeysFile);
+  const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
+  const own = { issuer, jwks: { cache: keys.verifierKeys }, onUnavailable };
+  const identify = await identifierOf(config, createAgentCallVerifier(own), logger);
+  const relations = tools.rights ?? parts.use(openAgentRights(config.rights, logger));
+  const table = new AgentTable(tools.namespace);
+  const client = parts.use(createAgentClient());
+  const pins = createVersionPins(() => onChange(false));
+  const routes = parts.use(
+    followAgentRoutes({ table, openSource: tools.openSource, prove: client.prove, onChange, logger }),
+  );
+  const handler = createAgentHandler({
+    table,
+    pins,
+    client,
+    identify,
+    relations,
+    keys,
+    issuer,
+    grants: createRunGrantVerifier(own),
+    runs: createRunLimiter(config.runs, () => performance.now()),
+    confirmers: new Set(config.confirmers),
+    metrics: createAgentCallMetrics(tools.registry),
+    logger,
+    bodies,
+    maxBodyMs,
+    clientIdleMs,
+    shutdown,
+  });
+  return {
+    table,
+    keys,
+    handler,
+    report() {
+      const state = table.state();
+      const byRoute = (one: { readonly route: string }, other: { readonly route: string }): number =>
+        one.route < other.route ? -1 : 1;
+      return {
+        appliedThrough: routes.throughVersion(),
+        pending: state.pending.toSorted(byRoute),
+        rejected: state.rejected.toSorted(byRoute),
+        inUse: pins.inUse(state).map((used) => ({ ...used })),
+      };
+    },
+  };
+}
+
+async function identifierOf(
+  { identity }: AgentsConfig,
+  agents: ReturnType<typeof createAgentCallVerifier>,
+  logger: Logger,
+): Promise<IdentifyCaller> {
+  if (identity.mode === 'development') {
+    logger.warn('development_identity', {});
+    return identifyByHeaders(agents);
+  }
+  const issuers = await readIssuersFile(identity.issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
+  const onUnavailable = (issuer: string): void => logger.warn('keys_unavailable', { issuer });
+  return identifyByToken(createVerifier({ issuers, onUnavailable }), agents);
+}

@@ -1,0 +1,35 @@
+import { type AgentErrorCode, agentErrors } from './agent-errors.ts';
+
+const error = (status: number, rpc: string, meaning: string) => ({ status, rpc, meaning }) as const;
+const same = (code: AgentErrorCode) => {
+  const { status, rpc, meaning } = agentErrors[code];
+  return error(status, rpc, meaning);
+};
+
+/**
+ * Every error with which the gateway refuses a call of an agent. An agent that does not exist and one that the caller may
+ * neither view nor invoke have the same answer, `not_found`. The meaning is the message of the answer.
+ */
+export const agentGatewayErrors = {
+  unauthenticated: same('unauthenticated'),
+  identity_unavailable: same('identity_unavailable'),
+  forbidden: error(403, 'PERMISSION_DENIED', 'The caller does not have the right to invoke the agent.'),
+  tenant_forbidden: error(403, 'PERMISSION_DENIED', 'The identity of the call does not belong to the tenant.'),
+  authorization_unavailable: error(503, 'UNAVAILABLE', 'The rights of the caller cannot be checked now.'),
+  not_found: error(404, 'NOT_FOUND', 'There is no such agent, version or path for the caller.'),
+  method_not_allowed: same('method_not_allowed'),
+  content_type_not_supported: same('content_type_not_supported'),
+  invalid_request: error(400, 'INVALID_ARGUMENT', 'A header or a parameter of the request is repeated or malformed.'),
+  token_exposed: error(400, 'INVALID_ARGUMENT', 'The token of the caller may only be in the header Authorization.'),
+  request_too_large: same('request_too_large'),
+  request_timeout: same('request_timeout'),
+  too_many_runs: error(429, 'RESOURCE_EXHAUSTED', 'The caller has as many runs of the agent as it may have now.'),
+  chain_refused: error(403, 'PERMISSION_DENIED', 'The chain of agents repeats one or has more than four.'),
+  agent_unavailable: error(503, 'UNAVAILABLE', 'No process of the agent answers now.'),
+  deadline_exceeded: same('deadline_exceeded'),
+  shutting_down: error(503, 'UNAVAILABLE', 'This replica of the gateway ends: call again.'),
+  cancelled: same('cancelled'),
+  internal: same('internal'),
+} as const;
+
+export type AgentGatewayErrorCode = keyof typeof agentGatewayErrors;
