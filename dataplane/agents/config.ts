@@ -1,5 +1,6 @@
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
+import type { FilePlace } from './files/open-files.ts';
 
 const port = { min: 0, max: 65_535, default: 0 };
 
@@ -35,6 +36,23 @@ export const settings = {
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
     setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_POLICY_TARGETS_DIR' }),
   ),
+  PORTCULLIS_FILES_DIR: setting.optional(
+    setting.path({
+      help: 'folder of files for file references; must be writable and excludes PORTCULLIS_FILE_SERVICE_URL',
+    }),
+  ),
+  PORTCULLIS_FILES_ISSUER: setting.optional(
+    setting.string({ help: 'issuer of the capabilities of file references; required with PORTCULLIS_FILES_DIR' }),
+  ),
+  PORTCULLIS_FILES_KEYS_FILE: setting.optional(
+    setting.file({ help: 'JWKS file of that issuer; required with PORTCULLIS_FILES_DIR' }),
+  ),
+  PORTCULLIS_FILE_SERVICE_URL: setting.optional(
+    setting.url({ help: 'address of a file service, to which /v1 is added (docs/file-service.md)' }),
+  ),
+  PORTCULLIS_FILE_SERVICE_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'client key of this process at the file service, read again on change' }),
+  ),
   PORTCULLIS_MCP_CONFIRMERS: setting.optional(
     setting.list({ help: 'subjects that may call MCP while its profile is confirmed; all others get 404' }),
   ),
@@ -54,6 +72,8 @@ export type AgentConfig = {
   readonly identity: AgentIdentity;
   readonly modelGateway: URL | undefined;
   readonly policyTargets: string | undefined;
+  /** Undefined: a version with files enabled is not ready. */
+  readonly files: FilePlace | undefined;
   readonly mcpConfirmers: readonly string[];
   readonly logLevel: LogLevel;
 };
@@ -62,6 +82,7 @@ export type AgentConfig = {
 export type AgentSecrets = {
   readonly modelGatewayTokenFile: string | undefined;
   readonly runtimeTokenFile: string | undefined;
+  readonly fileServiceTokenFile: string | undefined;
 };
 
 /** @throws ConfigError with every problem */
@@ -86,11 +107,40 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_GATEWAY_ISSUER, read.PORTCULLIS_GATEWAY_KEYS_FILE),
       modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
       policyTargets,
+      files: filePlaceOf(read),
       mcpConfirmers: read.PORTCULLIS_MCP_CONFIRMERS ?? [],
       logLevel: read.PORTCULLIS_LOG_LEVEL,
     },
-    secrets: { modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE, runtimeTokenFile },
+    secrets: {
+      modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
+      runtimeTokenFile,
+      fileServiceTokenFile: read.PORTCULLIS_FILE_SERVICE_TOKEN_FILE,
+    },
   };
+}
+
+function filePlaceOf({
+  PORTCULLIS_FILES_DIR: root,
+  PORTCULLIS_FILES_ISSUER: issuer,
+  PORTCULLIS_FILES_KEYS_FILE: keysFile,
+  PORTCULLIS_FILE_SERVICE_URL: url,
+}: Partial<{
+  readonly [Name in 'PORTCULLIS_FILES_DIR' | 'PORTCULLIS_FILES_ISSUER' | 'PORTCULLIS_FILES_KEYS_FILE']:
+    | string
+    | undefined;
+}> & { readonly PORTCULLIS_FILE_SERVICE_URL?: URL | undefined }): FilePlace | undefined {
+  const given = [root, issuer, keysFile].filter((one) => one !== undefined).length;
+  if (given > 0 && url !== undefined) {
+    throw new ConfigError(['PORTCULLIS_FILES_DIR and PORTCULLIS_FILE_SERVICE_URL exclude each other: remove one']);
+  }
+  if (url !== undefined) return { kind: 'service', url };
+  if (given === 0) return undefined;
+  if (root === undefined || issuer === undefined || keysFile === undefined) {
+    throw new ConfigError([
+      'PORTCULLIS_FILES_DIR, PORTCULLIS_FILES_ISSUER and PORTCULLIS_FILES_KEYS_FILE must be set together',
+    ]);
+  }
+  return { kind: 'folder', root, issuer, keysFile };
 }
 
 function identityOf(

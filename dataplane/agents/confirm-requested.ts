@@ -3,27 +3,53 @@ import type { TokenFile } from '#kit/http/token-file';
 import { systemClock } from '#kit/time/clock';
 import { buildServer } from './build-server.ts';
 import type { Capability } from './bundle/capabilities.ts';
+import type { LoadedAgent } from './bundle/load-agent.ts';
+import type { CallFiles } from './files/call-files.ts';
+import { refuseFiles } from './files/refuse-files.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
-import { loadBuiltinAgent } from './selfcheck/builtin-agent.ts';
+import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
+import { openCheckedFile } from './selfcheck/checked-file.ts';
 import { confirmCapabilities } from './selfcheck/confirm-capabilities.ts';
 
-/** Confirms capabilities with the built-in agent, which calls no other service and has no policies. */
+/**
+ * Confirms capabilities with the built-in agents, which call no other service and have no policies. Files are confirmed
+ * with an agent of their own, because they are enabled for a whole agent.
+ */
 export async function confirmRequested(requested: readonly Capability[]): Promise<ReadonlySet<Capability>> {
+  const modes = requested.filter((capability) => capability !== 'files');
+  const confirmed = await confirm(loadBuiltinAgent(), refuseFiles, { requested: modes, reference: undefined });
+  if (!requested.includes('files')) return confirmed;
+  const agent = loadBuiltinFileAgent();
+  // A process without a place for temporary files does not have the capability.
+  const checked = await openCheckedFile(agent).catch(() => undefined);
+  if (checked === undefined) return confirmed;
+  await using file = checked;
+  const withFiles = await confirm(agent, file.files, { requested: ['files'], reference: file.reference });
+  return new Set([...confirmed, ...withFiles]);
+}
+
+async function confirm(
+  agent: LoadedAgent,
+  files: CallFiles,
+  { requested, reference }: { readonly requested: readonly Capability[]; readonly reference: unknown },
+): Promise<ReadonlySet<Capability>> {
   await using checks = createCheckClient({ tokenFile: noToken });
   const policies = { target: () => undefined };
-  const ports = createFlowPorts({ modelGateway: undefined, modelGatewayTokenFile: undefined, checks, policies });
+  const ports = createFlowPorts({ modelGateway: undefined, modelGatewayTokenFile: undefined, checks, policies, files });
   const observer = { started: () => undefined, event: () => undefined, ended: () => undefined };
   return await confirmCapabilities({
     requested,
-    agent: loadBuiltinAgent(),
-    handlerFor(agent, verifier, subject) {
+    agent,
+    reference,
+    handlerFor(served, verifier, subject) {
       const server = buildServer({
-        agent,
+        agent: served,
         verifier,
-        confirmed: new Set(requested),
+        confirmed: new Set<Capability>([...requested, 'a2a.message']),
         card: undefined,
         ports,
+        files,
         checks,
         policies,
         observer,

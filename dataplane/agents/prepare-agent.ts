@@ -10,6 +10,9 @@ import { requestedCapabilities } from './bundle/capabilities.ts';
 import { type LoadedAgent, loadAgent } from './bundle/load-agent.ts';
 import type { AgentConfig, AgentSecrets } from './config.ts';
 import { confirmRequested, noToken } from './confirm-requested.ts';
+import type { FileTimes } from './files/call-files.ts';
+import { openCallFiles } from './files/open-files.ts';
+import { refuseFiles } from './files/refuse-files.ts';
 import type { Served } from './http/agent-server.ts';
 import { type CallVerifier, createHeaderVerifier } from './identity/call-verifier.ts';
 import { createTokenVerifier } from './identity/workload-verifier.ts';
@@ -32,6 +35,7 @@ type PrepareOptions = {
   readonly logger: Logger;
   readonly observer: RunObserver;
   readonly unwatchedMs: number;
+  readonly fileTimes?: FileTimes | undefined;
 };
 
 /** Reads and checks everything that a version needs; a version with a problem is not served (`agents:health:ready`). */
@@ -50,7 +54,9 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const card = serveCard(agent, confirmed);
   const problems: AgentProblem[] = [
     ...Object.keys(capabilities).flatMap((name) => (capabilities[name] ? [] : [unavailableProblem(name)])),
-    ...unreachableThings(agent, config).map((message) => ({ code: 'setting_invalid', message }) as const),
+    ...[...unreachableThings(agent, config), ...missingFilePlace(agent, config)].map(
+      (message) => ({ code: 'setting_invalid', message }) as const,
+    ),
   ];
   if (card === undefined && confirmed.has('a2a.message')) {
     problems.push({ code: 'card_invalid', message: 'no valid card follows from the manifest and publicUrl' });
@@ -63,6 +69,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   }
   const policies = parts.use(opened.policies);
   const { runtimeTokenFile, modelGatewayTokenFile } = secrets;
+  const files = await openFiles(agent, options);
   const checks = parts.use(
     createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
   );
@@ -71,10 +78,12 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
     modelGatewayTokenFile: modelGatewayTokenFile === undefined ? undefined : openTokenFile(modelGatewayTokenFile),
     checks,
     policies,
+    files,
   });
   const { mcpConfirmers } = config;
   const verifier = openVerifier(agent, config, logger);
-  const built = { agent, verifier, confirmed, card, ports, checks, policies, observer, mcpConfirmers, unwatchedMs };
+  const parties = { verifier, ports, files, checks, policies, observer };
+  const built = { agent, confirmed, card, ...parties, mcpConfirmers, unwatchedMs };
   const server = buildServer({ ...built, clock: systemClock });
   const owned = parts.move();
   return { served: { kind: 'ready', server }, agent, capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -84,6 +93,19 @@ async function loadFile(path: string): Promise<ReturnType<typeof loadAgent>> {
   const bytes = await readFile(path).catch(() => undefined);
   if (bytes !== undefined) return loadAgent(bytes);
   return { ok: false, problems: [{ code: 'source_invalid', message: 'the bundle cannot be read' }] };
+}
+
+async function openFiles(agent: LoadedAgent, { config, secrets, logger, fileTimes }: PrepareOptions) {
+  const { files: place } = config;
+  if (!agent.manifest.files.enabled || place === undefined) return refuseFiles;
+  const { fileServiceTokenFile: serviceTokenFile } = secrets;
+  return await openCallFiles({
+    agent,
+    place,
+    serviceTokenFile,
+    logger,
+    ...(fileTimes === undefined ? {} : { times: fileTimes }),
+  });
 }
 
 async function openPolicies({ bundle }: LoadedAgent, { policyTargets: folder }: AgentConfig, logger: Logger) {
@@ -110,6 +132,11 @@ function openVerifier({ bundle }: LoadedAgent, { identity }: AgentConfig, logger
     jwks: { file: identity.keysFile },
     onUnavailable,
   });
+}
+
+function missingFilePlace({ manifest }: LoadedAgent, { files }: AgentConfig): readonly string[] {
+  if (!manifest.files.enabled || files !== undefined) return [];
+  return ['the manifest enables files, and neither PORTCULLIS_FILES_DIR nor PORTCULLIS_FILE_SERVICE_URL is set'];
 }
 
 function unserved(

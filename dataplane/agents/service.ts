@@ -3,6 +3,7 @@ import { listen } from '#kit/http/listen';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
 import type { AgentConfig, AgentSecrets } from './config.ts';
+import type { FileTimes } from './files/call-files.ts';
 import type { Served } from './http/agent-server.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createAgentAdmin } from './monitoring/admin-routes.ts';
@@ -25,6 +26,8 @@ type AgentOverrides = {
   readonly logger?: Logger;
   /** How long a run continues while no client reads it, milliseconds. */
   readonly unwatchedMs?: number;
+  /** Times of the check and of the reading of files. */
+  readonly fileTimes?: FileTimes;
   /** How long clients with idle connections have to notice the shutdown, milliseconds. */
   readonly idleMs?: number;
 };
@@ -55,7 +58,7 @@ export async function createAgentService(
 ): Promise<AgentService> {
   await using parts = new AsyncDisposableStack();
   const { logger = createLogger({ service: 'agent', level: config.logLevel }) } = overrides;
-  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs } = overrides;
+  const { unwatchedMs = usualUnwatchedMs, idleMs = usualIdleMs, fileTimes } = overrides;
   const metrics = createAgentMetrics();
   const ring = new RunRing(systemClock, metrics.runEnded);
   let version: PreparedAgent | undefined;
@@ -76,7 +79,7 @@ export async function createAgentService(
   });
   const onHandlerError = (): void => logger.error('handler_failed', {});
   const traffic = parts.use(await listen({ ...server, host, port: config.port, handler, onHandlerError }));
-  version = parts.use(await prepareAgent({ config, secrets, logger, observer: ring, unwatchedMs }));
+  version = parts.use(await prepareAgent({ config, secrets, logger, observer: ring, unwatchedMs, fileTimes }));
   const { problems } = state();
   for (const { code, capability, message } of problems)
     logger.error('not_ready', { code, capability, problem: message });

@@ -7,6 +7,7 @@ import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
+import { knownMediaTypes } from './media-types.ts';
 
 /** One version whose flow and manifest passed every check of the loader. It never changes (`agents:flow:immutable`). */
 export type LoadedAgent = {
@@ -70,6 +71,10 @@ function contractProblems({ bundle, manifest, textMember }: LoadedAgent): readon
       'contract.inputMediaModes names text/plain, but the input schema has neither a string named text nor exactly one ' +
         'required string',
     );
+  }
+  const { enabled, mediaTypes } = manifest.files;
+  if (enabled && (mediaTypes.length === 0 || !mediaTypes.every((type) => knownMediaTypes.includes(type)))) {
+    report('manifest_invalid', `files.mediaTypes must name at least one, and only, of ${knownMediaTypes.join(', ')}`);
   }
   for (const stage of ['input', 'output'] as const) {
     const [asked, issued] = [manifest.guardrails[stage], bundle.guardrails[stage]];

@@ -25,7 +25,7 @@ export async function callFlowTool(
   try {
     release = slots.take();
     const call = { parts: [{ kind: 'data', data: args }], session } as const;
-    const request = await admitCall(application, call, identity, { traceId, signal });
+    const request = await admitCall(application, call, identity, { operation: 'mcp', traceId, signal });
     const result = await executeCall(application, request, signal);
     return await atStep('result', () => ({ kind: 'result', value: structured(result.data, result.text) }));
   } catch (thrown) {

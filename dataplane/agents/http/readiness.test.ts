@@ -95,8 +95,6 @@ verifies(
     );
     const tool = await withParts({ manifest: { executionModes: ['mcp_tool'] } });
     expect(tool).toEqual(refused('advertised_capability_unavailable a2a.streaming'));
-    const files = { enabled: true, mediaTypes: ['text/plain'] };
-    expect(await withParts({ manifest: { files } })).toEqual(refused('advertised_capability_unavailable files'));
   },
 );
 

@@ -20,7 +20,8 @@ export async function sendMessage(
   const release = slots.take();
   try {
     const signal = watchDeparture(exchange);
-    const request = await admitCall(application, message.call, identity, { traceId: exchange.trace.traceId, signal });
+    const facts = { operation: 'message:send', traceId: exchange.trace.traceId, signal } as const;
+    const request = await admitCall(application, message.call, identity, facts);
     const result = await executeCall(application, request, signal);
     const parts = await atStep('result', () => partsOf(result, message.outputModes));
     answerA2a(exchange, 200, {

@@ -4,7 +4,9 @@ import type { FlowPorts } from '#flow/engine/ports';
 import { createModelPort } from '#flow/services/model-port';
 import type { TokenFile } from '#kit/http/token-file';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
+import type { CallFiles } from '../files/call-files.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
+import { createFilePort } from './file-port.ts';
 import { createGuardrailPort } from './guardrail-port.ts';
 
 type FlowPortsOptions = {
@@ -12,17 +14,18 @@ type FlowPortsOptions = {
   readonly modelGatewayTokenFile: TokenFile | undefined;
   readonly checks: CheckClient;
   readonly policies: PolicyTargets;
+  readonly files: CallFiles;
 };
 
 /**
- * The ports of the flows in this process. A call that this process cannot make ends its node as `unavailable`; a file
- * ends it as `file_provider_mapping_failed`.
+ * The ports of the flows in this process. A call that this process cannot make ends its node as `unavailable`.
  */
 export function createFlowPorts({
   modelGateway,
   modelGatewayTokenFile,
   checks,
   policies,
+  files,
 }: FlowPortsOptions): FlowPorts {
   const away = async (): Promise<never> => {
     throw new PortError('unavailable');
@@ -38,9 +41,7 @@ export function createFlowPorts({
     http: away,
     mcp: away,
     agent: away,
-    file: async () => {
-      throw new PortError('file_provider_mapping_failed');
-    },
+    file: createFilePort(files),
   };
 }
 

@@ -25,26 +25,69 @@ const flow = {
   edges: [{ from: 'start', to: 'end' }],
 };
 
+const fileObject = {
+  type: 'object',
+  properties: { file: { type: 'object', properties: { fileId: { type: 'string' } }, required: ['fileId'] } },
+  required: ['file'],
+};
+const fileId = `\${${'input.file.fileId'}}`;
+/** A flow that reads a file in both ways and returns its text. */
+const fileFlow = {
+  ...flow,
+  input: { schema: fileObject },
+  nodes: [
+    { id: 'start', kind: 'input' },
+    { id: 'text', kind: 'file', inputs: { fileId }, config: { use: 'text' } },
+    { id: 'object', kind: 'file', inputs: { fileId }, config: { use: 'provider' } },
+    {
+      id: 'end',
+      kind: 'output',
+      inputs: {
+        text: `\${${'nodes.text.output.text'}}`,
+        data: { text: `\${${'nodes.text.output.text'}}` },
+      },
+    },
+  ],
+  edges: [
+    { from: 'start', to: 'text' },
+    { from: 'text', to: 'object' },
+    { from: 'object', to: 'end' },
+  ],
+};
+
 const modes = ['text/plain', 'application/json'];
-const manifest = {
+const manifestOf = (flow: object, inputSchema: object, files: object) => ({
   apiVersion: 'platform.low-code.publish-manifest/v2',
   agent: { name: 'selfcheck', title: 'Check at the start', description: 'Confirms the modes of this program.' },
   flow: { sha256: digestOf(flow), entrypoint: 'main' },
   executionModes: ['a2a_agent', 'mcp_tool'],
   contract: {
-    inputSchema: textObject,
+    inputSchema,
     outputSchema: textObject,
-    inputMediaModes: modes,
+    inputMediaModes: inputSchema === textObject ? modes : ['application/json'],
     outputMediaModes: modes,
     capabilities: { streaming: true },
   },
   a2a: { skills: [{ id: 'repeat', name: 'Repeat', description: 'Repeats a text.', tags: ['check'] }] },
   mcp: { toolName: 'repeat', title: 'Repeat', description: 'Repeats a text.' },
   guardrails: { input: 'None', output: 'None' },
-};
+  files,
+});
 
 /** The agent that the startup check runs. The check never runs the agent of an author. */
 export function loadBuiltinAgent(): LoadedAgent {
+  return load(flow, manifestOf(flow, textObject, { enabled: false }));
+}
+
+/** The agent with which the startup check confirms files. */
+export function loadBuiltinFileAgent(): LoadedAgent {
+  return load(
+    fileFlow,
+    manifestOf(fileFlow, fileObject, { enabled: true, mediaTypes: ['text/plain'], maxBytes: 1_024 }),
+  );
+}
+
+function load(flow: object, manifest: object): LoadedAgent {
   const bundle = {
     formatVersion: 1,
     agentId: '01890a5d-ac96-774b-bcce-b302099a8058',
@@ -57,8 +100,8 @@ export function loadBuiltinAgent(): LoadedAgent {
     publicUrl: 'http://127.0.0.1/selfcheck',
   } as const;
   const whole = { ...bundle, requires: [], digest: agentBundleDigest({ ...bundle, requires: [] }) };
-  const load = loadAgent(Buffer.from(JSON.stringify(whole)));
-  if (!load.ok)
-    throw new Error(`the built-in agent is refused: ${load.problems.map(({ message }) => message).join('; ')}`);
-  return load.agent;
+  const loaded = loadAgent(Buffer.from(JSON.stringify(whole)));
+  if (!loaded.ok)
+    throw new Error(`the built-in agent is refused: ${loaded.problems.map(({ message }) => message).join('; ')}`);
+  return loaded.agent;
 }

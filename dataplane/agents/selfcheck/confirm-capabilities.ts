@@ -6,6 +6,7 @@ import type { LoadedAgent } from '../bundle/load-agent.ts';
 import { AgentError } from '../calls/agent-error.ts';
 import type { CallVerifier } from '../identity/call-verifier.ts';
 import { confirmMessage, confirmStreaming } from './confirm-a2a.ts';
+import { confirmFiles } from './confirm-files.ts';
 import { confirmMcp } from './confirm-mcp.ts';
 import type { Probe } from './probe.ts';
 
@@ -13,6 +14,7 @@ const checks: Readonly<Record<Capability, (probe: Probe) => Promise<boolean>>> =
   'a2a.message': confirmMessage,
   'a2a.streaming': confirmStreaming,
   'mcp.tool': confirmMcp,
+  files: confirmFiles,
 };
 
 /** Timeout of all checks together, milliseconds. */
@@ -24,6 +26,8 @@ type ConfirmOptions = {
   /** Creates the handler of this program for an agent and a verifier, as the version will be served. */
   readonly handlerFor: (agent: LoadedAgent, verifier: CallVerifier, subject: string) => NodeHandler;
   readonly agent: LoadedAgent;
+  /** A valid file reference for the agent; undefined for an agent without files. */
+  readonly reference: unknown;
 };
 
 /**
@@ -34,9 +38,10 @@ export async function confirmCapabilities({
   requested,
   handlerFor,
   agent,
+  reference,
 }: ConfirmOptions): Promise<ReadonlySet<Capability>> {
   const key = randomBytes(32).toString('base64url');
-  const subject = 'selfcheck';
+  const { subject } = selfcheckSubject;
   await using socket = await listen({
     ...server,
     host: '127.0.0.1',
@@ -44,7 +49,7 @@ export async function confirmCapabilities({
     handler: handlerFor(agent, keyVerifier(key, subject), subject),
     onHandlerError: () => undefined,
   });
-  const probe = { url: socket.url, key, signal: AbortSignal.timeout(checkMs) };
+  const probe = { url: socket.url, key, reference, signal: AbortSignal.timeout(checkMs) };
   const confirmed = new Set<Capability>();
   for (const capability of requested) {
     const holds = await checks[capability](probe).catch(() => false);
@@ -53,12 +58,15 @@ export async function confirmCapabilities({
   return confirmed;
 }
 
+/** The caller of the startup check. */
+export const selfcheckSubject = { issuer: 'selfcheck', subject: 'selfcheck' } as const;
+
 function keyVerifier(key: string, subject: string): CallVerifier {
   return {
     async verify(rawHeaders) {
       const bearer = bearerToken(rawHeaders);
       if (!bearer.ok || bearer.token !== key) throw new AgentError('unauthenticated');
-      return { subject: { issuer: 'selfcheck', subject }, actors: [], tenant: undefined };
+      return { subject: { ...selfcheckSubject, subject }, actors: [], tenant: undefined };
     },
   };
 }

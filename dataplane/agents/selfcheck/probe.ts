@@ -1,5 +1,11 @@
 /** The socket of the startup check, and the key that it trusts. */
-export type Probe = { readonly url: string; readonly key: string; readonly signal: AbortSignal };
+export type Probe = {
+  readonly url: string;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** A valid file reference for an agent with files. */
+  readonly reference: unknown;
+};
 
 type ProbeAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
 

@@ -5,10 +5,11 @@ import type { ExecutionRequest } from '#flow/engine/run-flow';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCall, CallPart, CheckedResult, ExecutionIdentity } from '../calls/agent-call.ts';
 import { asAgentError, atStep } from '../calls/agent-error.ts';
+import type { CallFiles } from '../files/call-files.ts';
+import type { CallOperation } from '../identity/call-verifier.ts';
 import { buildRequest } from './build-request.ts';
 import { checkOutput } from './check-output.ts';
 import { guardTexts, type TextGuard } from './guard-texts.ts';
-import { refuseFiles } from './refuse-files.ts';
 import { runEntryPoint } from './run-entry-point.ts';
 
 /** Receives the events of runs, without texts. */
@@ -22,9 +23,12 @@ export type RunObserver = {
 export type AgentApplication = {
   readonly agent: LoadedAgent;
   readonly guard: TextGuard;
+  readonly files: CallFiles;
   readonly ports: FlowPorts;
   readonly observer: RunObserver;
 };
+
+type CallFacts = { readonly operation: CallOperation; readonly traceId: string; readonly signal: AbortSignal };
 
 /**
  * Steps three to five of a call, the same for every protocol (`agents:order:fixed`): files, input policy, conversion.
@@ -33,27 +37,41 @@ export type AgentApplication = {
  * @throws AgentError
  */
 export async function admitCall(
-  { agent, guard }: AgentApplication,
+  { agent, guard, files }: AgentApplication,
   call: AgentCall,
   identity: ExecutionIdentity,
-  { traceId, signal }: { readonly traceId: string; readonly signal: AbortSignal },
+  { operation, traceId, signal }: CallFacts,
 ): Promise<ExecutionRequest> {
-  await atStep('files', () => refuseFiles(call.parts));
-  const parts = await atStep('input_guardrails', () => guardParts(agent, guard, call.parts, signal));
-  return atStep('conversion', () =>
-    buildRequest(agent, { parts, session: call.session, identity, runId: uuid(), traceId }),
-  );
+  const runId = uuid();
+  const { session } = call;
+  const use = { ...bindingOf(agent, identity), operation, session, runId };
+  try {
+    const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
+    const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
+    return await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, traceId }));
+  } catch (error) {
+    await files.end(runId);
+    throw error;
+  }
 }
 
-/** The parts with the texts that the input policy allows. */
+/** The agent and the identity to which a file reference must be bound. */
+function bindingOf({ bundle: { agentId, versionId } }: LoadedAgent, { subject, actors }: ExecutionIdentity) {
+  const plain = ({ issuer, subject: name }: ExecutionIdentity['subject']) => ({ issuer, subject: name });
+  return { agentId, versionId, subject: plain(subject), actors: actors.map(plain) };
+}
+
+/** The parts, and the texts of the files of the run, as the input policy allows them. */
 async function guardParts(
-  { bundle }: LoadedAgent,
-  guard: TextGuard,
+  { agent: { bundle }, guard, files }: Pick<AgentApplication, 'agent' | 'guard' | 'files'>,
   parts: readonly CallPart[],
+  runId: string,
   signal: AbortSignal,
 ): Promise<readonly CallPart[]> {
-  const given = parts.map((part) => (part.kind === 'text' ? part.text : part.data));
+  const texts = files.texts(runId);
+  const given = [...parts.map((part) => (part.kind === 'text' ? part.text : part.data)), ...texts];
   const allowed = await guardTexts(guard, bundle.guardrails.input, 'request', given, signal);
+  files.setTexts(runId, allowed.slice(parts.length).map(String));
   return parts.map(({ kind }, at): CallPart => {
     const value = allowed[at] ?? null;
     return kind === 'text' ? { kind, text: String(value) } : { kind, data: value };
@@ -62,7 +80,7 @@ async function guardParts(
 
 /** Steps six and seven: the entry point, then the output policy and the schema. @throws AgentError */
 export async function executeCall(
-  { agent, guard, ports, observer }: AgentApplication,
+  { agent, guard, files, ports, observer }: AgentApplication,
   request: ExecutionRequest,
   signal: AbortSignal,
 ): Promise<CheckedResult> {
@@ -78,5 +96,7 @@ export async function executeCall(
     const error = asAgentError(thrown);
     observer.ended(runId, error.code);
     throw error;
+  } finally {
+    await files.end(runId);
   }
 }

@@ -6,10 +6,12 @@ import { canonicalBytes, digestOf } from '#contracts/canonical';
 import type { Definition } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 import type { ServedTarget } from '#contracts/served-target';
+import { createLogger } from '#kit/log/logger';
 import { sampleBundle } from '../../../e2e/support/sample-policy.ts';
 import { startTestRuntime } from '../../../e2e/support/start-test-runtime.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import type { AgentConfig } from '../config.ts';
+import type { FileTimes } from '../files/call-files.ts';
 import { createAgentService } from '../service.ts';
 
 export const policyName = 'texts';
@@ -21,7 +23,11 @@ type AgentOptions = {
   /** Starts the real runtime with this policy, under the name `texts` and revision 1. */
   readonly policy?: Definition;
   readonly modelGatewayToken?: string;
+  readonly fileServiceToken?: string;
   readonly unwatchedMs?: number;
+  readonly fileTimes?: FileTimes;
+  /** Receives the log lines of level info. */
+  readonly log?: (line: string) => void;
 };
 
 export type RunningAgent = AsyncDisposable & {
@@ -40,7 +46,7 @@ type Json = Readonly<Record<string, unknown>>;
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
-  const { bundle, policy, unwatchedMs } = options;
+  const { bundle, policy, unwatchedMs, fileTimes, log } = options;
   const bundleFile = join(folder, 'agent.json');
   if (bundle !== undefined) await writeFile(bundleFile, typeof bundle === 'string' ? bundle : JSON.stringify(bundle));
   const tokenFile = async (name: string, token: string): Promise<string> => {
@@ -78,6 +84,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         identity: { mode: 'development' },
         modelGateway: undefined,
         policyTargets: targets,
+        files: undefined,
         mcpConfirmers: ['ann'],
         logLevel: 'error',
         ...options.config,
@@ -86,8 +93,17 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         runtimeTokenFile,
         modelGatewayTokenFile:
           modelGatewayToken === undefined ? undefined : await tokenFile('gateway.token', modelGatewayToken),
+        fileServiceTokenFile:
+          options.fileServiceToken === undefined ? undefined : await tokenFile('files.token', options.fileServiceToken),
       },
-      { idleMs: 0, ...(unwatchedMs === undefined ? {} : { unwatchedMs }) },
+      {
+        idleMs: 0,
+        ...(unwatchedMs === undefined ? {} : { unwatchedMs }),
+        ...(fileTimes === undefined ? {} : { fileTimes }),
+        ...(log === undefined
+          ? {}
+          : { logger: createLogger({ service: 'agent', level: 'info', destination: { write: log } }) }),
+      },
     ),
   );
   const { url, adminUrl } = service;

@@ -1,0 +1,206 @@
+import { type FileReference, type FileUse, fileReferenceSchema } from '#contracts/file-reference';
+import { flowLimits } from '#contracts/flow-limits';
+import { withTimeout } from '#kit/concurrency/abort';
+import type { JsonValue } from '#kit/json/json-value';
+import type { Logger } from '#kit/log/logger';
+import { fileText } from '../bundle/media-types.ts';
+import type { CallPart } from '../calls/agent-call.ts';
+import { AgentError } from '../calls/agent-error.ts';
+import { listReferences, replaceReferences } from './find-references.ts';
+import {
+  type FileAccess,
+  type FileProvider,
+  FileRefusedError,
+  FileUnavailableError,
+  type GrantedFile,
+} from './ports.ts';
+import { FileContentError, readGrantedFile } from './read-granted-file.ts';
+
+/** A file of one run, as file nodes read it. */
+type RunFile = {
+  readonly mediaType: string;
+  /** Absent if no node reads texts, or if the file has no text form. */
+  readonly text?: string;
+  /** Absent if no node passes files to the provider. */
+  readonly providerFileId?: string;
+};
+
+const fileLimits = {
+  /** File references of one call. */
+  references: 8,
+  /** Time of the check of all references, and of reading one file, milliseconds. */
+  checkMs: 10_000,
+  readMs: 60_000,
+} as const;
+
+/** Bounds of the work on the files of one call, milliseconds. */
+export type FileTimes = { readonly checkMs: number; readonly readMs: number };
+
+/** What a version accepts, and what its flow does with files. */
+type FileRules = {
+  readonly mediaTypes: readonly string[];
+  /** Bytes of all files of one call together. */
+  readonly maxBytes: number;
+  readonly uses: ReadonlySet<'text' | 'provider'>;
+};
+
+type CallFilesOptions = {
+  readonly access: FileAccess;
+  readonly provider: FileProvider;
+  readonly rules: FileRules;
+  readonly logger: Logger;
+  readonly times?: FileTimes;
+};
+
+/** The files of the runs in progress, by the names that their flows use. */
+export type CallFiles = {
+  /**
+   * Step three: judges every reference of a call, then reads the files. Each reference becomes an object with the name
+   * `file-N` of the file in this run.
+   * @throws AgentError file_refused, file_provider_mapping_failed, cancelled
+   */
+  resolve(parts: readonly CallPart[], use: FileUse, signal: AbortSignal): Promise<readonly CallPart[]>;
+  /** The texts that file nodes of a run can read; step four judges them. */
+  texts(runId: string): readonly string[];
+  /** Replaces the texts by those that the input policy allows. */
+  setTexts(runId: string, texts: readonly string[]): void;
+  find(runId: string, fileId: string): RunFile | undefined;
+  /** Removes everything of a run. */
+  end(runId: string): Promise<void>;
+};
+
+/** The files of a version with files enabled (docs/design/file-references.md). */
+export function createCallFiles(options: CallFilesOptions): CallFiles {
+  const { provider } = options;
+  const runs = new Map<string, Map<string, RunFile>>();
+  return {
+    async resolve(parts, use, signal) {
+      const found = parts.flatMap((part) => (part.kind === 'data' ? listReferences(part.data) : []));
+      if (found.length === 0) return parts;
+      const granted = await checkAll(options, found, use, signal);
+      const files = new Map<string, RunFile>();
+      runs.set(use.runId, files);
+      for (const one of granted) files.set(`file-${files.size + 1}`, await load(options, one, signal));
+      const names = [...files.keys()];
+      const shown = granted.map(
+        ({ reference: { name, mediaType, size } }, at): JsonValue => ({
+          fileId: names[at] ?? '',
+          name,
+          mediaType,
+          size,
+        }),
+      );
+      return parts.map((part): CallPart => {
+        if (part.kind === 'text') return part;
+        return { kind: 'data', data: replaceReferences(part.data, shown.splice(0, listReferences(part.data).length)) };
+      });
+    },
+    texts: (runId) => [...(runs.get(runId)?.values() ?? [])].flatMap(({ text }) => (text === undefined ? [] : [text])),
+    setTexts(runId, texts) {
+      const left = [...texts];
+      const files = runs.get(runId) ?? new Map<string, RunFile>();
+      for (const [name, file] of files) {
+        if (file.text !== undefined) files.set(name, { ...file, text: left.shift() ?? '' });
+      }
+    },
+    find: (runId, fileId) => runs.get(runId)?.get(fileId),
+    async end(runId) {
+      const files = [...(runs.get(runId)?.values() ?? [])];
+      runs.delete(runId);
+      for (const { providerFileId } of files) if (providerFileId !== undefined) await provider.remove(providerFileId);
+    },
+  };
+}
+
+type Granted = { readonly reference: FileReference; readonly file: GrantedFile };
+
+/** Every reference is judged before the first byte of any file is read. */
+async function checkAll(
+  { access, rules, logger, times = fileLimits }: CallFilesOptions,
+  found: readonly JsonValue[],
+  use: FileUse,
+  signal: AbortSignal,
+): Promise<readonly Granted[]> {
+  if (found.length > fileLimits.references) throw new AgentError('file_refused');
+  const references = found.map((one) => {
+    const read = fileReferenceSchema.safeParse(one);
+    if (read.success) return read.data;
+    logger.warn('file_reference', { decision: 'reference_invalid' });
+    throw new AgentError('file_refused');
+  });
+  const total = references.reduce((sum, { size }) => sum + size, 0);
+  using deadline = withTimeout(signal, times.checkMs);
+  const granted: Granted[] = [];
+  for (const reference of references) {
+    granted.push(
+      await decide(logger, reference, signal, async () => {
+        if (!rules.mediaTypes.includes(reference.mediaType)) throw new FileRefusedError('media_type_wrong');
+        if (total > rules.maxBytes) throw new FileRefusedError('size_wrong');
+        if (Date.parse(reference.expiresAt) <= Date.now()) throw new FileRefusedError('expired');
+        const file = await unlessLate(access.check(reference, use, deadline.signal), deadline.signal);
+        const isSame =
+          file.mediaType === reference.mediaType &&
+          file.size === reference.size &&
+          file.sha256 === reference.sha256.toLowerCase();
+        if (!isSame) throw new FileRefusedError('file_wrong');
+        return { reference, file };
+      }),
+    );
+  }
+  return granted;
+}
+
+/** Reads one file and loads it, after its content was checked, in the forms that the flow uses. */
+async function load(
+  { provider, rules, logger, times = fileLimits }: CallFilesOptions,
+  { reference, file }: Granted,
+  signal: AbortSignal,
+): Promise<RunFile> {
+  const { mediaType } = file;
+  return await decide(logger, reference, signal, async () => {
+    const bytes = await readGrantedFile(file, times.readMs, signal);
+    const isShort = bytes.length <= flowLimits.outputBytes;
+    const text = rules.uses.has('text') && isShort ? fileText(bytes, mediaType) : undefined;
+    const providerFileId = rules.uses.has('provider') ? await provider.put(bytes) : undefined;
+    return {
+      mediaType,
+      ...(text === undefined ? {} : { text }),
+      ...(providerFileId === undefined ? {} : { providerFileId }),
+    };
+  });
+}
+
+/** Logs the decision with a safe file id and a part of the hash only (`fileref:log:allowed`). @throws AgentError */
+async function decide<T>(
+  logger: Logger,
+  { fileId, sha256 }: FileReference,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  const note = { fileId: fileId.toLowerCase(), hashPrefix: sha256.slice(0, 8).toLowerCase() };
+  try {
+    const result = await work();
+    logger.info('file_reference', { ...note, decision: 'allowed' });
+    return result;
+  } catch (error) {
+    if (signal.aborted) throw new AgentError('cancelled');
+    if (error instanceof FileRefusedError || error instanceof FileContentError) {
+      logger.warn('file_reference', { ...note, decision: error.code });
+      throw new AgentError('file_refused');
+    }
+    logger.warn('file_reference', { ...note, decision: 'unavailable' });
+    throw new AgentError('file_provider_mapping_failed');
+  }
+}
+
+async function unlessLate<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const onAbort = (): void => late.reject(new FileUnavailableError());
+  deadline.addEventListener('abort', onAbort, { once: true });
+  if (deadline.aborted) onAbort();
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    deadline.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,65 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { createFileCapabilityVerifier } from '#identity/file-capability';
+import { openTokenFile } from '#kit/http/token-file';
+import type { Logger } from '#kit/log/logger';
+import type { LoadedAgent } from '../bundle/load-agent.ts';
+import { type CallFiles, createCallFiles, type FileTimes } from './call-files.ts';
+import { createFolderAccess } from './folder-access.ts';
+import { createHttpAccess } from './http-access.ts';
+import type { FileAccess } from './ports.ts';
+import { openTemporaryFiles } from './temporary-files.ts';
+
+/** Where the files of references are. */
+export type FilePlace =
+  | { readonly kind: 'folder'; readonly root: string; readonly issuer: string; readonly keysFile: string }
+  | { readonly kind: 'service'; readonly url: URL };
+
+type OpenFilesOptions = {
+  readonly agent: LoadedAgent;
+  readonly place: FilePlace;
+  readonly serviceTokenFile: string | undefined;
+  readonly logger: Logger;
+  readonly times?: FileTimes;
+};
+
+/** The files of one version at the place of its settings. */
+export async function openCallFiles({
+  agent,
+  place,
+  serviceTokenFile,
+  logger,
+  times,
+}: OpenFilesOptions): Promise<CallFiles> {
+  const { manifest, flow, bundle } = agent;
+  const { mediaTypes, maxBytes } = manifest.files;
+  return createCallFiles({
+    access: openAccess(place, serviceTokenFile, logger),
+    provider: await openTemporaryFiles(join(tmpdir(), `portcullis-files-${bundle.versionId}`)),
+    rules: { mediaTypes, maxBytes, uses: new Set(fileUses(flow)) },
+    logger,
+    ...(times === undefined ? {} : { times }),
+  });
+}
+
+function openAccess(place: FilePlace, serviceTokenFile: string | undefined, logger: Logger): FileAccess {
+  if (place.kind === 'folder') {
+    const onUnavailable = (): void => logger.warn('file_keys_unavailable', {});
+    const { issuer, keysFile, root } = place;
+    return createFolderAccess(root, createFileCapabilityVerifier({ issuer, jwks: { file: keysFile }, onUnavailable }));
+  }
+  const tokens = serviceTokenFile === undefined ? undefined : openTokenFile(serviceTokenFile);
+  return createHttpAccess({
+    url: place.url,
+    headersFor: async () => (tokens === undefined ? {} : { authorization: `Bearer ${tokens.first()}` }),
+  });
+}
+
+/** The uses of the file nodes of a flow and of its subflows. */
+function fileUses(flow: LoadedFlow): readonly ('text' | 'provider')[] {
+  return [...flow.nodes.values()].flatMap(({ source, subflow }) => [
+    ...(source.kind === 'file' ? [source.config.use] : []),
+    ...(subflow === undefined ? [] : fileUses(subflow)),
+  ]);
+}

@@ -1,0 +1,50 @@
+import type { FileReference, FileRefusal, FileUse } from '#contracts/file-reference';
+
+/** The authority of a file reference does not hold. The message has no part of the reference. */
+export class FileRefusedError extends Error {
+  readonly code: FileRefusal;
+
+  constructor(code: FileRefusal) {
+    super(`the file reference is refused: ${code}`);
+    this.name = 'FileRefusedError';
+    this.code = code;
+  }
+}
+
+/** A file service or a provider of files does not work now. The message has no address and no path. */
+export class FileUnavailableError extends Error {
+  constructor() {
+    super('the file cannot be read now');
+    this.name = 'FileUnavailableError';
+  }
+}
+
+/** A file whose authority holds, as its service describes it. */
+export type GrantedFile = {
+  readonly mediaType: string;
+  readonly size: number;
+  /** Lower case hexadecimal. */
+  readonly sha256: string;
+  /**
+   * The bytes. The first call uses one of the reads of the capability; every later call is refused.
+   * @throws FileRefusedError, FileUnavailableError
+   */
+  open(signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+};
+
+/** Where files are (`fileref:adapter:typed-port`). */
+export type FileAccess = {
+  /**
+   * Has the authority of a reference judged for one use, at the endpoint of the file. Reads no byte of the file.
+   * @throws FileRefusedError if it does not hold, FileUnavailableError if it cannot be judged
+   */
+  check(reference: FileReference, use: FileUse, signal: AbortSignal): Promise<GrantedFile>;
+};
+
+/** Temporary objects for the bytes of a run (`fileref:adapter:provider-load`). */
+export type FileProvider = {
+  /** Stores bytes under a new id, which no other run and no other agent gets. @throws FileUnavailableError */
+  put(bytes: Uint8Array): Promise<string>;
+  /** Removes an object; an absent one changes nothing. Objects that stay are removed when they expire. */
+  remove(id: string): Promise<void>;
+};

@@ -1,0 +1,173 @@
+import { mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { v4 as uuid } from 'uuid';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { openTemporaryFiles } from '../files/temporary-files.ts';
+import { fileAgentBundle, fileMaxBytes } from '../testing/file-agent.ts';
+import { type FileWorld, fileUse, openFolderWorld, openServiceWorld } from '../testing/file-world.ts';
+import { errorCodeOf, type RunningAgent, startAgent } from '../testing/start-agent.ts';
+
+let world: FileWorld;
+let agent: RunningAgent;
+beforeAll(async () => {
+  world = await openServiceWorld();
+  agent = await startAgent({
+    bundle: fileAgentBundle(),
+    config: { files: world.place },
+    fileServiceToken: String(world.token),
+    fileTimes: { checkMs: 5_000, readMs: 300 },
+  });
+});
+afterAll(async () => {
+  await agent?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+beforeEach(() => world.service?.sendInstead(undefined));
+
+const send = (file: unknown, to = agent) =>
+  to.call('POST', '/message:send', {
+    message: { messageId: 'm-1', role: 'ROLE_USER', contextId: fileUse.session, parts: [{ data: { file } }] },
+  });
+const runsOf = async (one = agent): Promise<number> =>
+  ((await (await fetch(`${one.adminUrl}/runs`)).json()) as { runs: unknown[] }).runs.length;
+const folderOf = (versionId: string): string => join(tmpdir(), `portcullis-files-${versionId}`);
+
+verifies(
+  ['fileref:adapter:size-bound'],
+  'a download with more or fewer bytes than the reference says is ended and refused, one with exactly as many is read',
+  async () => {
+    const file = world.add('x'.repeat(fileMaxBytes));
+    const runs = await runsOf();
+    let isEnded = false;
+    world.service?.sendInstead((outgoing) => {
+      outgoing.once('close', () => {
+        isEnded = true;
+      });
+      const more = (): void => {
+        if (!outgoing.destroyed) outgoing.write(Buffer.alloc(65_536, 'x'), () => setImmediate(more));
+      };
+      more();
+    });
+    expect(errorCodeOf(await send(await world.mint(file)))).toBe('file_refused');
+    await expect.poll(() => isEnded).toBe(true);
+    for (const [bytes, status] of [
+      [fileMaxBytes + 1, 403],
+      [fileMaxBytes - 1, 403],
+      [fileMaxBytes, 200],
+    ] as const) {
+      world.service?.sendInstead((outgoing) => outgoing.end(Buffer.alloc(bytes, 'x')));
+      expect([bytes, (await send(await world.mint(file))).status]).toEqual([bytes, status]);
+    }
+    expect(await runsOf()).toBe(runs + 1);
+  },
+);
+
+verifies(
+  ['fileref:adapter:time-bound'],
+  'a download that does not end in time is ended, and the call is refused without a run',
+  async () => {
+    const runs = await runsOf();
+    const reference = await world.mint(world.add('content'));
+    const closed = Promise.withResolvers<void>();
+    world.service?.sendInstead((outgoing) => {
+      outgoing.once('close', () => closed.resolve());
+      outgoing.write('con');
+    });
+    expect(errorCodeOf(await send(reference))).toBe('file_provider_mapping_failed');
+    await closed.promise;
+    expect(await runsOf()).toBe(runs);
+  },
+);
+
+verifies(
+  ['fileref:mapping:failed'],
+  'a file that cannot be stored for the run ends the call with file_provider_mapping_failed and without its authority',
+  async () => {
+    const versionId = uuid();
+    await using own = await startAgent({
+      bundle: fileAgentBundle({ bundle: { versionId } }),
+      config: { files: world.place },
+      fileServiceToken: String(world.token),
+    });
+    rmSync(folderOf(versionId), { recursive: true, force: true });
+    writeFileSync(folderOf(versionId), 'a file in the place of the folder');
+    try {
+      const reference = await world.mint(world.add('content'));
+      const answer = await send(reference, own);
+      expect([answer.status, errorCodeOf(answer)]).toEqual([502, 'file_provider_mapping_failed']);
+      for (const hidden of [reference.capability, reference.fileId, versionId, 'file-channels']) {
+        expect(answer.text).not.toContain(hidden);
+      }
+      expect(await runsOf(own)).toBe(0);
+    } finally {
+      rmSync(folderOf(versionId), { force: true });
+    }
+    expect((await send(await world.mint(world.add('content')), own)).status).toBe(200);
+  },
+);
+
+verifies(
+  ['fileref:provider-path:not-reused-agent'],
+  'an object of one agent is not reachable from another agent',
+  async () => {
+    await using other = await startAgent({
+      bundle: fileAgentBundle({ bundle: { agentId: uuid(), versionId: uuid() } }),
+      config: { files: world.place },
+      fileServiceToken: String(world.token),
+    });
+    const answer = await send(await world.mint(world.add('content')));
+    const { message } = answer.json as unknown as { message: { parts: [{ data: { object: string } }] } };
+    const { object } = message.parts[0].data;
+    for (const fileId of [object, join(folderOf(fileUse.versionId), object), 'file-1']) {
+      expect(errorCodeOf(await send({ fileId }, other))).toBe('file_provider_mapping_failed');
+    }
+  },
+);
+
+test('objects of a process that was killed are removed when they expire, newer ones are kept', async () => {
+  using folder = temporaryFolder();
+  const [old, fresh] = [join(folder.path, 'old'), join(folder.path, 'fresh')];
+  for (const path of [old, fresh]) writeFileSync(path, '');
+  const before = new Date(Date.now() - 60_000);
+  utimesSync(old, before, before);
+  const provider = await openTemporaryFiles(folder.path, 60_000);
+  expect(() => statSync(old)).toThrow();
+  utimesSync(fresh, before, before);
+  const id = await provider.put(Buffer.from('content'));
+  expect(() => statSync(fresh)).toThrow();
+  expect(statSync(join(folder.path, id)).mode & 0o777).toBe(0o600);
+  await provider.remove(id);
+  expect(() => statSync(join(folder.path, id))).toThrow();
+});
+
+test('a version with files is ready with a place for them only, and its check at the start reads a file', async () => {
+  await using without = await startAgent({ bundle: fileAgentBundle() });
+  const state = async (one: RunningAgent) => (await (await fetch(`${one.adminUrl}/state`)).json()) as object;
+  expect(await state(without)).toMatchObject({
+    ready: false,
+    problems: [{ code: 'setting_invalid', message: expect.stringContaining('PORTCULLIS_FILES_DIR') }],
+  });
+  expect(await state(agent)).toMatchObject({ ready: true, capabilities: { files: true } });
+  const unknown = { enabled: true, mediaTypes: ['video/mp4'], maxBytes: 1_024 };
+  await using other = await startAgent({
+    bundle: fileAgentBundle({ manifest: { files: unknown } }),
+    config: { files: world.place },
+  });
+  expect(await state(other)).toMatchObject({ ready: false, problems: [{ code: 'manifest_invalid' }] });
+});
+
+test('a symbolic link in the folder of files is not followed', async () => {
+  await using own = await openFolderWorld();
+  const file = own.add('content');
+  const outside = join(own.root, 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'secret'), 'content');
+  const path = join(own.root, 'files', file.id);
+  rmSync(path);
+  symlinkSync(join(outside, 'secret'), path);
+  const granted = await own.access.check(await own.mint(file), fileUse, AbortSignal.timeout(60_000));
+  await expect(granted.open(AbortSignal.timeout(60_000))).rejects.toMatchObject({ name: 'FileUnavailableError' });
+});
