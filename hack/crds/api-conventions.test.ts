@@ -205,7 +205,14 @@ describe.each(keys)('%s', (key) => {
  * misspelt member, so this list must not contain a member whose absence weakens protection.
  */
 const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
-  guardrailPolicy: ['spec.rule.stopList.fold', 'spec.rule.regex.fold', 'spec.refusalText', 'spec.tests', 'spec.change'],
+  guardrailPolicy: [
+    'spec.rule.stopList.fold',
+    'spec.rule.regex.checksum',
+    'spec.rule.regex.fold',
+    'spec.refusalText',
+    'spec.tests',
+    'spec.change',
+  ],
   policyRevision: ['spec.author', 'spec.message', 'spec.refusalText'],
   modelBinding: [
     'spec.extraRequestKeys',

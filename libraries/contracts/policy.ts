@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checksumSchema } from './checksums.ts';
 import { codePoints } from './code-points.ts';
 import { foldSchema } from './folds.ts';
 import { limits } from './limits.ts';
@@ -63,6 +64,7 @@ const regex = z
     engine: z.literal(regexEngine).describe('engine names the matching engine.'),
     pattern: codePoints(1, 16_384).describe('pattern is an RE2 expression.'),
     caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
+    checksum: checksumSchema.optional(),
     fold: foldSchema.optional(),
   })
   .describe('regex holds the members of a rule of kind regex.');

@@ -4,7 +4,7 @@ import type { ByteRange } from '../rules/checked-text.ts';
 import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
 import { type FoldView, foldView } from '../rules/fold/fold-text.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
-import { type LocalPass, patternPass, termPass } from './local-pass.ts';
+import { checksumPass, type LocalPass, patternPass, termPass } from './local-pass.ts';
 
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
@@ -39,6 +39,8 @@ function compileRegex(
   rule: Extract<LocalRule, { kind: 'regex' }>,
   context: CompileContext,
 ): LocalMatcher | { readonly reason: string } {
+  const { checksum } = rule.regex;
+  if (checksum !== undefined) return compileChecked({ ...rule.regex, checksum }, rule, context);
   const masks = rule.action.type === 'mask';
   const passes: LocalPass[] = [];
   let warning: string | undefined;
@@ -57,6 +59,20 @@ function compileRegex(
     passes.push(pass);
   }
   return matcherOf(rule, passes, warning);
+}
+
+function compileChecked(
+  source: Parameters<typeof checksumPass>[0],
+  rule: LocalRule,
+  context: CompileContext,
+): LocalMatcher | { readonly reason: string } {
+  const passes: LocalPass[] = [];
+  for (const view of viewsOf(rule, context.stage)) {
+    const pass = checksumPass(source, view, context);
+    if ('reason' in pass) return pass;
+    passes.push(pass);
+  }
+  return matcherOf(rule, passes, undefined);
 }
 
 function matcherOf(rule: LocalRule, passes: readonly LocalPass[], warning: string | undefined): LocalMatcher {

@@ -44,7 +44,8 @@ function needsWholeText(rule: LocalRule): boolean {
   const shape = shapeOf(node);
   if (shape.anchored) return true;
   // The byte after a match may decide about it, as `\b` does.
-  const bytes = rule.action.type === 'deny' ? decidingBytes(node) : shape.maxBytes + 1;
+  const isWhole = rule.action.type === 'mask' || rule.regex.checksum !== undefined;
+  const bytes = isWhole ? shape.maxBytes + 1 : decidingBytes(node);
   return bytes > documentOverlap && canMatchSpace(node);
 }
 

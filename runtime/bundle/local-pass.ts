@@ -1,9 +1,11 @@
 import type { BundleLimits } from '#contracts/bundle';
+import type { Checksum } from '#contracts/checksums';
 import type { ByteRange, CheckedText } from '../rules/checked-text.ts';
+import { hasChecksum } from '../rules/checksum/has-checksum.ts';
 import { foldPattern } from '../rules/fold/fold-pattern.ts';
 import { type FoldView, foldedForm, foldTerm } from '../rules/fold/fold-text.ts';
 import { FOLD_BYTE_NS } from '../rules/pattern/cost/engine-figures.ts';
-import { spansCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
+import { checksumCostMs, spansCostMs, termListCostMs } from '../rules/pattern/cost/pattern-cost.ts';
 import { type CompiledPattern, compilePattern } from '../rules/pattern/search/compile-pattern.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
 import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
@@ -17,7 +19,7 @@ import type { LocalRule } from './compile-local-rule.ts';
  * One search for the matches of a rule: in the text as it is, or in its folded form. A rule with folds has both, so
  * that a fold never loses a match (docs/design/folding.md).
  */
-export type LocalPass = TermPass | PatternPass;
+export type LocalPass = SinglePass | PatternPass;
 
 type Pass = {
   /** Undefined for a pass over the text as it is. */
@@ -30,13 +32,18 @@ type Pass = {
   readonly findMs: () => number;
 };
 
-type TermPass = Pass & { readonly kind: 'terms'; readonly test: (text: Buffer) => boolean; readonly testMs: number };
+/** A pass that is searched on its own: terms, and patterns whose matches must have a checksum. */
+type SinglePass = Pass & {
+  readonly kind: 'single';
+  readonly test: (text: CheckedText) => boolean;
+  readonly testMs: number;
+};
 type PatternPass = Pass & { readonly kind: 'pattern'; readonly pattern: CompiledPattern };
 
 type StopList = Extract<LocalRule, { kind: 'stop_list' }>['stopList'];
 
 /** The pass of a stop list; undefined where no term is left after folding. */
-export function termPass(list: StopList, view: FoldView | undefined, limits: BundleLimits): TermPass | undefined {
+export function termPass(list: StopList, view: FoldView | undefined, limits: BundleLimits): SinglePass | undefined {
   const { match, caseSensitive } = list;
   const terms = view === undefined ? list.terms : foldTerms(list.terms, view);
   if (terms.length === 0) return undefined;
@@ -45,9 +52,9 @@ export function termPass(list: StopList, view: FoldView | undefined, limits: Bun
   const testMs = termListCostMs(limits.maxBodyBytes);
   const differs = terms.some((term, index) => term !== list.terms[index]);
   return {
-    kind: 'terms',
+    kind: 'single',
     view,
-    test: (text) => compiled.test(text),
+    test: ({ bytes }) => compiled.test(bytes),
     testMs,
     differs,
     find: findIn({ view, differs }, ({ bytes }, limit) => compiled.matches(bytes, limit)),
@@ -79,6 +86,39 @@ export function patternPass(
     findMs: () =>
       spansCostMs(pattern.analysis, limits.maxBodyBytes, limits.maxMatches + 1) +
       2 * foldCostMs(view, limits.maxBodyBytes),
+  };
+}
+
+const unboundedChecksum =
+  'its matches must have a checksum, so their places must be rare: begin the pattern with \\b, and limit its repeats';
+
+/** The pass of a pattern whose matches must have a checksum, or why it is refused. */
+export function checksumPass(
+  source: PatternSource & { readonly checksum: Checksum },
+  view: FoldView | undefined,
+  context: { readonly limits: BundleLimits; readonly matching: Matching },
+): SinglePass | PatternFault {
+  const pass = patternPass(source, view, context);
+  if ('reason' in pass) return pass;
+  const { pattern, differs } = pass;
+  if (pattern.shape.canMatchEmpty) return { reason: 'it can match an empty text, which has no checksum' };
+  const { maxBodyBytes } = context.limits;
+  const testMs = checksumCostMs(pattern.analysis, maxBodyBytes);
+  if (testMs === Number.POSITIVE_INFINITY) return { reason: unboundedChecksum };
+  const accepted = pattern.acceptedSpans();
+  const list: Find = ({ bytes }, limit) => {
+    const accepts = ({ start, end }: ByteRange): boolean =>
+      hasChecksum(source.checksum, bytes.toString('utf8', start, end));
+    return accepted({ bytes, limit, accepts });
+  };
+  return {
+    kind: 'single',
+    view,
+    differs,
+    test: (text) => list(text, 1).length > 0,
+    testMs,
+    find: findIn({ view, differs }, list),
+    findMs: () => testMs + 2 * foldCostMs(view, maxBodyBytes),
   };
 }
 

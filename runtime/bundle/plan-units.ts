@@ -1,3 +1,4 @@
+import type { CheckedText } from '../rules/checked-text.ts';
 import type { Unit } from '../rules/compiled-section.ts';
 import { type FoldView, foldedForm } from '../rules/fold/fold-text.ts';
 import { groupPatterns } from '../rules/pattern/cost/group-patterns.ts';
@@ -25,7 +26,7 @@ type PlannedUnits = {
 const none: readonly number[] = [];
 
 /**
- * The engine passes for the local rules of one batch: one per term list, and patterns together as long as their group
+ * The engine passes for the local rules of one batch: one per term list and per pattern with a checksum, and patterns together as long as their group
  * stays within `passMs`. Patterns over it get no pass; their estimate refuses the bundle. Rules with folds have a second
  * pass, together with those that fold alike.
  */
@@ -58,14 +59,14 @@ function planView(
 ): PlannedUnits {
   const view = passes[0]?.pass.view;
   const foldMs = foldCostMs(view, maxBodyBytes);
-  const terms = passes.flatMap(({ rule, pass }) => (pass.kind === 'terms' ? [{ rule, pass }] : []));
+  const singles = passes.flatMap(({ rule, pass }) => (pass.kind === 'single' ? [{ rule, pass }] : []));
   const patterns = passes.flatMap(({ rule, pass }) => (pass.kind === 'pattern' ? [{ rule, pass }] : []));
   const { groups, refused: overBudget } = groupPatterns(
     patterns.map(({ pass }) => pass.pattern.analysis),
     { maxBytes: maxBodyBytes, budgetMs: passMs - foldMs },
     matching.figures,
   );
-  const units: Unit[] = terms.map(({ rule, pass }) => termUnit(rule, pass.test));
+  const units: Unit[] = singles.map(({ rule, pass }) => singleUnit(rule, pass.test));
   const refused: { rule: string; reason: string }[] = [];
   for (const { members } of groups) {
     const group = members.flatMap((member) => patterns[member] ?? []);
@@ -79,7 +80,7 @@ function planView(
   }
   const idsOf = (members: readonly number[]): string[] => members.flatMap((member) => patterns[member]?.rule.id ?? []);
   const costs: PassCost[] = [
-    ...terms.map(({ rule, pass }) => ({ rules: [rule.id], costMs: pass.testMs + foldMs })),
+    ...singles.map(({ rule, pass }) => ({ rules: [rule.id], costMs: pass.testMs + foldMs })),
     ...groups.map(({ members, costMs }) => ({ rules: idsOf(members), costMs: costMs + foldMs })),
     ...overBudget.map(({ member, costMs }) => ({ rules: idsOf([member]), costMs: costMs + foldMs })),
   ];
@@ -100,9 +101,9 @@ function foldedUnit(unit: Unit, { view, differs }: { readonly view: FoldView; re
   };
 }
 
-function termUnit({ place, timeoutMs }: PlacedMatcher, test: (text: Buffer) => boolean): Unit {
+function singleUnit({ place, timeoutMs }: PlacedMatcher, test: (text: CheckedText) => boolean): Unit {
   const places = [place];
-  return { places, timeoutMs, firing: ({ bytes }) => (test(bytes) ? places : none) };
+  return { places, timeoutMs, firing: (text) => (test(text) ? places : none) };
 }
 
 function groupUnit(

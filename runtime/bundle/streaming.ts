@@ -3,15 +3,19 @@ import { responseSourceBytes } from '#contracts/folds';
 import { limits } from '#contracts/limits';
 import { isEnforced, rulesInOrder } from '#contracts/policy';
 import { foldPattern } from '../rules/fold/fold-pattern.ts';
+import type { FoldView } from '../rules/fold/fold-text.ts';
 import { decidingBytes, decidingCharacters } from '../rules/pattern/syntax/minimal-match.ts';
 import { parsePattern } from '../rules/pattern/syntax/parse-pattern.ts';
 import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
+import type { PatternNode } from '../rules/pattern/syntax/pattern-tree.ts';
 import type { BundleWarning } from './bundle-error.ts';
 import { foldsOf, isLocal, type LocalRule } from './compile-local-rule.ts';
 import { longestTermBytes, longestTermCharacters } from './longest-term.ts';
 
 /** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
 const streamingBodyBytes = 8_192;
+
+type Regex = Extract<LocalRule, { kind: 'regex' }>['regex'];
 
 /** The longest match in a folded text, in characters, that always fits into the bytes that windows share. */
 const foldedCharacters = Math.floor(limits.overlapBytes / responseSourceBytes);
@@ -71,11 +75,18 @@ function needsWholeText(rule: LocalRule): string | undefined {
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return undefined;
   if (shapeOf(tree.node).anchored) return 'it is anchored to the begin or end of the text';
-  const bytes =
-    view === undefined
-      ? decidingBytes(tree.node)
-      : responseSourceBytes * decidingCharacters(foldPattern(tree.node, view));
+  const bytes = bytesToDecide(rule.regex, tree.node, view);
   if (bytes <= limits.overlapBytes) return undefined;
   const most = Number.isFinite(bytes) ? `${bytes} bytes` : 'any number of bytes';
   return `it may need ${most} of text to find a match, more than the ${limits.overlapBytes} that windows share`;
+}
+
+/** A match with a checksum must be seen whole, with the bytes beside it: a part of it has another checksum. */
+function bytesToDecide({ checksum }: Regex, node: PatternNode, view: FoldView | undefined): number {
+  const searched = view === undefined ? node : foldPattern(node, view);
+  if (checksum === undefined) {
+    return view === undefined ? decidingBytes(node) : responseSourceBytes * decidingCharacters(searched);
+  }
+  const { maxBytes, maxCharacters } = shapeOf(searched);
+  return view === undefined ? maxBytes + 2 : responseSourceBytes * (maxCharacters + 2);
 }

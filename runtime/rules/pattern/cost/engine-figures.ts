@@ -39,3 +39,5 @@ export const SCAN_NS = 4;
 export const TERM_BYTE_NS = 40;
 /** Nanoseconds to fold one byte of text (fold-text.ts): measured 1 to 6, and 8 in text that is mostly white space. */
 export const FOLD_BYTE_NS = 16;
+/** Nanoseconds to test the check digits of one match (has-checksum.ts): measured 60 to 250. */
+export const CHECKSUM_NS = 600;

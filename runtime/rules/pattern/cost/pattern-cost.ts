@@ -4,6 +4,7 @@ import type { Automaton } from './determinize.ts';
 import {
   BUILD_NS,
   BUILD_RANGE_NS,
+  CHECKSUM_NS,
   PROBE_CALL_NS,
   SCAN_NS,
   SCAN_STEP_NS,
@@ -67,6 +68,17 @@ export function setCostMs(memoryBytes: number | undefined, maxBytes: number): nu
 export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: number): number {
   const cost = listsByProbes(analysis) ? spanProbeCostMs : searchCostMs;
   return cost(analysis, maxBytes, limit);
+}
+
+/**
+ * The estimated worst case, in milliseconds, of testing a checksum at every place at which the pattern may begin; Infinity
+ * without a plan to probe.
+ */
+export function checksumCostMs(analysis: PatternAnalysis, maxBytes: number): number {
+  const { probe } = analysis.listing.figures();
+  if (probe === undefined) return Number.POSITIVE_INFINITY;
+  const places = Math.floor(maxBytes / probe.distance) + 1;
+  return probeCostMs(probe, maxBytes) + (places * CHECKSUM_NS) / 1e6;
 }
 
 /** Whether listing matches by probes is cheaper than by searching, for the contract's largest text. */

@@ -27,6 +27,11 @@ export type CompiledPattern = PreparedPattern & {
   /** The engine's leftmost matches for a text that is given as bytes and as a string. */
   spans(text: CheckedText, limit: number): readonly ByteRange[];
   /**
+   * Prepares a search for the matches that a function accepts: from left to right, never overlapping, at most `limit`. A
+   * match that is not accepted hides no other: the search continues one character behind its start.
+   */
+  acceptedSpans(): (acceptance: Acceptance) => readonly ByteRange[];
+  /**
    * Makes the engine build what `matches` needs, so that no check does that work: call it once at load. Does nothing
    * where matching is `direct`.
    */
@@ -68,6 +73,15 @@ export function compilePattern(
     },
     matches: (bytes, limit) => spans(checkedText(bytes), limit),
     spans,
+    acceptedSpans() {
+      const plan = matching.kind === 'prepared' ? analysis.listing.probe() : undefined;
+      if (plan === undefined) {
+        const find = findOf(prepared);
+        return (acceptance) => acceptBySearch(find, acceptance);
+      }
+      coverTransitions(plan.automaton, engine.matchAt);
+      return (acceptance) => acceptByProbes(engine, plan, acceptance);
+    },
     buildAhead() {
       if (matching.kind === 'direct') return;
       listing ??= listingOf(prepared, matching);
@@ -91,6 +105,35 @@ function listByProbes(engine: EnginePattern, plan: ProbePlan, bytes: Buffer, lim
     const end = engine.matchAt(bytes, at);
     if (end >= 0) spans.push({ start: at, end });
     at = nextPlace(plan, bytes, end >= 0 ? end : at + 1);
+  }
+  return spans;
+}
+
+type Acceptance = {
+  readonly bytes: Buffer;
+  readonly limit: number;
+  readonly accepts: (match: ByteRange) => boolean;
+};
+
+function acceptByProbes(engine: EnginePattern, plan: ProbePlan, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+  const spans: ByteRange[] = [];
+  for (let at = nextPlace(plan, bytes, 0); at >= 0 && spans.length < limit; ) {
+    const end = engine.matchAt(bytes, at);
+    const isAccepted = end >= 0 && accepts({ start: at, end });
+    if (isAccepted) spans.push({ start: at, end });
+    at = nextPlace(plan, bytes, isAccepted ? end : at + 1);
+  }
+  return spans;
+}
+
+function acceptBySearch(find: Find, { bytes, limit, accepts }: Acceptance): ByteRange[] {
+  const spans: ByteRange[] = [];
+  for (let from = 0; from <= bytes.length && spans.length < limit; ) {
+    const found = find(bytes, from);
+    if (found === undefined) break;
+    const isAccepted = accepts(found);
+    if (isAccepted) spans.push(found);
+    from = isAccepted ? found.end : nextCharacter(bytes, found.start);
   }
   return spans;
 }

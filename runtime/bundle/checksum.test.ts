@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Checksum } from '#contracts/checksums';
+import { folds } from '#contracts/folds';
+import type { BaselineRule } from '#contracts/policy';
+import { checkedText } from '../rules/checked-text.ts';
+import { hasChecksum } from '../rules/checksum/has-checksum.ts';
+import { preparedMatching } from '../rules/pattern/search/matching.ts';
+import { bundle, bundleOf, masking, policy, quiet, regex, section } from '../testing/build-bundle.ts';
+import { startRuntime } from '../testing/start-runtime.ts';
+import { compileBundle } from './compile-bundle.ts';
+import { judgeDivision } from './division.ts';
+import { checksumPass } from './local-pass.ts';
+import { parseBundle } from './parse-bundle.ts';
+import { judgeStreaming } from './streaming.ts';
+
+const card = '\\b\\d(?:[ -]?\\d){12,18}\\b';
+const groups = '\\b\\d{4}(?:[ -]?\\d{4}){3}\\b';
+
+function checked(pattern: string, checksum: Checksum, more: object = {}): ReturnType<typeof regex> {
+  const rule = regex('number', pattern);
+  return { ...rule, regex: { ...rule.regex, checksum, ...more } };
+}
+
+async function outcomes(rules: readonly BaselineRule[], texts: readonly string[]): Promise<readonly string[]> {
+  await using runtime = await startRuntime(bundleOf(rules));
+  const results: string[] = [];
+  for (const text of texts) {
+    const { json } = await runtime.check('request', [text]);
+    const content = json.action?.['body']?.['messages']?.['0']?.['content'];
+    results.push({ policy_pass: 'pass', policy_denied: 'deny' }[String(json.action?.['reason'])] ?? String(content));
+  }
+  return results;
+}
+
+test('a pattern with a checksum denies numbers with valid check digits only', async () => {
+  const texts = ['card 4111 1111 1111 1111.', 'order 4111 1111 1111 1112.', 'card 4111-1111-1111-1111', '12', ''];
+  expect(await outcomes([checked(card, 'luhn')], texts)).toEqual(['deny', 'pass', 'deny', 'pass', 'pass']);
+});
+
+test('a mask by a pattern with a checksum replaces valid numbers only', async () => {
+  const rules = [masking(checked(card, 'luhn'), '[card]')];
+  const texts = ['4111111111111111, 4111111111111112, 5555 5555 5555 4444'];
+  expect(await outcomes(rules, texts)).toEqual(['[card], 4111111111111112, [card]']);
+});
+
+test('a match without valid check digits hides no valid one that begins behind its start', async () => {
+  expect(await outcomes([masking(checked(card, 'luhn'), '#')], ['12 4111 1111 1111 1111'])).toEqual(['12 #']);
+});
+
+test('folds and a checksum work together', async () => {
+  const rules = [masking(checked(groups, 'luhn', { fold: [...folds] }), '#')];
+  const texts = ['４１１１\u00a01111\u200b 1111 1111', '４１１１ 1111 1111 1112'];
+  expect(await outcomes(rules, texts)).toEqual(['#', 'pass']);
+});
+
+test('with a plan of places and by searching, the same matches are accepted', () => {
+  const limits = bundle([]).limits;
+  const source = { pattern: card, caseSensitive: true, checksum: 'luhn' } as const;
+  const find = (kind: 'prepared' | 'direct') => {
+    const pass = checksumPass(source, undefined, { limits, matching: { ...preparedMatching, kind } });
+    if ('reason' in pass) throw new Error(pass.reason);
+    return pass.find;
+  };
+  const [prepared, direct] = [find('prepared'), find('direct')];
+  const pieces = ['4111 1111 1111 1111', '5555555555554444', '4', '11', ' ', '-', 'x', 'я', '0', '12 '];
+  const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const found = prepared(checkedText(Buffer.from(text)), 100);
+      expect(direct(checkedText(Buffer.from(text)), 100)).toEqual(found);
+      for (const { start, end } of found) {
+        expect(hasChecksum('luhn', Buffer.from(text).toString('utf8', start, end))).toBe(true);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const compile = (rule: BaselineRule) => {
+  const parsed = parseBundle(Buffer.from(JSON.stringify(bundleOf([rule]))));
+  return parsed.ok && compileBundle(parsed, () => async () => ({ kind: 'allow' }));
+};
+
+test.each([
+  ['a pattern that can match an empty text', '\\d*', 'it can match an empty text'],
+  ['a pattern whose matches can begin at every place', '[0-9 ]{13,19}', 'begin the pattern with'],
+])('%s is refused with a checksum', (_, pattern, reason) => {
+  expect(compile(checked(pattern, 'luhn'))).toMatchObject({
+    ok: false,
+    problems: [{ rule: 'number', message: expect.stringContaining(reason) }, {}],
+  });
+});
+
+const streams = (rule: BaselineRule) =>
+  judgeStreaming(bundle([policy(section([quiet]), section([rule]))])).streaming[0]?.allowed;
+
+test('a response rule with a checksum allows streams if a match and the bytes beside it fit into 256 bytes', () => {
+  expect(streams(checked('\\b\\d{2,254}\\b', 'luhn'))).toBe(true);
+  expect(streams(checked('\\b\\d{2,255}\\b', 'luhn'))).toBe(false);
+  expect(streams(checked(card, 'luhn', { fold: [...folds] }))).toBe(true);
+  expect(streams(checked('\\b\\d{2,41}\\b', 'luhn', { fold: [...folds] }))).toBe(false);
+});
+
+test('a request rule with a checksum allows documents if a match fits into the overlap of their pieces', () => {
+  const divided = (rule: BaselineRule) => judgeDivision(bundle([policy(section([rule]))]))[0]?.allowed;
+  expect(divided(checked('\\b[\\d ]{2,999}\\d{24}\\b', 'luhn'))).toBe(true);
+  expect(divided(checked('\\b[\\d ]{2,999}\\d{25}\\b', 'luhn'))).toBe(false);
+});
