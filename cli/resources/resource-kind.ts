@@ -19,13 +19,18 @@ export function resourceKind(word: string): Kind {
   throw new CliError('usage', `There is no kind ${JSON.stringify(word)}.${meant} The kinds are ${known.join(', ')}.`);
 }
 
-/** All names of a kind: singular, plural, short names, and the last word of its name in singular and plural. */
+function lastWord(kind: string): string {
+  return (kind.split(/(?=[A-Z])/).at(-1) ?? kind).toLowerCase();
+}
+
+/**
+ * All names of a kind: singular, plural, short names, and the last word of its name in singular and plural, unless
+ * another kind ends with the same word, as GatewayRoute and AgentRoute do.
+ */
 export function namesOfKind({ kind, plural, shortNames }: Kind): readonly string[] {
   const singular = kind.toLowerCase();
-  const last =
-    kind
-      .split(/(?=[A-Z])/)
-      .at(-1)
-      ?.toLowerCase() ?? singular;
+  const last = lastWord(kind);
+  const isShared = Object.values(kinds).some((other) => other.kind !== kind && lastWord(other.kind) === last);
+  if (isShared) return [singular, plural, ...shortNames];
   return [singular, plural, ...shortNames, last, plural.slice(singular.length - last.length)];
 }

@@ -47,4 +47,5 @@ test('no word names two kinds', () => {
   const words = Object.values(kinds).flatMap((kind) => [...new Set(namesOfKind(kind))]);
   expect(words).toHaveLength(new Set(words).size);
   expect(namesOfKind(policy)).toEqual(['guardrailpolicy', 'guardrailpolicies', 'gp', 'policy', 'policies']);
+  expect(namesOfKind(kinds.gatewayRoute)).toEqual(['gatewayroute', 'gatewayroutes', 'gwr']);
 });
