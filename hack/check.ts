@@ -20,6 +20,7 @@ type Step = {
 const hints: Record<SuiteName, string> = {
   boundaries: 'Move the named import or file to where ARCHITECTURE.md puts it.',
   pure: "Fix the first failure above, then repeat it alone with 'npm test -- pure'.",
+  servers: "Fix the first failure above, then repeat it alone with 'npm test -- servers'.",
   unit: "Fix the first failure above, then repeat it alone with 'npm test -- unit'.",
   conformance: 'An adapter breaks an obligation of its port: read the comment of that method in ports.ts.',
   platform: "The last log lines of the platform's processes are above the failure.",
@@ -27,6 +28,8 @@ const hints: Record<SuiteName, string> = {
   constellation: "The last log lines of the platform's processes are above the failure.",
 };
 
+/** Suites whose files share processes. */
+const sharedSuites: readonly SuiteName[] = ['pure', 'servers'];
 /** Suites whose files start platforms and wait for them. */
 const waitingSuites: readonly SuiteName[] = ['platform', ...fullSuites];
 
@@ -50,7 +53,12 @@ async function runNamedSuite(name: SuiteName): Promise<StepOutcome> {
   const files = all.filter((path) => affected?.has(path) ?? true);
   if (affected !== undefined) console.log(`${files.length} of ${all.length} test files can be affected.`);
   if (files.length === 0) return sumOutcomes([]);
-  const outcome = await runSuite({ root, files, shared: name === 'pure', waiting: waitingSuites.includes(name) });
+  const outcome = await runSuite({
+    root,
+    files,
+    shared: sharedSuites.includes(name),
+    waiting: waitingSuites.includes(name),
+  });
   const silent = outcome.skipped.filter((skip) => skip.reason === '');
   for (const skip of silent) console.error(`Skipped without a reason: ${skip.test}`);
   return { ...outcome, failed: outcome.failed + silent.length };

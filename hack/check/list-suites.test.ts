@@ -22,21 +22,32 @@ test.each([...new Set([...slowFiles, ...platformFiles, ...longFiles])])(
   },
 );
 
-test.each<[string, Record<string, string>, boolean]>([
-  ['data alone', { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { z } from 'zod';" }, true],
+test.each<[string, Record<string, string>, boolean, boolean]>([
+  ['data alone', { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { z } from 'zod';" }, true, true],
   [
     'a process',
     { 'a.test.ts': "import { b } from './b.ts';", 'b.ts': "import { fork } from 'node:child_process';" },
     false,
+    false,
   ],
-  ['the type of a process', { 'a.test.ts': "import type { ChildProcess } from 'node:child_process';" }, true],
-  ['a socket', { 'a.test.ts': "import { createServer } from 'node:http';" }, false],
-  ['the environment', { 'a.test.ts': "process.env.A = 'b';" }, false],
-  ['a mock', { 'a.test.ts': 'vi.useFakeTimers();' }, false],
-  ['a worker', { 'a.test.ts': "new URL('./w.ts', import.meta.url);" }, false],
-])('a test that uses %s: may share a process', (_, files, expected) => {
-  expect(isPure(treeOf(files), 'a.test.ts')).toBe(expected);
-});
+  ['the type of a process', { 'a.test.ts': "import type { ChildProcess } from 'node:child_process';" }, true, true],
+  ['a socket', { 'a.test.ts': "import { createServer } from 'node:http';" }, false, true],
+  ['a client', { 'a.test.ts': "import { Agent } from 'undici';" }, false, true],
+  ['the environment', { 'a.test.ts': "const a = process.env['A'];" }, true, true],
+  ['a change of the environment', { 'a.test.ts': "process.env['A'] = 'b';" }, false, false],
+  ['a change of one variable', { 'a.test.ts': "process.env.A ??= 'b';" }, false, false],
+  ['an absent variable', { 'a.test.ts': "delete process.env['A'];" }, false, false],
+  ['a mock', { 'a.test.ts': 'vi.useFakeTimers();' }, false, false],
+  ['a worker', { 'a.test.ts': "new URL('./w.ts', import.meta.url);" }, false, false],
+])(
+  'a test that uses %s: whether it is in the suite pure, and otherwise in the suite servers',
+  (_, files, pure, shared) => {
+    expect([isPure(treeOf(files), 'a.test.ts', false), isPure(treeOf(files), 'a.test.ts', true)]).toEqual([
+      pure,
+      shared,
+    ]);
+  },
+);
 
 test.each<[string, readonly string[], readonly string[]]>([
   ['a source', ['cli/b.ts'], ['cli/a.test.ts']],

@@ -3,7 +3,7 @@ import type { Tree } from '../boundaries/tree.ts';
 import { isPure } from './is-pure.ts';
 
 /** Suites of the quick check (`npm test`). */
-export const quickSuites = ['boundaries', 'pure', 'unit', 'conformance', 'platform'] as const;
+export const quickSuites = ['boundaries', 'pure', 'servers', 'unit', 'conformance', 'platform'] as const;
 /** Suites that only the full check (`npm run test:full`) adds. */
 export const fullSuites = ['slow', 'constellation'] as const;
 export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[number];
@@ -15,6 +15,7 @@ export const slowFiles: readonly string[] = [
   'cli/frozen-processes.test.ts',
   'cli/help-examples.test.ts',
   'cli/management-commands.test.ts',
+  'cli/runtime-command.test.ts',
   'cli/typed-mistakes.test.ts',
   'cli/up.test.ts',
   'cli/verbs.test.ts',
@@ -29,14 +30,21 @@ export const slowFiles: readonly string[] = [
   'dataplane/retrieval/index',
   'dataplane/retrieval/ingest/reindex',
   'dataplane/retrieval/ingest/role',
+  'libraries/flow/engine/mutated-flows.test.ts',
   'libraries/queue/adapters/postgres/postgres-queue.test.ts',
   'libraries/sql/crash.test.ts',
   'libraries/sql/listen.test.ts',
   'operator/folder-api/crash.test.ts',
   'operator/folder-api/reflector-chaos.test.ts',
   'operator/scenarios/crash.test.ts',
+  'operator/scenarios/exchanged-aliases.test.ts',
   'operator/scenarios/interleaving.test.ts',
+  'operator/scenarios/kept-policy.test.ts',
+  'operator/scenarios/missing-references.test.ts',
+  'operator/scenarios/policy-warnings.test.ts',
   'operator/scenarios/readiness.test.ts',
+  'operator/scenarios/refused-application.test.ts',
+  'operator/scenarios/restart.test.ts',
 ];
 
 /** One real platform for each capability; a machine without the Kubernetes programs skips those on an API server. */
@@ -138,7 +146,8 @@ function suiteOf(tree: Tree, path: string): SuiteName {
   if (tree.sources.get(path)?.imports.some(({ specifier }) => conformance.test(specifier)) === true) {
     return 'conformance';
   }
-  return isPure(tree, path) ? 'pure' : 'unit';
+  if (isPure(tree, path, false)) return 'pure';
+  return isPure(tree, path, true) ? 'servers' : 'unit';
 }
 
 /** All test files by the suite they belong to; each file is in exactly one. */
