@@ -78,7 +78,7 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
       readOnlyRootFilesystem: true,
     },
     startupProbe: { ...probe('/livez', 1, 5), failureThreshold: startSeconds },
-    readinessProbe: { ...probe('/readyz', 2, 2), failureThreshold: 2 },
+    readinessProbe: { ...probe('/readyz', 1, 2), failureThreshold: 2 },
     // A version with a problem stays alive: its state names the problem.
     livenessProbe: { ...probe('/livez', 10, 5), failureThreshold: 3 },
     terminationMessagePath: terminationMessage,

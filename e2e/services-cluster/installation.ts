@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signText } from '#identity/testing/test-issuer';
+import { mintWorkloadToken } from '#identity/workload-token';
+import { kinds } from '#resources/kinds';
+import { progressOn } from '../../hack/cluster/progress.ts';
+import { applyUntilReady } from '../agent-versions/measure-versions.ts';
+import { missingCluster, namedContext } from '../chart/open-test-cluster.ts';
+import { createTimetable } from '../chart/timetable.ts';
+import { until } from '../support/until.ts';
+import type { ClusterAnswer } from './client-pod.ts';
+import {
+  audienceOfPeople,
+  issuers,
+  openServicesCluster,
+  type ServicesCluster,
+  tenant,
+} from './open-services-cluster.ts';
+
+const minutes = (count: number): number => count * 60_000;
+const timetable = createTimetable();
+const missing =
+  namedContext() === undefined ? await missingCluster() : 'another suite installs on the cluster that is named';
+
+const describeServices = (): void => {
+  let cluster: ServicesCluster;
+
+  beforeAll(async () => {
+    cluster = await openServicesCluster(timetable, progressOn(process.stdout));
+  }, minutes(30));
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    console.log(timetable.lines().join('\n'));
+  }, minutes(10));
+
+  /** Calls a service as a person, whose agent is `tutor`. */
+  async function as(subject: string, service: string, path: string, body?: object): Promise<ClusterAnswer> {
+    const claims = {
+      ...{ iss: issuers.people, sub: subject, aud: audienceOfPeople, act: { sub: 'tutor' } },
+      exp: Math.floor(Date.now() / 1_000) + 600,
+    };
+    const token = await signText(cluster.key, JSON.stringify(claims));
+    return cluster.call({
+      url: `${cluster.service(service)}${path}`,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${token}`, 'x-tenant-id': tenant },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  const apply = (object: object): Promise<string> =>
+    cluster.kubectl(['apply', '--filename=-'], JSON.stringify({ apiVersion: 'portcullis.dev/v1alpha1', ...object }));
+
+  test(
+    'a collection of a resource takes a document, and a search finds it for its reader only',
+    async () => {
+      await apply({
+        kind: 'Collection',
+        metadata: { name: 'handbook' },
+        spec: {
+          tenant,
+          owner: { issuer: issuers.people, subject: 'ann' },
+          source: { mode: 'New' },
+          ...{ name: 'handbook', type: 'KnowledgeBase', visibility: 'Public', embeddingProfile: 'offline' },
+          ...{ aclModel: 'Document', chunking: { size: 800, overlap: 120 }, deletionPolicy: 'Delete' },
+        },
+      });
+      await cluster.kubectl(['wait', '--for=condition=Ready', 'collection.portcullis.dev/handbook', '--timeout=5m']);
+      const document = {
+        ...{ collection: 'handbook', tenant_id: tenant, doc_id: 'travel', acl: { principals: ['ann'] } },
+        content: { title: 'Travel', sections: [{ heading: 'Hotels', text: 'At most 180 euros a night.' }] },
+        ...{ content_hash: 'v1', idempotency_key: 'travel-1' },
+      };
+      const submitted = await as('ann', 'retrieval', '/v1/documents:submit', { documents: [document] });
+      expect(submitted).toMatchObject({ status: 202 });
+      const [job] = submitted.json['jobs'] as readonly { readonly job_id: string }[];
+      await until('the document can be found', async () => {
+        const { json } = await as('ann', 'retrieval', `/v1/jobs/${job?.job_id}`);
+        expect(json['status']).not.toBe('FAILED');
+        return json['status'] === 'DONE';
+      });
+      const query = { collection: 'handbook', text: 'hotel night', mode: 'hybrid' };
+      const found = await as('ann', 'retrieval', '/v1/query', query);
+      expect(found).toMatchObject({ status: 200, json: { items: [{ doc_id: 'travel' }] } });
+      expect(await as('bob', 'retrieval', '/v1/query', query)).toMatchObject({ status: 200, json: { items: [] } });
+    },
+    minutes(10),
+  );
+
+  test(
+    'a memory that is added is found again by its person, and not by another one',
+    async () => {
+      const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
+      const added = await as('ann', 'memory', '/v1/memories', { messages, agent_id: 'tutor' });
+      expect(added).toMatchObject({ status: 202 });
+      const question = { query: 'Where does she live: Lisbon?', filters: { agent_id: 'tutor' } };
+      const search = (subject: string) => as(subject, 'memory', '/v1/memories/search', question);
+      await until('the memory is found', async () => {
+        const { status, json } = await search('ann');
+        expect(status).toBe(200);
+        return (json['results'] as readonly object[]).length > 0;
+      });
+      expect((await search('ann')).json).toMatchObject({ results: [{ memory: 'I live in Lisbon' }] });
+      expect((await search('bob')).json).toMatchObject({ results: [] });
+    },
+    minutes(10),
+  );
+
+  test(
+    'a version of an agent is ready, answers a call of the gateway at its Service, and is removed with its objects',
+    async () => {
+      const { client, kubectl, key } = cluster;
+      const measured = await applyUntilReady({ client, apply: (text) => kubectl(['apply', '--filename=-'], text) }, [
+        'hello-1',
+      ]);
+      console.log(`from kubectl apply of an AgentVersion to Ready: ${measured.seconds.toFixed(1)} s`);
+      const { agentId = '', versionId = '', address = '', workload = '' } = measured.versions[0]?.status ?? {};
+      const token = () =>
+        mintWorkloadToken({
+          ...{ key, issuer: issuers.gateway, agentId, versionId, actors: [], operation: 'message:send' },
+          subject: { issuer: issuers.people, subject: 'ann' },
+        });
+      const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] } };
+      const send = (headers: Record<string, string>) =>
+        cluster.call({
+          ...{ url: `${address}/message:send`, method: 'POST', body },
+          headers: { 'a2a-version': '1.0', ...headers },
+        });
+      expect(await send({ authorization: `Bearer ${await token()}` })).toMatchObject({
+        status: 200,
+        json: { message: { parts: [{ text: 'hello' }] } },
+      });
+      expect((await send({})).status).toBe(401);
+      await kubectl(['delete', `agentversion.portcullis.dev/hello-1`, '--timeout=5m']);
+      const left = ['get', 'deployments,services,networkpolicies,configmaps', '--output=name'];
+      await until('its objects are removed', async () => !(await kubectl(left)).includes(workload));
+      await until(
+        'its pod has ended',
+        async () => !(await kubectl(['get', 'pods', '--output=name'])).includes(workload),
+      );
+      expect(await client.get(kinds.agentVersion, 'hello-1')).toBeUndefined();
+    },
+    minutes(10),
+  );
+
+  test('every pod is ready, has probes and is selected by a NetworkPolicy of its component', async () => {
+    type Pod = {
+      readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+      readonly spec: {
+        readonly containers: readonly { readonly readinessProbe?: object; readonly livenessProbe?: object }[];
+      };
+      readonly status: {
+        readonly containerStatuses: readonly { readonly ready: boolean; readonly restartCount: number }[];
+      };
+    };
+    type Policy = {
+      readonly spec: { readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> } };
+    };
+    const listed = async (what: string) =>
+      (JSON.parse(await cluster.kubectl(['get', what, '--output=json'])) as { readonly items: readonly unknown[] })
+        .items;
+    const pods = ((await listed('pods')) as readonly Pod[]).filter(({ metadata }) => metadata.name !== 'client');
+    const policies = (await listed('networkpolicies')) as readonly Policy[];
+    const components = new Set(pods.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']));
+    expect(components).toEqual(new Set(['echo', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'runtime']));
+    for (const { metadata, spec, status } of pods) {
+      const own = policies.filter(({ spec: { podSelector } }) =>
+        Object.entries(podSelector.matchLabels).every(([label, value]) => metadata.labels[label] === value),
+      );
+      expect(own.length, metadata.name).toBeGreaterThan(0);
+      for (const container of spec.containers) {
+        expect(container, metadata.name).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
+      }
+      for (const { ready, restartCount } of status.containerStatuses) {
+        expect([ready, restartCount], metadata.name).toEqual([true, 0]);
+      }
+    }
+  });
+};
+
+if (missing === undefined) describe('retrieval, memory and agents on a cluster', describeServices);
+else test('retrieval, memory and agents on a cluster', ({ skip }) => skip(missing));
