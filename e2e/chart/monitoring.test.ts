@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
+import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
@@ -41,6 +42,7 @@ async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; 
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);
   if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
+  if (service === 'agent') return describeRegistry(createAgentMetrics().registry);
   if (service === 'memory') return describeRegistry(createMemoryMetrics().registry);
   if (service === 'retrieval') return describeRegistry(createRetrievalMetrics().registry);
   if (service === 'runtime') createRuntimeMeters(metrics);
@@ -62,13 +64,13 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 
 const services = new Map(
   await Promise.all(
-    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory'].map(
+    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory', 'agent'].map(
       async (one) => [one, await seriesOf(one)] as const,
     ),
   ),
 );
 /** Labels that a scrape adds: those of the target, and those of the pod from the PodMonitor. */
-const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload'];
+const targetLabels = ['namespace', 'pod', 'portcullis_dev_workload', 'portcullis_dev_agent_workload'];
 
 type Selector = {
   readonly name: string;
@@ -235,8 +237,12 @@ describe('the monitoring of a release', () => {
     for (const { spec } of chosen as unknown as { spec: { ports: { name: string }[] } }[]) {
       expect(spec.ports.map(({ name }) => name)).toContain(endpoints[0]?.port);
     }
-    const [pods] = ofKind(objects, 'PodMonitor');
-    expect(pods?.['spec']).toMatchObject({
+    const [agents, runtimes] = ofKind(objects, 'PodMonitor');
+    expect(agents?.['spec']).toMatchObject({
+      selector: { matchLabels: { 'app.kubernetes.io/name': 'portcullis-agent' } },
+      podMetricsEndpoints: [{ port: 'admin', path: '/metrics' }],
+    });
+    expect(runtimes?.['spec']).toMatchObject({
       selector: { matchLabels: { 'app.kubernetes.io/name': 'portcullis-runtime' } },
       podMetricsEndpoints: [{ port: 'http', authorization: { credentials: { name: 'runtime-token', key: 'token' } } }],
     });
