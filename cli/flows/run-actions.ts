@@ -103,7 +103,7 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
   return load.ok ? { ok: true, value: load.cases } : { ok: false, file: path, problems: load.problems };
 }
 
-/** The ports of the platform, the facts of a run, and a signal that an interrupt aborts. */
+/** What a run needs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts. */
 async function openCalls(flow: LoadedFlow, options: CallingOptions) {
   const identity = await callerIdentity(options)();
   const person = options.as ?? process.env['PORTCULLIS_AS'] ?? '';

@@ -16,7 +16,7 @@ export type CallOptions = {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Sent as JSON; a Buffer is sent unchanged. */
   readonly body?: unknown;
-  /** Absent: the token of the administrator; null: no token. */
+  /** The token to send; that of the administrator when absent, none when null. */
   readonly token?: string | null;
 };
 

@@ -18,9 +18,9 @@ const fileSchema = z.strictObject({
       z.strictObject({
         /** An Ed25519 private key, PKCS #8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. */
         pem: z.string().max(1_024),
-        /** Absent: since the file exists. */
+        /** When the key begins to sign; from the creation of the file when absent. */
         signsFrom: z.iso.datetime().optional(),
-        /** Absent: until another key signs. */
+        /** When the key stops signing; when another key begins to sign when absent. */
         signsUntil: z.iso.datetime().optional(),
       }),
     )

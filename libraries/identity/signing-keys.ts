@@ -14,9 +14,9 @@ const keySchema = z.strictObject({
   x: memberSchema,
   y: memberSchema,
   d: memberSchema,
-  /** Absent: since its creation. */
+  /** When the key begins to sign; at its creation when absent. */
   signsFrom: z.iso.datetime().optional(),
-  /** Absent: the newest key. */
+  /** When the next key replaces it; absent for the newest key. */
   signsUntil: z.iso.datetime().optional(),
 });
 /** Most keys that are published at a time. */

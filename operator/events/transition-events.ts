@@ -7,9 +7,9 @@ export type EventNote = Omit<EventFact, 'regarding'>;
 export type Watched = {
   readonly type: Condition['type'];
   readonly status: Condition['status'];
-  /** The reason of the condition that is watched; absent: every reason. */
+  /** The reason of the watched condition; changes to every reason are reported when absent. */
   readonly of?: string;
-  /** Absent: the reason of the condition. */
+  /** Reason of the event; that of the condition when absent. */
   readonly reason?: string;
   readonly as: Pick<EventNote, 'type' | 'action'>;
 };

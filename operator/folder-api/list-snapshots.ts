@@ -24,7 +24,7 @@ type PageQuery = {
   /** 0: no limit. */
   readonly limit: number;
   readonly token: string | undefined;
-  /** Absent: every object. */
+  /** Selects the objects of the list; every object is selected when absent. */
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 

@@ -173,7 +173,7 @@ function expectBindingSettled(binding: ModelBinding, routes: readonly GatewayRou
   expect(status?.applications?.[0]).toMatchObject({ outcome: 'Applied', generationId: route?.spec.generationId });
 }
 
-/** Numbers without a gap, one generation of one object each. */
+/** The revisions of a policy are numbered without a gap, and no two are of the same generation of the same object. */
 function expectContiguous(revisions: readonly PolicyRevision[], policyId: string): void {
   const own = revisions
     .filter(({ spec }) => spec.policyId === policyId)

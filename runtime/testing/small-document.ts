@@ -43,7 +43,7 @@ export class SmallElement {
 
 export type OpenPage = {
   readonly byId: (id: string) => SmallElement;
-  /** Elements of a name below the element of an id. */
+  /** The elements with this tag name inside of the element with this id. */
   readonly find: (id: string, name: string) => readonly SmallElement[];
 };
 

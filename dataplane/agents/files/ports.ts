@@ -23,7 +23,7 @@ export class FileUnavailableError extends Error {
 export type GrantedFile = {
   readonly mediaType: string;
   readonly size: number;
-  /** Lower case hexadecimal. */
+  /** SHA-256 of the content in lower-case hexadecimal. */
   readonly sha256: string;
   /**
    * The bytes. The first call uses one of the reads of the capability; every later call is refused.

@@ -88,7 +88,7 @@ describe('large frames between pieces of text', () => {
       ...(free === 0 ? [] : [toolFrame(Math.max(free, 300))]),
     ]);
 
-  test('a text that large frames interrupt arrives with every frame once, texts and other frames each in their order', () => {
+  test('large frames in the middle of a text arrive once; texts and other frames each keep their order', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const frames = framesOf(list);

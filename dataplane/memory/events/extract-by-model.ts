@@ -161,7 +161,7 @@ function decisionsOf(
   const added = new Set<string>();
   /** A model may state a fact twice in one answer. */
   const add = (fact: UserFact): FactDecision => {
-    if (added.has(fact.sameness)) return { kind: 'NONE', fact, memoryId: null, reason: 'said again in this add' };
+    if (added.has(fact.sameness)) return { kind: 'NONE', fact, memoryId: null, reason: 'repeated in this add' };
     added.add(fact.sameness);
     return { kind: 'ADD', fact, reason: 'new' };
   };
@@ -176,7 +176,7 @@ function decisionsOf(
     if (answer?.decision !== 'DELETE' && same !== undefined) return none('known', same.memoryId);
     if (answer?.decision === 'ADD') return add(fact);
     if (referred === undefined) return answer?.decision === 'DELETE' ? none('nothing to forget') : add(fact);
-    if (used.has(referred.memoryId)) return none('said again in this add', referred.memoryId);
+    if (used.has(referred.memoryId)) return none('repeated in this add', referred.memoryId);
     const current = present.find(({ memoryId }) => memoryId === referred.memoryId);
     if (current?.version !== referred.version) throw new ChangedMemoryError();
     used.add(referred.memoryId);

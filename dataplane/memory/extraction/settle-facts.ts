@@ -29,7 +29,7 @@ export type FactDecision =
       readonly memoryId: string | null;
       readonly reason:
         | 'known'
-        | 'said again in this add'
+        | 'repeated in this add'
         | 'nothing to forget'
         | 'no longer so, and not known'
         | 'changes nothing known'
@@ -45,7 +45,7 @@ export function settleFacts(facts: readonly UserFact[], known: readonly KnownMem
   const last = new Map(facts.map((fact, at) => [fact.statement?.topic ?? fact.sameness, at]));
   const decisions = facts.map((fact, at): FactDecision => {
     if (fact.changes !== undefined) return none(fact, 'changes nothing known');
-    if (last.get(fact.statement?.topic ?? fact.sameness) !== at) return none(fact, 'said again in this add');
+    if (last.get(fact.statement?.topic ?? fact.sameness) !== at) return none(fact, 'repeated in this add');
     return settleFact(fact, known);
   });
   for (const [at, { changes }] of facts.entries()) {
@@ -96,7 +96,7 @@ function settleChange(
   }
   const earlier = decisions.findIndex((one) => one.kind === 'ADD' && isBefore(one.fact, fact) && isAbout(one.fact));
   if (earlier < 0) return;
-  decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'said again in this add');
+  decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'repeated in this add');
   decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
 }
 

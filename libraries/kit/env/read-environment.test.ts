@@ -104,7 +104,7 @@ describe('invalid settings', () => {
     [setting.hostPort({ help }), 'http://a:80', `X is "http://a:80" ${hostPort}`],
     [setting.url({ help }), 'a.example', `X is "a.example" ${url}`],
     [setting.url({ help }), 'file:///etc/passwd', `X is "file:///etc/passwd" ${url}`],
-    [setting.url({ help }), 'https://me:hunter2@a.example', `X is set to something with an @ ${url}`],
+    [setting.url({ help }), 'https://me:hunter2@a.example', `X is set to a text that contains an @ ${url}`],
     [setting.file({ help }), 'none', 'X is "none" but must be the path of a readable file'],
     [setting.file({ help }), '.', 'X is "." but must be the path of a readable file'],
   ])('an invalid setting is refused with a message: %# %s', (one, text, sentence) => {
@@ -124,7 +124,7 @@ describe('invalid settings', () => {
   test('a message shows no secret and cuts a long value', () => {
     const secret = setting.integer({ help, min: 0, max: 9, secret: true });
     expect(problemsOf(() => readOne(secret, 'hunter2'))).toEqual([
-      'X is set to something else but must be a whole number from 0 to 9',
+      'X is set to another value but must be a whole number from 0 to 9',
     ]);
     expect(problemsOf(() => readOne(integer, 'a'.repeat(500)))[0]?.length).toBeLessThan(200);
   });

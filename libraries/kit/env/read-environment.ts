@@ -46,9 +46,9 @@ const SHOWN = 80;
 
 function shown(text: string, secret: boolean): string {
   if (text === '') return 'is empty';
-  if (secret) return 'is set to something else';
+  if (secret) return 'is set to another value';
   // A URL may contain a password.
-  if (/@/.test(text)) return 'is set to something with an @';
+  if (/@/.test(text)) return 'is set to a text that contains an @';
   return `is ${JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)}`;
 }
 

@@ -25,7 +25,7 @@ export type ListOptions = {
   readonly continue?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Absent: a consistent read of the newest state. "0": any cached state. Other values: a state not older than this. */
+  /** The read is consistent when absent; "0" permits any cached state, another value permits a state not older than it. */
   readonly resourceVersion?: string;
   readonly signal?: AbortSignal;
 };

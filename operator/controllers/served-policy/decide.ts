@@ -8,7 +8,7 @@ import type { ServedPin } from '../../served/ports.ts';
 const maxPrevious = 8;
 
 export type ServedSnapshot = ProgressSnapshot & {
-  /** Absent: the entry is no longer listed. */
+  /** Absent when the file of served policies no longer lists the entry. */
   readonly entry: ServedPolicy | undefined;
   /** The target of the address; absent before the first one. */
   readonly pin: ServedPin | undefined;

@@ -21,7 +21,7 @@ export type AdmissionParts = {
 export type AdmittedCall = {
   readonly spec: AgentRouteSpec;
   readonly version: RoutedVersion;
-  /** Undefined only for a public card. */
+  /** The proved caller; undefined only for a read of a public card. */
   readonly caller: AgentCaller | undefined;
 };
 

@@ -4,7 +4,7 @@ import { packSegment } from './pack-segment.ts';
 import { PackedSegment } from './packed-segment.ts';
 import { rowsOfSegment } from './segment-layout.ts';
 
-/** A segment and its rows that have not ended. */
+/** A segment, and those of its rows that are still valid. */
 type LiveSegment = {
   readonly segment: PackedSegment;
   /** Bytes of the segment and what belongs to it. */
