@@ -4,8 +4,8 @@ import type { Tuple } from './tuple.ts';
 export { RelationsUnavailableError } from './relations-error.ts';
 export type { Tuple } from './tuple.ts';
 
-/** Most tuples of one grant or revoke, and of one page; most groups that one call claims. */
-export const relationLimits = { tuples: 100, page: 100, claimedGroups: 100 } as const;
+/** Most tuples of one grant or revoke, and of one page; most groups that one call claims: those of a token and `authenticatedAll`. */
+export const relationLimits = { tuples: 100, page: 100, claimedGroups: 101 } as const;
 
 export type TuplePage = {
   readonly tuples: readonly Tuple[];
