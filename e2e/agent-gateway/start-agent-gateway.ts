@@ -17,8 +17,8 @@ import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-export const gatewayIssuer = 'https://gateway.example';
-export const peopleIssuer = 'https://people.example';
+const gatewayIssuer = 'https://gateway.example';
+const peopleIssuer = 'https://people.example';
 
 export type AgentGateway = AsyncDisposable & {
   /** Origin for clients. */

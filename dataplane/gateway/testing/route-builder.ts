@@ -2,7 +2,7 @@ import { contextHeaders, currentProfile } from '#contracts/profiles';
 import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import { apiVersion } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { RouteListener, RouteSource } from '../routes/ports.ts';
+import type { AnyRoute, RouteListener, RouteSource } from '../routes/ports.ts';
 
 /** The workload and policy that a guarded test route names. */
 export type PolicyPin = {
@@ -84,20 +84,20 @@ export function storedRoute(name: string, spec: unknown, uid = `uid-${name}`): S
 }
 
 /** A source of routes whose changes a test delivers. */
-export type HandSource = {
-  readonly open: (listener: RouteListener) => RouteSource;
-  put(route: Stored<GatewayRoute>): void;
+export type HandSource<R extends AnyRoute = GatewayRoute> = {
+  readonly open: (listener: RouteListener<R>) => RouteSource;
+  put(route: Stored<R>): void;
   remove(name: string): void;
   /** Marks the first list of routes as complete. */
   complete(): void;
 };
 
-export function handSource(): HandSource {
+export function handSource<R extends AnyRoute = GatewayRoute>(): HandSource<R> {
   const synced = Promise.withResolvers<void>();
-  const listeners: RouteListener[] = [];
-  const held = new Map<string, Stored<GatewayRoute>>();
+  const listeners: RouteListener<R>[] = [];
+  const held = new Map<string, Stored<R>>();
   let through = '0';
-  const tell = (name: string, current: Stored<GatewayRoute> | undefined): void => {
+  const tell = (name: string, current: Stored<R> | undefined): void => {
     for (const listener of listeners) listener.onChange(name, current);
     if (current !== undefined) through = current.metadata.resourceVersion;
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
 import type { GatewayReportSpec } from '#resources/gateway-report';
 import { until } from '../../../e2e/support/until.ts';
+import type { AgentsConfig } from '../agents-config.ts';
 import type { AgentIssuer, GatewayConfig } from '../config.ts';
 import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';
 import { type HandSource, handSource } from './route-builder.ts';
@@ -24,7 +25,11 @@ export const clientKey = 'pk-test-client-key';
 export async function startGateway(
   folder: string,
   runtimeToken: string,
-  overrides: GatewayOverrides & { readonly open?: boolean; readonly agents?: AgentIssuer } = {},
+  overrides: GatewayOverrides & {
+    readonly open?: boolean;
+    readonly agents?: AgentIssuer;
+    readonly served?: AgentsConfig;
+  } = {},
 ): Promise<TestGateway> {
   const keysFile = join(folder, 'client.keys');
   const runtimeTokenFile = join(folder, 'gateway-runtime.token');
@@ -44,13 +49,14 @@ export async function startGateway(
     listen: { host: '127.0.0.1', port: 0 },
     adminListen: { host: '127.0.0.1', port: 0 },
     clients: overrides.open === true ? { auth: 'open' } : { auth: 'keys', keysFile, ...agents },
+    ...(overrides.served === undefined ? {} : { agents: overrides.served }),
     maxRequestMs: 60_000,
     maxChecksPerAddress: 32,
     streamIdleMs: 30_000,
     maxHeldAnswerBytes: 128 * 1_048_576,
     logLevel: 'info',
   };
-  const { open: _, agents: __, ...rest } = overrides;
+  const { open: _, agents: __, served: ___, ...rest } = overrides;
   const service = await createGatewayService(
     config,
     { runtimeTokenFile, credentialsDirectory: secretsDirectory },

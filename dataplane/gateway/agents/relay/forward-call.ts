@@ -74,6 +74,9 @@ async function exchangeWithProcess(
   if (headers === undefined || query === undefined) throw new AgentRefusal('invalid_request');
   using held = new DisposableStack();
   const { token } = caller;
+  if (token !== undefined && Object.values(headers).some((value) => value.includes(token))) {
+    throw new AgentRefusal('token_exposed');
+  }
   const body = await receiveCallBody(plane, exchange, { operation, version, token }, { held, signal: life.signal });
   const identity = await issueIdentity(plane, { caller, agentId: spec.agentId, version, operation });
   const isLong = operation.isRun || operation.name === 'tasks:subscribe';

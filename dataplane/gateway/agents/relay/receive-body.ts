@@ -40,8 +40,18 @@ export async function receiveCallBody(
     if (body.fault === 'refused') throw new AgentRefusal('agent_unavailable');
     throw new AgentRefusal(time.timedOut() ? 'request_timeout' : 'cancelled');
   }
-  if (token !== undefined && body.bytes.includes(token)) throw new AgentRefusal('token_exposed');
+  if (token !== undefined && holdsText(body.bytes, token)) throw new AgentRefusal('token_exposed');
   return body.bytes;
+}
+
+/** Whether a body has a text of ASCII letters in it, as it is or with escapes of JSON. */
+function holdsText(bytes: Buffer, text: string): boolean {
+  if (bytes.includes(text)) return true;
+  if (!bytes.includes('\\u')) return false;
+  const unescaped = bytes
+    .toString('latin1')
+    .replace(/\\u00([2-7][0-9a-fA-F])/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return unescaped.includes(text);
 }
 
 function decoded(url: string): string {
