@@ -1,51 +1,56 @@
 // Usage: sh hack/run hack/check-mcp.ts: the conformance suite of the Model Context Protocol against the services that have
-// an MCP server.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+// an MCP server, and against a version of an agent, there also the next release of the suite.
+import { join } from 'node:path';
+import { agentBundle } from '../dataplane/agents/testing/agent-bundle.ts';
+import { openGatewayProxy } from '../e2e/agents/gateway-proxy.ts';
+import { startAgentProcess } from '../e2e/agents/start-agent-process.ts';
+import { prepareNpmPackage } from '../e2e/support/npm-package.ts';
 import { startPlatform } from '../e2e/support/start-platform.ts';
-import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { root } from './check/run-tool.ts';
-import { compareChecks, type ReportedCheck } from './mcp/compare-checks.ts';
+import { compareChecks } from './mcp/compare-checks.ts';
+import { agentChecks, agentChecksAhead } from './mcp/expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './mcp/expected-checks.ts';
 import { openIdentityProxy } from './mcp/identity-proxy.ts';
+import { runSuite } from './mcp/run-suite.ts';
 
-const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-
-type FileCheck = {
-  readonly id: string;
-  readonly status: string;
-  readonly errorMessage?: string;
-  readonly details?: { readonly message?: string };
-};
-
-/** The checks of every scenario, each in a folder server-SCENARIO-TIME. */
-function readChecks(folder: string): readonly ReportedCheck[] {
-  return globSync(join(folder, '*/checks.json')).flatMap((file) => {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(basename(dirname(file)))?.[1] ?? basename(dirname(file));
-    const checks = JSON.parse(readFileSync(file, 'utf8')) as readonly FileCheck[];
-    return checks.map(({ id, status, errorMessage, details }) => {
-      return { scenario, id, status, message: errorMessage ?? details?.message ?? '' };
-    });
-  });
-}
+const suiteName = '@modelcontextprotocol/conformance';
+const suite = join(root, 'node_modules', suiteName, 'dist/index.js');
+const nextRelease = '0.2.0-alpha.12';
 
 type Verdict = ReturnType<typeof compareChecks>[number];
+const named = (name: string, verdicts: readonly Verdict[]): readonly Verdict[] =>
+  verdicts.map((verdict) => ({ ...verdict, name: `${name}: ${verdict.name}` }));
 
-async function checkServer(name: string, address: string | undefined): Promise<readonly Verdict[]> {
+async function checkService(name: string, address: string | undefined): Promise<readonly Verdict[]> {
   if (address === undefined) throw new Error(`the ${name} service did not start: it needs the embedded PostgreSQL`);
-  using folder = temporaryFolder();
   await using proxy = await openIdentityProxy(address, { 'x-tenant-id': 'acme', 'x-user-id': 'ann' });
-  const args = [suite, 'server', '--url', `${proxy.origin}/v1/mcp`, '--suite', 'all', '--output-dir', folder.path];
-  await once(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
-  const verdicts = compareChecks(readChecks(folder.path), { passes: expectedPasses, failures: expectedFailures });
-  return verdicts.map((verdict) => ({ ...verdict, name: `${name}: ${verdict.name}` }));
+  const checks = await runSuite(suite, `${proxy.origin}/v1/mcp`);
+  return named(name, compareChecks(checks, { passes: expectedPasses, failures: expectedFailures }));
 }
 
-await using platform = await startPlatform({ retrieval: true, memory: true });
-const { retrieval, memory } = platform.status().addresses;
-const verdicts = [...(await checkServer('retrieval', retrieval)), ...(await checkServer('memory', memory))];
+async function checkServices(): Promise<readonly Verdict[]> {
+  await using platform = await startPlatform({ retrieval: true, memory: true });
+  const { retrieval, memory } = platform.status().addresses;
+  return [...(await checkService('retrieval', retrieval)), ...(await checkService('memory', memory))];
+}
+
+async function checkAgent(): Promise<readonly Verdict[]> {
+  await using proxy = await openGatewayProxy();
+  await using world = await startAgentProcess(() => agentBundle({ bundle: { publicUrl: proxy.publicUrl } }));
+  proxy.connect(world.gatewayFetch);
+  const url = `${proxy.publicUrl}/mcp`;
+  const verdicts = named('agent', compareChecks(await runSuite(suite, url), agentChecks));
+  const next = await prepareNpmPackage(suiteName, nextRelease);
+  if (!next.ok) {
+    console.log(`not available agent with the suite ${nextRelease}: ${next.reason}`);
+    return verdicts;
+  }
+  // Scenarios of later editions are left out: the profile is that of 2025-11-25.
+  const checks = await runSuite(join(next.folder, 'dist/index.js'), url, ['--spec-version', '2025-11-25']);
+  return [...verdicts, ...named(`agent, suite ${nextRelease}`, compareChecks(checks, agentChecksAhead))];
+}
+
+const verdicts = [...(await checkServices()), ...(await checkAgent())];
 const signs = { passed: 'ok', failed: 'FAILS', expected: 'expected failure' } as const;
 for (const { name, kind, words } of verdicts) console.log(`${signs[kind]} ${name}${words === '' ? '' : `: ${words}`}`);
 const count = (kind: keyof typeof signs): number => verdicts.filter((one) => one.kind === kind).length;

@@ -58,7 +58,7 @@ export const examples: Readonly<Record<string, string>> = {
   'flow init': '... flow init my-agent',
   'flow check': '... flow check examples/agents/handbook/flow.yaml',
   'flow test': '... flow test examples/agents/handbook/flow.yaml',
-  'flow run': '... flow run examples/agents/assistant/flow.yaml --message "Good morning" --as ann',
+  'flow run': '... flow run examples/agents/assistant/flow.yaml --message "Good morning" --as ann --json',
   'flow eval': '... flow eval examples/agents/assistant/flow.yaml --as ann',
   'flow version': '... flow version examples/agents/assistant',
   'flow graph': '... flow graph examples/agents/handbook/flow.yaml --out flow.svg',

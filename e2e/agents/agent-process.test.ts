@@ -1,16 +1,11 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentBundle, questionFlow } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { errorCodeOf, messageOf } from '../../dataplane/agents/testing/start-agent.ts';
-import { prepareNpmPackage } from '../support/npm-package.ts';
 import { deniedTerm, maskedTerm, replacement } from '../support/sample-policy.ts';
 import { verifies } from '../support/verifies.ts';
 import { type AgentProcess, startAgentProcess } from './start-agent-process.ts';
-
-const sdk = await prepareNpmPackage('@a2a-js/sdk', '1.3.0');
 
 let world: AgentProcess;
 beforeAll(async () => {
@@ -82,75 +77,11 @@ test('the policies of the version check the input before it reaches the model an
   expect(world.platform.upstream.seen.at(-1)?.text).toContain(`about ${replacement}`);
 });
 
-type A2aModule = {
-  ClientFactory: new (options: unknown) => { createFromUrl(url: string): Promise<A2aClient> };
-  ClientFactoryOptions: { default: unknown; createFrom(base: unknown, own: unknown): unknown };
-  DefaultAgentCardResolver: new (options: unknown) => unknown;
-  RestTransportFactory: new (options: unknown) => unknown;
-};
-type Case = { $case: string; value: unknown };
-type A2aClient = {
-  sendMessage(request: object): Promise<{ payload?: Case } & Record<string, unknown>>;
-  sendMessageStream(request: object): AsyncGenerator<{ payload?: Case }>;
-  getTask(request: object): Promise<Record<string, unknown>>;
-  listTasks(request: object): Promise<{ tasks: unknown[] }>;
-  cancelTask(request: object): Promise<unknown>;
-  resubscribeTask(request: object): AsyncGenerator<unknown>;
-};
-
-test.skipIf(!sdk.ok)('the official client of A2A sends, streams, reads tasks and gets typed errors', async () => {
-  if (!sdk.ok) return;
-  world.platform.upstream.play({ kind: 'answer', content: 'a healthy answer' });
-  const load = async (path: string) =>
-    (await import(pathToFileURL(join(sdk.folder, path)).href)) as unknown as A2aModule;
-  const { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, RestTransportFactory } =
-    await load('dist/client/index.js');
-  const fetchImpl = world.gatewayFetch;
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [new RestTransportFactory({ fetchImpl })],
-    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
-    preferredTransports: ['HTTP+JSON'],
-  });
-  const client = await new ClientFactory(options).createFromUrl(world.agent.url);
-  const part = { content: { $case: 'text', value: 'hello' }, mediaType: 'text/plain', filename: '', metadata: {} };
-  const request = {
-    tenant: '',
-    message: {
-      messageId: 'm-1',
-      role: 1,
-      parts: [part],
-      contextId: '',
-      taskId: '',
-      extensions: [],
-      referenceTaskIds: [],
-      metadata: {},
-    },
-    configuration: undefined,
-    metadata: {},
-  };
-  const sent = await client.sendMessage(request);
-  expect(JSON.stringify(sent)).toContain('a healthy answer');
-  const events: string[] = [];
-  let id = '';
-  for await (const event of client.sendMessageStream(request)) {
-    const payload = event.payload ?? ({ $case: '', value: {} } as Case);
-    events.push(payload.$case);
-    if (payload.$case === 'task') id = String((payload.value as { id: string }).id);
-  }
-  expect(events).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
-  expect(await client.getTask({ tenant: '', id })).toMatchObject({ id });
-  expect((await client.listTasks({ tenant: '', contextId: '', pageToken: '' })).tasks.length).toBeGreaterThan(0);
-  await expect(client.getTask({ tenant: '', id: 'unknown' })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
-  await expect(client.cancelTask({ tenant: '', id })).rejects.toMatchObject({ name: 'UnsupportedOperationError' });
-  await expect(client.resubscribeTask({ tenant: '', id }).next()).rejects.toMatchObject({
-    name: 'UnsupportedOperationError',
-  });
-});
-
 verifies(
   ['agents:mcp:needs-conformance'],
   'the official client of MCP calls the tool in a process that has confirmed MCP at its start',
   async () => {
+    world.platform.upstream.play({ kind: 'answer', content: 'a healthy answer' });
     const state = (await (await fetch(`${String(world.agent.ready['admin'])}/state`)).json()) as object;
     expect(state).toMatchObject({ ready: true, capabilities: { 'mcp.tool': true } });
     const transport = new StreamableHTTPClientTransport(new URL(`${world.agent.url}/mcp`), {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareChecks } from './compare-checks.ts';
+import { agentChecks, agentChecksAhead } from './expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './expected-checks.ts';
 
 const expected = { passes: ['ping ping'], failures: { 'logs level': { reason: 'none', message: 'Method not found' } } };
@@ -26,6 +27,10 @@ test.each([
   expect(kindsOf(...checks)).toContain('failed');
 });
 
-test('no check is in both the list of expected passes and that of expected failures', () => {
-  expect(expectedPasses.filter((name) => name in expectedFailures)).toEqual([]);
+test.each([
+  ['services', { passes: expectedPasses, failures: expectedFailures }],
+  ['agents', agentChecks],
+  ['agents and the next suite', agentChecksAhead],
+])('no check of %s is in both the list of expected passes and that of expected failures', (_, { passes, failures }) => {
+  expect(passes.filter((name) => name in failures)).toEqual([]);
 });
