@@ -11,7 +11,7 @@ import { compareChecks } from './mcp/compare-checks.ts';
 import { agentChecks, agentChecksAhead } from './mcp/expected-agent-checks.ts';
 import { expectedFailures, expectedPasses } from './mcp/expected-checks.ts';
 import { openIdentityProxy } from './mcp/identity-proxy.ts';
-import { runSuite } from './mcp/run-suite.ts';
+import { runConformance } from './mcp/run-conformance.ts';
 
 const suiteName = '@modelcontextprotocol/conformance';
 const suite = join(root, 'node_modules', suiteName, 'dist/index.js');
@@ -24,7 +24,7 @@ const named = (name: string, verdicts: readonly Verdict[]): readonly Verdict[] =
 async function checkService(name: string, address: string | undefined): Promise<readonly Verdict[]> {
   if (address === undefined) throw new Error(`the ${name} service did not start: it needs the embedded PostgreSQL`);
   await using proxy = await openIdentityProxy(address, { 'x-tenant-id': 'acme', 'x-user-id': 'ann' });
-  const checks = await runSuite(suite, `${proxy.origin}/v1/mcp`);
+  const checks = await runConformance(suite, `${proxy.origin}/v1/mcp`);
   return named(name, compareChecks(checks, { passes: expectedPasses, failures: expectedFailures }));
 }
 
@@ -39,14 +39,14 @@ async function checkAgent(): Promise<readonly Verdict[]> {
   await using world = await startAgentProcess(() => agentBundle({ bundle: { publicUrl: proxy.publicUrl } }));
   proxy.connect(world.gatewayFetch);
   const url = `${proxy.publicUrl}/mcp`;
-  const verdicts = named('agent', compareChecks(await runSuite(suite, url), agentChecks));
+  const verdicts = named('agent', compareChecks(await runConformance(suite, url), agentChecks));
   const next = await prepareNpmPackage(suiteName, nextRelease);
   if (!next.ok) {
     console.log(`not available agent with the suite ${nextRelease}: ${next.reason}`);
     return verdicts;
   }
   // Scenarios of later editions are left out: the profile is that of 2025-11-25.
-  const checks = await runSuite(join(next.folder, 'dist/index.js'), url, ['--spec-version', '2025-11-25']);
+  const checks = await runConformance(join(next.folder, 'dist/index.js'), url, ['--spec-version', '2025-11-25']);
   return [...verdicts, ...named(`agent, suite ${nextRelease}`, compareChecks(checks, agentChecksAhead))];
 }
 

@@ -12,6 +12,8 @@ import { readAgent } from '../../read-agent.ts';
 /** Longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
+/** A process that was ready and ended is followed by another one soon: its version serves again within 5 s. */
+const readyBackoffMs = { ...backoffMs, maxMs: 1_000 } as const;
 /** Intervals between reads of the state, milliseconds. */
 const lookMs = { first: 100, longest: 2_000 } as const;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
@@ -43,6 +45,7 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
   const stopping = new AbortController();
   const { signal } = stopping;
   const backoff = createBackoff({ ...backoffMs, now: systemClock.now });
+  const readyBackoff = createBackoff({ ...readyBackoffMs, now: systemClock.now });
   let observed = unobserved;
   let child: RuntimeProcess | undefined;
 
@@ -58,8 +61,9 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
       child = undefined;
       if (signal.aborted) return;
       options.onEnd(reason);
+      const wasReady = observed.state?.ready === true;
       change({ ...unobserved, problem: { reason: 'ProcessEnded', message: reason } });
-      await wait(backoff.next(), signal);
+      await wait((wasReady ? readyBackoff : backoff).next(), signal);
     }
   }
 

@@ -28,7 +28,7 @@ function readChecks(folder: string): readonly ReportedCheck[] {
  * @param suite main file of the suite
  * @param url endpoint of the server
  */
-export async function runSuite(
+export async function runConformance(
   suite: string,
   url: string,
   more: readonly string[] = [],
