@@ -45,6 +45,7 @@ export const slowFiles: readonly string[] = [
   'operator/scenarios/readiness.test.ts',
   'operator/scenarios/refused-application.test.ts',
   'operator/scenarios/restart.test.ts',
+  'runtime/judgement/fold-stops.test.ts',
 ];
 
 /** One real platform for each capability; a machine without the Kubernetes programs skips those on an API server. */
@@ -121,7 +122,10 @@ export const longFiles: readonly string[] = [
   'e2e/scenarios/life/operator-away.test.ts',
   'e2e/management/ends.test.ts',
   'e2e/scenarios/applications/number-of-processes.test.ts',
+  'operator/scenarios/agent-version.test.ts',
+  'operator/scenarios/rejected-route.test.ts',
   'operator/scenarios/application.test.ts',
+  'cli/policy-commands.test.ts',
   'e2e/scenarios/cutover/cutover.test.ts',
   'e2e/scenarios/fail-closed/checks-at-once.test.ts',
   'dataplane/postgres/container.test.ts',
