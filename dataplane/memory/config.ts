@@ -26,10 +26,10 @@ export const settings = {
     }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the embedded index, MiB; the memories of the user whose last search is oldest are evicted first',
+    help: 'memory of the index, MiB; the memories of the user whose last search is oldest are evicted first',
     min: 16,
     max: 65_536,
-    default: 256,
+    default: 128,
   }),
   PORTCULLIS_EVENT_CONCURRENCY: setting.integer({
     help: 'events that one worker processes at a time',

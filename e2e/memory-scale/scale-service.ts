@@ -41,8 +41,7 @@ export async function startScaleService(
         PORTCULLIS_EMBEDDING_PROFILE: scaleProfile,
         PORTCULLIS_LOG_LEVEL: 'error',
         PORTCULLIS_EXIT_WITH_STDIN: '1',
-        // The heap limit that the chart sets with its default memory limit: three quarters of the part of 512 MiB that
-        // the index does not use.
+        // The heap limit that the chart sets with its default memory limit of 512 MiB.
         NODE_OPTIONS: '--max-old-space-size=192',
       },
     }),

@@ -1,7 +1,8 @@
-import type { PackedSource, StoredSegment } from '#search/adapters/packed/packed-partition';
+import type { PackedSource } from '#search/adapters/packed/packed-partition';
 import { readPartitions } from '#search/read-partitions';
 import type { Database } from '#sql/connect';
 import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
+import { readSegments } from './segment-rows.ts';
 
 const pageSize = 1_000;
 const groupsAtOnce = 200;
@@ -43,31 +44,15 @@ export function memorySource({ sql }: Database, profileId: () => string | undefi
     },
     { pageSize, groupsAtOnce },
   );
-  return { ...entries, segments: (person) => readSegments(sql, person, profileId()) };
+  return { ...entries, segments: (person) => currentSegments(sql, person, profileId()) };
 }
 
-type SegmentRow = {
-  readonly packed_through: string;
-  readonly profile_id: string | null;
-  readonly ended: readonly number[];
-  readonly data: string;
-};
-
-/**
- * The segments of a person in one snapshot; undefined if there are none, or some of another profile, or if memories were
- * removed that the changes after the segments do not show.
- */
-async function readSegments(
+/** Undefined if some of the segments have vectors of another profile, too. */
+async function currentSegments(
   sql: Database['sql'],
   person: string,
   profileId: string | undefined,
-): Promise<{ readonly upTo: bigint; readonly segments: readonly StoredSegment[] } | undefined> {
-  const rows = await sql<SegmentRow[]>`
-    select p.packed_through, s.profile_id, s.ended, encode(s.data, 'base64') as data
-    from memory.people p join memory.segments s using (person)
-    where p.person = ${person} and p.packed_through >= p.forgotten_through`;
-  const [first] = rows;
-  if (first === undefined || rows.some(({ profile_id }) => profile_id !== (profileId ?? null))) return undefined;
-  const segments = rows.map(({ ended, data }) => ({ bytes: Buffer.from(data, 'base64'), ended }));
-  return { upTo: BigInt(first.packed_through), segments };
+): ReturnType<PackedSource['segments']> {
+  const found = await readSegments(sql, person);
+  return found?.segments.every((segment) => segment.profileId === (profileId ?? null)) === true ? found : undefined;
 }

@@ -1,4 +1,3 @@
-import { packSegment } from '#search/adapters/packed/pack-segment';
 import { PackedSegment } from '#search/adapters/packed/packed-segment';
 import { type OpenedSegment, planRepack, smallSegment } from '#search/adapters/packed/plan-repack';
 import { rowsOfSegment } from '#search/adapters/packed/segment-layout';
@@ -6,6 +5,7 @@ import type { IndexEntry } from '#search/ports';
 import type { Database, TransactionSql } from '#sql/connect';
 import { changesOfPacking } from '../people/wait-for-packing.ts';
 import { type EntryRow, entryColumns, memoryEntryOf } from './memory-entry.ts';
+import { insertSegment, readSegments } from './segment-rows.ts';
 
 /** Changed memories that one packing takes. */
 const changesAtOnce = rowsOfSegment;
@@ -109,16 +109,12 @@ async function unchangedEntries(
   return rows.map(memoryEntryOf);
 }
 
-type SegmentRow = { readonly segment: number; readonly ended: readonly number[]; readonly data: string };
-
 /** The small segments, which are packed again; all of them if changed memories may be in any. */
 async function storedSegments(sql: TransactionSql, person: string, all: boolean): Promise<readonly OpenedSegment[]> {
-  const rows = await sql<SegmentRow[]>`
-    select segment, ended, encode(data, 'base64') as data from memory.segments
-    where person = ${person} and (${all} or rows - cardinality(ended) < ${smallSegment})`;
-  return rows.map(({ segment, ended, data }) => ({
-    number: segment,
-    segment: new PackedSegment(Buffer.from(data, 'base64')),
+  const found = await readSegments(sql, person, { liveBelow: all ? undefined : smallSegment });
+  return (found?.segments ?? []).map(({ number, bytes, ended }) => ({
+    number,
+    segment: new PackedSegment(bytes),
     ended,
   }));
 }
@@ -130,12 +126,7 @@ async function insertSegments(
 ): Promise<number> {
   let inserted = 0;
   for (let from = 0; from < entries.length; from += rowsOfSegment) {
-    const part = entries.slice(from, from + rowsOfSegment);
-    await sql`
-      insert into memory.segments (person, segment, profile_id, rows, data)
-      select ${person}, coalesce(max(segment), 0) + 1, ${profileId ?? null}, ${part.length},
-        decode(${packSegment(part).toString('base64')}, 'base64')
-      from memory.segments where person = ${person}`;
+    await insertSegment(sql, person, { entries: entries.slice(from, from + rowsOfSegment), profileId });
     inserted += 1;
   }
   return inserted;

@@ -15,9 +15,10 @@
 {{- add (int .Values.memory.replicas) (int .Values.memory.worker.replicas) -}}
 {{- end -}}
 
-{{/* MiB of heap: three quarters of what the index leaves of the memory limit: (dict "indexMib" MiB "resources" resources) */}}
+{{/* MiB of heap: three quarters of what twice the index leaves of the memory limit, because segments that are read and evicted
+     take memory until they are collected: (dict "indexMib" MiB "resources" resources) */}}
 {{- define "portcullis.memoryHeap" -}}
-{{- $index := int .indexMib -}}
+{{- $index := mul 2 (int .indexMib) -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- div (mul (sub (int .) $index) 3) 4 -}}
 {{- end -}}
@@ -38,16 +39,16 @@
 {{- if and .embeddingProfile (not (has .embeddingProfile $ids)) -}}
 {{- fail (printf "memory.embeddingProfile: %s is not in memory.profiles.embedding: add it there" .embeddingProfile) -}}
 {{- end -}}
-{{- $least := add (int .indexMib) 256 -}}
+{{- $least := add (mul 2 (int .indexMib)) 256 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.resources.limits.memory must be at least %dMi: indexMib plus 256Mi" $least) -}}
+{{- fail (printf "memory.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
 {{- end -}}
 {{- end -}}
 {{- /* With a model, a worker looks for the nearest memories in an index of its own. */ -}}
 {{- with include "portcullis.memoryMib" .worker.resources -}}
 {{- if lt (int .) (int $least) -}}
-{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: indexMib plus 256Mi" $least) -}}
+{{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
 {{- end -}}
 {{- end -}}
 {{- if include "portcullis.postgresql" $ -}}

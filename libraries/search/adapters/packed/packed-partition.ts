@@ -5,7 +5,7 @@ import { rowsOfSegment } from './segment-layout.ts';
 import { SegmentSet } from './segment-set.ts';
 
 /** A segment as it is stored, and the rows of it that ended since. */
-export type StoredSegment = { readonly bytes: Buffer; readonly ended: readonly number[] };
+type StoredSegment = { readonly bytes: Buffer; readonly ended: readonly number[] };
 
 /** A source of partitions that also stores them packed. */
 export type PackedSource = PartitionSource & {
