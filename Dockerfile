@@ -13,7 +13,7 @@ RUN sh hack/run hack/cluster/image/stage.ts /stage /stage-postgres /stage-standa
 
 FROM scratch AS platform
 COPY --from=build /stage /
-ENV PATH=/usr/local/bin NODE_ENV=production HOME=/tmp
+ENV PATH=/usr/local/bin NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/node_modules/.compiled NODE_COMPILE_CACHE_PORTABLE=1
 WORKDIR /app
 USER 65532:65532
 ENTRYPOINT ["/usr/local/bin/node"]

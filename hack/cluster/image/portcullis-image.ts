@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compiledSettings, compiledSources } from './compiled-sources.ts';
 import { copiedFile, type Entry, folder, textFile } from './entry.ts';
 import { productionPackages } from './production-packages.ts';
 import { libraryPaths, systemLibrary } from './shared-libraries.ts';
@@ -96,13 +97,13 @@ export function portcullisImage(root: string, tag = defaultTag): Image {
     layers: [
       baseEntries(addons),
       packages.map((entry) => (isAddon(entry) ? withoutSymbols(entry) : entry)),
-      sourceEntries(root),
+      [...sourceEntries(root), ...compiledSources(root, imageHome, user)],
     ],
     user: `${user}:${user}`,
     workingFolder: `/${imageHome}`,
     entrypoint: ['/usr/local/bin/node'],
     command: ['cli/main.ts', '--help'],
-    environment: { PATH: '/usr/local/bin', NODE_ENV: 'production', HOME: '/tmp' },
+    environment: { PATH: '/usr/local/bin', NODE_ENV: 'production', HOME: '/tmp', ...compiledSettings(imageHome) },
   };
 }
 

@@ -4,7 +4,10 @@ export function endsWithStdin(env: NodeJS.ProcessEnv = process.env): boolean {
 }
 
 /** Environment variables that Node itself needs; a child process gets no others, in particular no secrets. */
-const NODE_NEEDS = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS'];
+const NODE_NEEDS = [
+  ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
+  ...['NODE_COMPILE_CACHE', 'NODE_COMPILE_CACHE_PORTABLE', 'NODE_EXTRA_CA_CERTS'],
+];
 
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => NODE_NEEDS.includes(name)));
