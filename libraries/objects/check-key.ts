@@ -14,7 +14,7 @@ export function isKey(text: string): boolean {
 
 /** @throws TypeError */
 export function checkKey(key: string): void {
-  if (!isKey(key)) throw new TypeError('the key of an object has another form than segments of letters and digits');
+  if (!isKey(key)) throw new TypeError('the key of an object is not made of segments of letters and digits');
 }
 
 /** @throws TypeError unless the prefix is empty or a key with a slash at its end */

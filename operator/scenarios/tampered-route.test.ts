@@ -101,7 +101,7 @@ test.each(
   await waitForCondition(platform, name, 'Applied', 'True');
 });
 
-test('an unguarded route stays while the policy of its binding was never applied', async () => {
+test('an unguarded route is unchanged when its binding names a policy revision that does not exist', async () => {
   const binding = `${name}-unguarded`;
   await platform.client.create(kinds.modelBinding, bindingObject(binding, { guardrail: { mode: 'None' } }));
   const route = await waitForRoute(platform, binding, 'the route is written', () => true);

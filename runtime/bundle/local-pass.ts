@@ -75,7 +75,10 @@ export function patternPass(
   const searched = view === undefined ? source : foldedSource(source, view);
   if ('reason' in searched) return searched;
   const pattern = compilePattern(searched, matching);
-  if ('reason' in pattern) return view === undefined ? pattern : { reason: `with its folds, ${pattern.reason}` };
+  if ('reason' in pattern)
+    return view === undefined
+      ? pattern
+      : { reason: `the form of the pattern that its folds require is refused: ${pattern.reason}` };
   const differs = view !== undefined && searched.pattern !== exactSource(source);
   return {
     kind: 'pattern',

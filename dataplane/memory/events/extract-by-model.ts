@@ -68,7 +68,7 @@ type Known = Pick<KnownMemory, 'memoryId' | 'text' | 'version'>;
  * Extracts facts by one call of the model through the gateway, whose guardrail judges it. Only what a message of the user
  * contains word for word becomes a memory.
  * @returns false if the claim was over before the end
- * @throws ModelsError `invalid` where the answer has another form, EventFault, SqlUnavailableError
+ * @throws ModelsError `invalid` where the answer cannot be read, EventFault, SqlUnavailableError
  */
 export async function extractByModel(
   ports: ExtractionPorts,

@@ -30,5 +30,5 @@ describe('attributes of a chunk', () => {
 test('the name of a partition can be parsed, and another name is refused', () => {
   const partition = { collectionId: '3f0c2e6e-8d5d-4c8e-9a51-5d6f7f1f2b10', version: 12 };
   expect(readPartitionName(partitionName(partition))).toEqual(partition);
-  expect(() => readPartitionName('a/1')).toThrow('another form');
+  expect(() => readPartitionName('a/1')).toThrow('is not a collection id');
 });

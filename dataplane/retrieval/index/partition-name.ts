@@ -9,6 +9,7 @@ export function partitionName({ collectionId, version }: IndexPartition): string
 /** @throws Error for a name that `partitionName` did not make */
 export function readPartitionName(name: string): IndexPartition {
   const [, collectionId, version] = /^([0-9a-f-]{36})\/([0-9]+)$/.exec(name) ?? [];
-  if (collectionId === undefined || version === undefined) throw new Error('the name of a partition has another form');
+  if (collectionId === undefined || version === undefined)
+    throw new Error('the name of a partition is not a collection id and a version');
   return { collectionId, version: Number(version) };
 }

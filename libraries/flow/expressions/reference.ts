@@ -24,7 +24,7 @@ const form =
   /^(input|state|item|context|nodes\.([a-z][a-z0-9_-]{0,63})\.output)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[\d{1,6}\])*)$/;
 const step = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(\d+)\]/g;
 
-/** Reads `root(.name|[n])*`; returns a sentence if the text has another form. */
+/** Reads `root(.name|[n])*`; returns the problem as a sentence for any other text. */
 export function parseReference(text: string): FlowReference | string {
   const found = form.exec(text);
   if (found === null) {

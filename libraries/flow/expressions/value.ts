@@ -53,7 +53,7 @@ function compileText(text: string, at: SourcePath, notes: CompileNotes): Compile
   return { kind: 'literal', value: null };
 }
 
-/** Reads `${…}` as a whole; returns a sentence if the value has another form. */
+/** Reads `${…}` as a whole; returns the problem as a sentence for any other value. */
 export function readExpression(value: JsonValue): FlowReference | string {
   const inner = typeof value === 'string' ? /^\$\{([^{}]*)\}$/.exec(value)?.[1] : undefined;
   if (inner !== undefined) return parseReference(inner);

@@ -161,7 +161,7 @@ test('forged figures do not affect a runtime, because it computes its own', asyn
   const [reason] = verdict.problems.map(({ message }) => message);
   expect(reason ?? 'admitted').not.toMatch(/no known bound/);
   const parsed = parseBundle(Buffer.from(jobOf([costly]).bundle));
-  if (!parsed.ok) throw new Error('the bundle has another form');
+  if (!parsed.ok) throw new Error('the bundle cannot be parsed');
   expect(compileBundle(parsed, () => async () => ({ kind: 'allow' }))).toMatchObject({
     ok: false,
     problems: [{ code: 'rule_too_costly' }, { code: 'rule_too_costly' }],
