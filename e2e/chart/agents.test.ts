@@ -62,7 +62,11 @@ describe('the pod of an agent', () => {
       const { config } = readConfig(Object.fromEntries(here));
       expect(config).toMatchObject({ identity: { mode: 'production' }, modelGateway: expect.any(URL) });
       const mounted = (container?.volumeMounts ?? []).map(({ mountPath }) => `${mountPath}/`);
-      expect(paths).toHaveLength(5);
+      const hasFiles = file.startsWith('production');
+      expect(config.files).toEqual(
+        hasFiles ? { kind: 'service', url: new URL('https://files.example.com:8443/agents') } : undefined,
+      );
+      expect(paths).toHaveLength(hasFiles ? 6 : 5);
       for (const path of paths) {
         expect(
           mounted.some((folder) => `${path}/`.startsWith(folder)),

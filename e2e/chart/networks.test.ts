@@ -181,7 +181,8 @@ describe('networks', () => {
     for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
       const chart = await renderFile(file);
       const template = await agentTemplateOf(chart);
-      const own = [makeAgentDeployment(request, template), makeAgentNetworkPolicy(request.name, template)];
+      const policy = makeAgentNetworkPolicy(request.name, template);
+      const own = [makeAgentDeployment(request, template), policy];
       const objects = [...chart, ...(own as unknown as readonly Rendered[])];
       const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
       expect(open('gateway', 'agent', 'http'), file).toBe(true);
@@ -190,6 +191,8 @@ describe('networks', () => {
       expect(open('operator', 'agent', 'admin'), file).toBe(true);
       expect(open('agent', 'gateway', 'http'), file).toBe(true);
       expect(open('agent', 'retrieval', 'http'), file).toBe(false);
+      const ports = portsOf(policy.spec.egress);
+      expect(ports, file).toEqual(file.startsWith('production') ? [53, 8_443, 'http'] : [53, 'http']);
       expect(open('agent', 'operator', 'admin'), file).toBe(false);
       expect(open('retrieval', 'agent', 'http'), file).toBe(false);
       for (const { metadata, spec } of policiesOf(chart)) {

@@ -242,6 +242,10 @@ const agents = z.strictObject({
   issuer: z.union([z.literal(''), agentTemplate.issuer]),
   keys: existingConfigMap,
   gatewayKey: existingSecret,
+  fileService: z.strictObject({
+    url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_048)]),
+    key: existingSecret,
+  }),
   mcpConfirmers: agentTemplate.mcpConfirmers.unwrap(),
   logLevel,
   terminationGraceSeconds: agentTemplate.terminationGraceSeconds.unwrap(),

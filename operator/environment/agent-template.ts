@@ -31,6 +31,12 @@ export const agentTemplateSchema = z
       .describe(
         'modelGateway has the address of the gateway of the models that flows name, and the Secret and key of a client key.',
       ),
+    fileService: z
+      .strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), secret: nameSchema.optional() })
+      .optional()
+      .describe(
+        'fileService has the address of the service of files, and the Secret of a key for it under the key token.',
+      ),
     mcpConfirmers: z
       .array(z.string().min(1).max(255))
       .max(64)

@@ -57,10 +57,10 @@ export function makeAgentService(name: string, template: AgentTemplate) {
 
 /**
  * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, monitoring its metrics; it
- * reaches gateways and runtimes, and nothing else.
+ * reaches gateways, runtimes and the service of files, and nothing else.
  */
 export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
-  const { gatewayPods, operatorPods, monitoring } = template;
+  const { gatewayPods, operatorPods, monitoring, fileService } = template;
   const http = { port: 'http', protocol: 'TCP' };
   const admin = { port: 'admin', protocol: 'TCP' };
   const readers = [{ podSelector: { matchLabels: operatorPods } }];
@@ -86,9 +86,16 @@ export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
         },
         { to: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
         { to: [{ podSelector: { matchLabels: runtimePods } }], ports: [http] },
+        // A policy knows no host names: the port of the service of files, at any address.
+        ...(fileService === undefined ? [] : [{ ports: [{ port: portOf(fileService.url), protocol: 'TCP' }] }]),
       ],
     },
   };
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
 /** Every workload of runtimes has these labels. */

@@ -92,7 +92,7 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
 }
 
 function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
-  const { modelGateway, mcpConfirmers } = template;
+  const { modelGateway, fileService, mcpConfirmers } = template;
   const memory = template.resources.limits?.['memory'];
   const heap = memory === undefined ? undefined : heapMebibytes(memory);
   return [
@@ -109,6 +109,10 @@ function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
       : [{ name: 'PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE', value: `${folder}/gateway-key/token` }]),
     { name: 'PORTCULLIS_RUNTIME_TOKEN_FILE', value: `${folder}/runtime-token/token` },
     ...(policies.length === 0 ? [] : [{ name: 'PORTCULLIS_POLICY_TARGETS_DIR', value: `${folder}/policies` }]),
+    ...(fileService === undefined ? [] : [{ name: 'PORTCULLIS_FILE_SERVICE_URL', value: fileService.url }]),
+    ...(fileService?.secret === undefined
+      ? []
+      : [{ name: 'PORTCULLIS_FILE_SERVICE_TOKEN_FILE', value: `${folder}/file-service/token` }]),
     ...(mcpConfirmers.length === 0 ? [] : [{ name: 'PORTCULLIS_MCP_CONFIRMERS', value: mcpConfirmers.join(',') }]),
     { name: 'PORTCULLIS_LOG_LEVEL', value: template.logLevel },
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
@@ -122,7 +126,7 @@ function probe(path: string, periodSeconds: number, timeoutSeconds: number) {
 
 /** One volume for each mount, at the path of its name. */
 function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate) {
-  const { modelGateway } = template;
+  const { modelGateway, fileService } = template;
   return [
     {
       name: 'bundle',
@@ -138,6 +142,7 @@ function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate)
     },
     secretVolume('runtime-token', template.runtimeTokenSecret, 'token'),
     ...(modelGateway.secret === undefined ? [] : [secretVolume('gateway-key', modelGateway.secret, modelGateway.key)]),
+    ...(fileService?.secret === undefined ? [] : [secretVolume('file-service', fileService.secret, 'token')]),
     ...(policies.length === 0 ? [] : [policiesVolume(policies)]),
   ];
 }
