@@ -97,7 +97,10 @@ async function exchangeWithProcess(
   // The process continues the run of a stream for a while, in case its client comes back.
   if (operation.name === 'message:stream' && end.kind !== 'whole') run?.endAfter(unwatchedMs);
   if (end.kind === 'client_gone' || end.kind === 'client_stuck') outgoing.destroy();
-  else if (end.kind !== 'whole') endBroken(exchange, end, codeOf(end, time.timedOut(), plane.shutdown.aborted));
+  else if (end.kind !== 'whole') {
+    const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
+    endBroken(exchange, end, { isStream, code: codeOf(end, time.timedOut(), plane.shutdown.aborted) });
+  }
   return { status: answer.status, sent: body?.length ?? 0, received: end.bytes };
 }
 
@@ -122,8 +125,11 @@ function codeOf(end: PipeEnd, isLate: boolean, isEnding: boolean): AgentRefusal[
  * Ends an answer that broke off. A stream gets a last event that says why; where that could join half an event, and in any
  * other answer, the connection is closed, so that the client does not take it for whole.
  */
-function endBroken({ outgoing, trace }: AgentExchange, end: PipeEnd, code: AgentRefusal['code']): void {
-  const isStream = String(outgoing.getHeader('content-type')).startsWith('text/event-stream');
+function endBroken(
+  { outgoing, trace }: AgentExchange,
+  end: PipeEnd,
+  { isStream, code }: { readonly isStream: boolean; readonly code: AgentRefusal['code'] },
+): void {
   if (!isStream || !end.isBetweenEvents || outgoing.destroyed) return void outgoing.destroy();
   outgoing.end(`event: error\ndata: ${refusalBody({ code }, trace.traceId).toString()}\n\n`);
 }

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { AgentRouteSpec } from '#resources/agent-route';
+import { chooseVersion } from './choose-version.ts';
+
+const version = (versionId: string) => ({ versionId }) as AgentRouteSpec['versions'][number];
+const route = (percent: number | undefined): AgentRouteSpec => ({
+  formatVersion: 1,
+  agentId: 'agent',
+  agent: { name: 'agent', uid: 'uid' },
+  served: 'one',
+  ...(percent === undefined ? {} : { canary: { versionId: 'two', percent } }),
+  versions: [version('one'), version('two')],
+  cards: 'View',
+  exposure: 'R2',
+});
+const people = Array.from({ length: 10_000 }, (_, at) => ({ issuer: 'https://people.example', subject: `p-${at}` }));
+const chosen = (percent: number | undefined) =>
+  people.map((person) => chooseVersion(route(percent), undefined, person)?.versionId);
+
+test('a version on trial gets its share of the people, and each of them always the same version', () => {
+  for (const percent of [1, 10, 50, 99]) {
+    const versions = chosen(percent);
+    const share = versions.filter((one) => one === 'two').length / people.length;
+    expect(Math.abs(share - percent / 100)).toBeLessThan(0.02);
+    expect(chosen(percent)).toEqual(versions);
+  }
+});
+
+test('a larger share keeps the people who were in the smaller one', () => {
+  const [small, large] = [chosen(10), chosen(30)];
+  expect(small.every((one, at) => one === 'one' || large[at] === 'two')).toBe(true);
+  expect(new Set(chosen(undefined))).toEqual(new Set(['one']));
+});
+
+test('tasks and sessions stay at the served version, and a path with a version chooses that one only', () => {
+  expect(chooseVersion(route(99), undefined, undefined)?.versionId).toBe('one');
+  for (const person of people.slice(0, 100)) {
+    expect(chooseVersion(route(99), 'one', person)?.versionId).toBe('one');
+    expect(chooseVersion(route(99), 'three', person)).toBeUndefined();
+  }
+});
