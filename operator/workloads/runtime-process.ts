@@ -25,12 +25,14 @@ type RuntimeOptions = {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly messageFile: string;
   readonly logFile: string;
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
 };
 
 /** Starts a process that exits with this one. */
-export function startRuntimeProcess({ file, env, messageFile, logFile }: RuntimeOptions): RuntimeProcess {
+export function startRuntimeProcess({ file, env, messageFile, logFile, nodeOptions = [] }: RuntimeOptions): RuntimeProcess {
   using log = openChildLog(logFile);
-  const service = startService({ file, env, stderr: log.descriptor });
+  const service = startService({ file, env, nodeOptions, stderr: log.descriptor });
   return {
     ...service,
     async reason() {

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import type { FlowErrorCode } from '#contracts/flow-errors';
 import { flowLimits } from '#contracts/flow-limits';
 import { readBounded } from '#kit/http/read-bounded';
@@ -51,18 +52,20 @@ async function exchange(
   let bytes: Buffer | undefined;
   let status: number;
   try {
-    const answer = await fetch(url, {
+    const answer = await request(url, {
       ...(body === undefined ? { method: 'GET' } : { method: 'POST', body: JSON.stringify(body) }),
+      // The signal has the deadline of the node, which may be later than the usual timeouts of a client.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      redirect: 'error',
       signal,
     });
-    status = answer.status;
-    bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, answerBytes);
+    status = answer.statusCode;
+    bytes = await readBounded(answer.body, answerBytes);
   } catch {
     signal.throwIfAborted();
     throw new PortError('unavailable');

@@ -14,6 +14,8 @@ const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
 /** A process that was ready and ended is followed by another one soon: its version serves again within 5 s. */
 const readyBackoffMs = { ...backoffMs, maxMs: 1_000 } as const;
+/** A version is at rest most of the time: a small young generation saves 20 MiB of each process. */
+const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];
 /** Intervals between reads of the state, milliseconds. */
 const lookMs = { first: 100, longest: 2_000 } as const;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
@@ -95,7 +97,7 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
     try {
       await rm(messageFile, { force: true });
       await writeFile(bundleFile, JSON.stringify(request.bundle), { mode: 0o600 });
-      child = startRuntimeProcess(options);
+      child = startRuntimeProcess({ ...options, nodeOptions });
       if (child.pid !== undefined) options.onStart(child.pid);
       if (signal.aborted) child.signal('SIGTERM');
       await child.ready;
