@@ -60,7 +60,7 @@ type StreamedEvent = {
 };
 
 function streamOf(text: string, question: string): ClientEnd {
-  const frames = text.split('\n\n').filter((frame) => frame !== '');
+  const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
   const events = frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as StreamedEvent);
   const { state, message } = events.at(-1)?.statusUpdate?.status ?? { state: 'none' };
   const code = message?.parts[0]?.data?.code;

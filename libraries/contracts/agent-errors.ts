@@ -31,7 +31,12 @@ const precondition = 'FAILED_PRECONDITION';
  * answer: it repeats no part of a request, of a model or of a file.
  */
 export const agentErrors = {
-  version_not_supported: error(400, 'UNIMPLEMENTED', 'Send the header A2A-Version: 1.0.', 'VERSION_NOT_SUPPORTED'),
+  version_not_supported: error(
+    400,
+    'UNIMPLEMENTED',
+    'Send the header A2A-Version: 1.0, for MCP the header MCP-Protocol-Version: 2025-11-25.',
+    'VERSION_NOT_SUPPORTED',
+  ),
   content_type_not_supported: error(
     415,
     invalid,

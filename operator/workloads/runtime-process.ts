@@ -30,7 +30,13 @@ type RuntimeOptions = {
 };
 
 /** Starts a process that exits with this one. */
-export function startRuntimeProcess({ file, env, messageFile, logFile, nodeOptions = [] }: RuntimeOptions): RuntimeProcess {
+export function startRuntimeProcess({
+  file,
+  env,
+  messageFile,
+  logFile,
+  nodeOptions = [],
+}: RuntimeOptions): RuntimeProcess {
   using log = openChildLog(logFile);
   const service = startService({ file, env, nodeOptions, stderr: log.descriptor });
   return {

@@ -105,6 +105,12 @@ async function answerPost(
   if (session.calls.has(id)) throw new AgentError('invalid_request');
   const controller = new AbortController();
   session.calls.set(id, controller);
+  // A client that leaves has not cancelled (MCP 2025-11-25, transports), but its answer can no longer reach it.
+  let unwatched: NodeJS.Timeout | undefined;
+  outgoing.once('close', () => {
+    if (session.calls.get(id) !== controller) return;
+    unwatched = setTimeout(() => controller.abort(), server.unwatchedMs);
+  });
   try {
     const { signal } = controller;
     const answer = await answerMessage(describeServer(server.agent), message, (args) =>
@@ -116,9 +122,11 @@ async function answerPost(
       }),
     );
     // A cancelled request has no answer (MCP 2025-11-25, cancellation).
+    if (outgoing.destroyed) return;
     if (signal.aborted) outgoing.writeHead(202, answerHeaders(exchange)).end();
     else sendJson(outgoing, 200, answer, answerHeaders(exchange));
   } finally {
+    clearTimeout(unwatched);
     session.calls.delete(id);
   }
 }

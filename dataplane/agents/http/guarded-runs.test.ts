@@ -169,6 +169,55 @@ test('a run holds one of the slots of the version until its end, and the next ca
   await until('the place is free', async () => (await say('hello')).status === 200);
 });
 
+test('a call of the tool whose client has left ends, and its place is free for the next call', async () => {
+  const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+  const rpc = (method: string, params: object, id?: number) => ({
+    jsonrpc: '2.0',
+    method,
+    params,
+    ...(id === undefined ? {} : { id }),
+  });
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const opened = await agent.call('POST', '/mcp', rpc('initialize', hello, 1), headers);
+  const session = { ...headers, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  await agent.call('POST', '/mcp', rpc('notifications/initialized', {}), session);
+  gateway.play({ kind: 'silence' });
+  const seen = gateway.seen.length;
+  const leave = new AbortController();
+  const abandoned = fetch(`${agent.url}/mcp`, {
+    method: 'POST',
+    headers: { ...session, 'x-user-id': 'ann', 'content-type': 'application/json' },
+    body: JSON.stringify(rpc('tools/call', { name: 'answer_question', arguments: { question: 'hello' } }, 2)),
+    signal: leave.signal,
+  });
+  await until('the model is asked', () => gateway.seen.length > seen);
+  expect(errorCodeOf(await say('hello'))).toBe('too_many_runs');
+  leave.abort();
+  await expect(abandoned).rejects.toThrow();
+  gateway.play({ kind: 'answer', content: 'fine' });
+  await until('the place is free', async () => (await say('hello')).status === 200);
+});
+
+test('a stream without events has comments, so that its connection stays open', async () => {
+  gateway.play({ kind: 'silence' });
+  const leave = new AbortController();
+  const answer = await fetch(`${agent.url}/message:stream`, {
+    method: 'POST',
+    headers: { 'a2a-version': '1.0', 'x-user-id': 'ann', 'content-type': 'application/json' },
+    body: JSON.stringify(messageOf({ text: 'hello' })),
+    signal: leave.signal,
+  });
+  let text = '';
+  for await (const chunk of answer.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (text.split('\n\n').filter((frame) => frame.startsWith(':')).length >= 2) break;
+  }
+  leave.abort();
+  expect(streamEventsOf({ text }).map((event) => Object.keys(event)[0])).toEqual(['task', 'statusUpdate']);
+  gateway.play({ kind: 'answer', content: 'fine' });
+  await until('the place is free', async () => (await say('hello')).status === 200);
+});
+
 verifies(
   ['agents:task:subscribe'],
   'a second client gets the current task and every later event, and a task that no client reads is ended',

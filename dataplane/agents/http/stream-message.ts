@@ -65,11 +65,13 @@ function requireStreaming({ profiles }: AgentServer): void {
 }
 
 /**
- * Sends the events of a task as they occur, and ends with its final status.
+ * Sends the events of a task as they occur, and ends with its final status. Between events a comment keeps the
+ * connection open, because clients and proxies close one that is silent for some minutes.
  * @throws AgentError if the task has ended
  */
-function relayEvents({ tasks }: AgentServer, exchange: Exchange, owner: string, id: string): void {
+function relayEvents({ tasks, unwatchedMs }: AgentServer, exchange: Exchange, owner: string, id: string): void {
   const { outgoing } = exchange;
+  let beat: NodeJS.Timeout | undefined;
   const open = (): void => {
     if (outgoing.headersSent) return;
     outgoing.writeHead(200, {
@@ -78,15 +80,23 @@ function relayEvents({ tasks }: AgentServer, exchange: Exchange, owner: string, 
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
+    beat = setInterval(() => outgoing.write(': the task is in progress\n\n'), unwatchedMs / 2);
   };
   const leave = tasks.subscribe(owner, id, {
     event(event: StreamEvent) {
       open();
       outgoing.write(`data: ${JSON.stringify(event)}\n\n`);
     },
-    ended: () => outgoing.end(),
+    ended() {
+      clearInterval(beat);
+      outgoing.end();
+    },
   });
   if (leave === undefined) throw new AgentError('UnsupportedOperationError');
-  if (outgoing.destroyed) leave();
-  else outgoing.once('close', leave);
+  const depart = (): void => {
+    clearInterval(beat);
+    leave();
+  };
+  if (outgoing.destroyed) depart();
+  else outgoing.once('close', depart);
 }

@@ -150,8 +150,8 @@ export function errorCodeOf({ json }: Pick<AgentAnswer, 'json'>): unknown {
   return error?.details?.[0]?.metadata?.code;
 }
 
-/** The events of a stream. */
+/** The events of a stream, without comments. */
 export function streamEventsOf({ text }: Pick<AgentAnswer, 'text'>): readonly Json[] {
-  const frames = text.split('\n\n').filter((frame) => frame !== '');
+  const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
   return frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as Json);
 }
