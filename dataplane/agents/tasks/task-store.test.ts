@@ -57,3 +57,13 @@ test('a failed task keeps no artifact, and no event follows its final status', (
   expect(seen.map((event) => Object.keys(event)[0])).toEqual(['task', 'artifactUpdate', 'statusUpdate']);
   expect(ends).toBe(1);
 });
+
+test('a task in progress has at most 16 readers, and a reader that leaves makes room for another one', () => {
+  const { store } = storeOf();
+  const { id } = store.create('ann', 'context', watch);
+  const read = () => store.subscribe('ann', id, { event: () => undefined, ended: () => undefined });
+  const leave = Array.from({ length: 16 }, read);
+  expect(read).toThrow(expect.objectContaining({ code: 'too_many_runs' }));
+  leave[0]?.();
+  expect(read()).toBeTypeOf('function');
+});

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import type { Clock } from '#kit/time/clock';
 import type { StreamEvent, Task, TaskState } from '../a2a/wire.ts';
+import { AgentError } from '../calls/agent-error.ts';
 
 /** Receives the events of one task in order; it is not called after the last event. */
 type TaskListener = { event(event: StreamEvent): void; ended(): void };
@@ -27,8 +28,11 @@ function isFinal({ status }: Pick<Task, 'status'>): boolean {
   return finalStates.has(status.state);
 }
 
-/** Limits of the ended tasks that are kept for reading; the oldest are removed first. */
-export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576 } as const;
+/**
+ * Limits of the ended tasks that are kept for reading, of which the oldest are removed first, and of the streams that
+ * read one task at the same time.
+ */
+export const taskLimits = { kept: 1_000, keptBytes: 64 * 1_048_576, readers: 16 } as const;
 
 /**
  * Tasks of this process, each visible to its caller only (`agents:task:get-snapshot`, `agents:limit:task-scope`). They
@@ -66,10 +70,12 @@ export class TaskStore {
   /**
    * Sends the current task at once, then every later event (`agents:task:subscribe`).
    * @returns a function that ends the subscription; undefined if the caller has no such task, or the task has ended
+   * @throws AgentError too_many_runs if the task has as many readers as it may have
    */
   subscribe(owner: string, id: string, listener: TaskListener): (() => void) | undefined {
     const entry = this.#find(owner, id);
     if (entry === undefined || isFinal(entry.task)) return undefined;
+    if (entry.listeners.size >= taskLimits.readers) throw new AgentError('too_many_runs');
     listener.event({ task: entry.task });
     entry.listeners.add(listener);
     entry.onWatched();
