@@ -1,3 +1,4 @@
+import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Pattern of the words for an occupation, up to three words before it included. */
@@ -8,10 +9,12 @@ export const englishProfessions =
 export const englishNonPlaces =
   /^(?:(?:an?|the|another|our|my|this|that|next|new) )*(?:(?:new|different|separate|dedicated|other|bigger|faster) )*(?:servers?|branch|host|cluster|database|folder|directory|version|library|framework|account|provider|platform|repository|tab|page|slide|level|queue|sprint|topic|step|point|question|cloud|production|staging|remote|kubernetes|docker|slack|teams|zoom|jira|notion|github|gitlab|typescript|javascript|python|rust|react|postgres(?:ql)?|mysql|linux|windows|aws|azure|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i;
 
-/** Matches words at the beginning of a sentence or after "I": "My brother moved" is about another person. */
-function ofSelf(words: string): RegExp {
-  const adverbs = 'just|recently|finally|totally|already|also|actually';
-  return new RegExp(`(?:^|\\b(?:I|we)(?:'ve| have)? )(?:(?:${adverbs}) )*(?:${words})(?!\\p{L})`, 'iu');
+/** Matches verbs that need their subject: at the beginning of a sentence or after "I". */
+function atStart(words: string): RegExp {
+  return new RegExp(
+    `(?:^|[,:;]\\s*|\\b(?:I|we)(?:'ve| have)? )(?:(?:just|recently|finally|already|also) )*(?:${words})(?!\\p{L})`,
+    'iu',
+  );
 }
 
 /** Words of English around statements: before them, at their end, in negations, requests and changes. */
@@ -32,8 +35,9 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
   asked:
     /(?<![\s,])[\s,]+(?=(?:what|who|whom|which|how|why|where|when|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|a|they|someone)\b[^"“]{0,30}\b(?:says?|said|wrote) ["“])/gi,
   since:
-    /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace,? it['’]?s|nicotine-free)\b/i,
+    /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace\s*,?\s*it['’]?s|nicotine-free)\b/i,
   changed: [
+    ...englishChangedThings,
     [
       new RegExp(
         `\\b(?:I|we)(?:'ve| have)? (?:just |recently |all )?(?:moved|relocated)(?! on\\b| (?:to )?(?:the|an?|another|my|our|it|this|that|them|some)\\b| out of (?:the|my|your) | to ${englishNonPlaces.source.slice(1)})(?=,|$| (?:to|out|away|house|abroad|last)\\b)`,
@@ -45,19 +49,22 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
       /\b(?:I|we)(?:'ve| have)? (?:just )?(?:switched|changed) (?:employers|jobs|companies)\b|\bI(?:'ve)? (?:quit|left) (?:my|that|my old|the old) (?:job|company|firm)\b(?! (?:\p{L}+ )?(?:party|dinner|meeting|chat)\b)|\bI (?:was|got|'ve been) (?:laid off|fired|hired)\b/iu,
       /^(?:employer|job)$/,
     ],
-    [ofSelf('(?:changed|switched) careers?|retrained|gave (?:that|my) trade up'), /^job$/],
+    [atStart('(?:changed|switched) careers?|retrained|gave (?:that|my) trade up'), /^job$/],
     [
       /^(?:(?:the|my|our) )?divorce came through\b|\bI'm (?:divorced|single again)\b|\b(?:I|we)(?:'ve)? (?:got |just got )?divorced\b|\bwe(?:'ve)? (?:split up|broke up)(?! (?:into|in|the|a|our|for|over)\b)/i,
       /^marital status$/,
     ],
-    [ofSelf("I'm eating meat again|(?:quit|dropped|gave up on|am done with) (?:that|my) diet"), /^diet/],
-    [/\bchanged my (?:legal )?name\b/i, /^name$/],
-    [ofSelf("kicked the habit|(?:quit|stopped) smoking|(?:I'm )?nicotine-free"), /^smoking/],
-    [ofSelf('(?:traded (?:the old one|my car|that car) in|sold (?:my|our|that) car)'), /^(?:car|my: car|has: car)/],
+    [ofEnglishSpeaker("I'm eating meat again|(?:quit|dropped|gave up on|am done with) (?:that|my) diet"), /^diet/],
+    [/\bchanged my (?:legal )?name\b|\bI (?:now go by \p{L}+|go by \p{L}+ now)(?!\p{L})/iu, /^name$/],
+    [ofEnglishSpeaker("kicked the habit|(?:quit|stopped) smoking|(?:I'm )?nicotine-free"), /^smoking/],
+    [
+      ofEnglishSpeaker('(?:traded (?:the old one|my car|that car) in|sold (?:my|our|that) car)'),
+      /^(?:car|my: car|has: car)/,
+    ],
     [/\b(?:switched|changed) my (?:major|degree)\b/i, /^studies/],
-    [ofSelf('(?:dropped|quit|gave up) that language'), /^learning/],
+    [ofEnglishSpeaker('(?:dropped|quit|gave up) that language'), /^learning/],
     [/\bgave up my old hobby\b/i, /^my: hobbi/],
-    [ofSelf('wiped (?:that|my) (?:machine|laptop)'), /^uses/],
+    [ofEnglishSpeaker('wiped (?:that|my) (?:machine|laptop)'), /^uses/],
     [/\bmisspoke about my birthplace\b/i, /^origin/],
     [/\bmy allergy (?:is|turned out)\b/i, /^(?:allergy|my: allergi)/],
     [/\bI've gone right off it\b|\b(?:is|are) my favou?rite now\b/i, /^favourite/],
@@ -69,10 +76,10 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     ],
     [/\bsold my instrument\b/i, /^activity/],
     [/\bmy doctor told me to stop drinking\b/i, /^(?:drinks|habit: (?:have|drink))/],
-    [/^that boss left(?=,|$| my new\b)/i, /^my: boss/],
-    [ofSelf('switched phones'), /^my: phone/],
-    [ofSelf('renamed (?:the|our|my) (?:dog|cat)'), /^my: (?:dog|cat)/],
-    [ofSelf('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
+    [ofEnglishSpeaker('that boss left(?=,|$| my new\\b)'), /^my: boss/],
+    [ofEnglishSpeaker('switched phones'), /^my: phone/],
+    [ofEnglishSpeaker('renamed (?:the|our|my) (?:dog|cat)'), /^my: (?:dog|cat)/],
+    [ofEnglishSpeaker('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
     [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
   others:

@@ -70,6 +70,11 @@ const russian = [
 ];
 
 const falseChanges = [
+  'My brother, tired of it, sold that car.',
+  'The manager replaced our old car with a bicycle.',
+  'I changed my job description.',
+  'Мой брат продал ту машину.',
+  'Она забросила прежний язык.',
   'I moved the file to another folder',
   'I moved on to the next chapter',
   'We moved our server to Berlin',
@@ -256,6 +261,11 @@ const falseChanges = [
 ];
 
 const changes: readonly (readonly [before: string, said: string])[] = [
+  ['I drive a Honda', "ok wait sold that car I've got a Dacia now"],
+  ['I drive a Honda', 'We finally got rid of our old car and took a Dacia.'],
+  ['I drive a Honda', 'Too long. I replaced my car last week, it is a Dacia now.'],
+  ['играю на виолончели', 'слишком длинно продала свой инструмент теперь играю на кларнете'],
+  ['Я учу турецкий', 'Я забросила прежний язык, теперь учу грузинский.'],
   ['I drive a Peugeot', "sold that car, I've got a Lexus now"],
   ['I drive a Peugeot', "Update: sold my car, I've got a Lexus now. Does that help?"],
   ['I drive a Peugeot', "I sold my car, I've got a Lexus now does that help?"],

@@ -1,0 +1,91 @@
+/** Subjects of a phrase that make it one about another person: pronouns, relatives, and a noun with its article. */
+const englishThirds =
+  '(?:s?he|they|it|you|who|which|someone|somebody|everyone|everybody|people|users?|(?:the|an?|his|her|their|your|our|my|this|these|those|some|many|most|all|every) \\p{L}+)';
+const russianThirds =
+  '(?:он|она|они|оно|ты|вы|кто|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
+
+/**
+ * Matches words wherever no other subject stands before them in their part of the sentence, since people who type fast
+ * leave out both the subject and the mark before it: "wait sold that car".
+ */
+function ofSpeaker(thirds: string, words: string): RegExp {
+  return new RegExp(`(?<!(?<!\\p{L})${thirds}(?: [^,:;.!?]*)? )(?<!\\p{L})(?:${words})(?!\\p{L})`, 'iu');
+}
+
+/** Words of the speaker about a change; see `ofSpeaker`. */
+export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishThirds, words);
+export const ofRussianSpeaker = (words: string): RegExp => ofSpeaker(russianThirds, words);
+
+/** A kind of things that a person can change, and the topics of the memories about them. */
+type ChangedThings = { readonly verbs: string; readonly things: string; readonly topics: RegExp };
+
+const englishOwn = '(?:my|our|that|my old|our old|the old|my former|my previous)';
+const englishEnd = '(?=[\\s.!]*$|[,;:]| (?:and|for|so|now|again|last|this|recently|finally|then|to)(?!\\p{L}))';
+/** Verbs for things that are bought and sold, for pursuits, and for work. */
+const englishVerbs = {
+  owned: 'switched|changed|swapped|replaced|sold|traded in|got rid of|upgraded',
+  pursued: 'dropped|quit|gave up|gave up on|ditched|abandoned|am done with|stopped learning|stopped playing',
+  held: 'switched|changed|quit|left|lost',
+} as const;
+
+const englishThings: readonly ChangedThings[] = [
+  { verbs: englishVerbs.owned, things: 'car|truck|van', topics: /^(?:car|my: car|has: car)/ },
+  { verbs: englishVerbs.owned, things: 'phone|mobile', topics: /^my: (?:phone|mobil)/ },
+  {
+    verbs: englishVerbs.owned,
+    things: 'bike|bicycle|boat|house|flat|apartment',
+    topics: /^has: (?:bike|bicycl|boat|hous|flat|apart)/,
+  },
+  { verbs: englishVerbs.pursued, things: 'language', topics: /^learning/ },
+  { verbs: englishVerbs.pursued, things: 'instrument', topics: /^activity/ },
+  {
+    verbs: `${englishVerbs.pursued}|${englishVerbs.owned}`,
+    things: 'hobby|sport',
+    topics: /^(?:my: (?:hobbi|sport)|activity)/,
+  },
+  { verbs: `${englishVerbs.pursued}|changed`, things: 'diet', topics: /^diet/ },
+  { verbs: `${englishVerbs.held}|dropped`, things: 'major|degree|course', topics: /^studies/ },
+  {
+    verbs: englishVerbs.held,
+    things: 'job|employer|company|firm|profession|career|trade',
+    topics: /^(?:employer|job)$/,
+  },
+];
+
+const russianOwn = '(?:сво(?:й|ю|е|его)|мо(?:й|ю|е|его)|т(?:от|у|о|ого)|стар(?:ый|ую|ое|ого)|прежн(?:ий|юю|ее|его))';
+const russianEnd = '(?=[\\s.!]*$|[,;:]| (?:и|на|теперь|недавно|потом|снова|опять|так)(?!\\p{L}))';
+const russianVerbs = {
+  owned: '(?:сменил|поменял|заменил|продал|обменял)[аи]?',
+  pursued: '(?:бросил|забросил|сменил|поменял|оставил)[аи]?',
+  held: '(?:сменил|поменял|бросил|оставил|потерял)[аи]?',
+} as const;
+
+const russianThings: readonly ChangedThings[] = [
+  { verbs: russianVerbs.owned, things: 'машину|тачку|автомобиль', topics: /^(?:car|my: (?:машин|автомоб)|has: машин)/ },
+  { verbs: russianVerbs.owned, things: 'телефон|смартфон', topics: /^my: (?:телефон|смартфон)/ },
+  {
+    verbs: russianVerbs.owned,
+    things: 'велосипед|мотоцикл|лодку|квартиру|дом|дачу',
+    topics: /^has: (?:велосипед|мотоцикл|лодк|квартир|дом|дач)/,
+  },
+  { verbs: russianVerbs.pursued, things: 'язык', topics: /^learning/ },
+  { verbs: russianVerbs.pursued, things: 'инструмент', topics: /^activity/ },
+  { verbs: russianVerbs.pursued, things: 'хобби|увлечение|спорт', topics: /^(?:my: (?:хобб|увлечен|спорт)|activity)/ },
+  { verbs: russianVerbs.pursued, things: 'диету', topics: /^diet/ },
+  { verbs: russianVerbs.held, things: 'факультет|специальность|учебу', topics: /^studies/ },
+  { verbs: russianVerbs.held, things: 'работу|работодателя|компанию|профессию', topics: /^(?:employer|job)$/ },
+];
+
+type Changed = readonly (readonly [words: RegExp, topics: RegExp])[];
+
+/** Phrases of a verb and one of the speaker's own things: "gave up that language", "I've sold my car". */
+export const englishChangedThings: Changed = englishThings.map(({ verbs, things, topics }) => [
+  ofSpeaker(englishThirds, `(?:${verbs}) ${englishOwn} (?:${things})${englishEnd}`),
+  topics,
+]);
+
+/** The same phrases, and those with the thing before its verb: "ту машину продал". */
+export const russianChangedThings: Changed = russianThings.map(({ verbs, things, topics }) => {
+  const thing = `(?:${russianOwn} )+(?:${things})`;
+  return [ofSpeaker(russianThirds, `(?:(?:${verbs}) ${thing}${russianEnd}|${thing} (?:${verbs}))`), topics];
+});
