@@ -18,6 +18,7 @@ const shared = {
   maxStreamMs: 900_000,
   build: undefined,
   retrieval: undefined,
+  authority: undefined,
 };
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {

@@ -1,6 +1,8 @@
 import { ConfigError, readEnvironment, setting, type Values } from '#kit/env/read-environment';
+import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import type {
   AgentAccess,
+  AuthorityAccess,
   ClusterConfig,
   OperatorConfig,
   RetrievalAccess,
@@ -53,6 +55,29 @@ const shared = {
       help: 'tenants whose collections resources may declare, * for all; required with PORTCULLIS_RETRIEVAL_URL',
     }),
   ),
+};
+
+/** Settings of the rights on agents, in both modes. */
+const authority = {
+  PORTCULLIS_AGENT_ISSUER: setting.optional(
+    setting.string({
+      help: 'issuer of the tokens that the gateways sign for agents; rights on agents are managed only with it',
+    }),
+  ),
+  PORTCULLIS_AGENT_EXPOSURE: setting.choice({
+    help: 'whom agents admit over MCP: R1 listed confirmers, R2 every caller with the right invoke',
+    choices: ['R1', 'R2'],
+    default: 'R1',
+  }),
+  PORTCULLIS_DATABASE_URL: setting.optional(
+    setting.string({
+      help: 'postgres://user@host:port/database without a password: rights on agents; required with PORTCULLIS_AGENT_ISSUER',
+    }),
+  ),
+  PORTCULLIS_DATABASE_PASSWORD_FILE: setting.optional(
+    setting.path({ help: 'password of the database user, read again for every connection' }),
+  ),
+  ...relationsSettings,
 };
 
 const standalone = {
@@ -115,15 +140,15 @@ const cluster = {
 };
 
 /** Settings of the operator. */
-export const settings = { ...mode, ...shared, ...standalone, ...cluster };
+export const settings = { ...mode, ...shared, ...authority, ...standalone, ...cluster };
 
 /** Reads the environment once. @throws ConfigError with every invalid setting of the mode */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
   switch (modeOf(env)) {
     case 'standalone':
-      return standaloneConfig(readEnvironment({ ...mode, ...standalone, ...shared }, env));
+      return standaloneConfig(readEnvironment({ ...mode, ...standalone, ...authority, ...shared }, env));
     case 'cluster':
-      return clusterConfig(readEnvironment({ ...mode, ...cluster, ...shared }, env));
+      return clusterConfig(readEnvironment({ ...mode, ...cluster, ...authority, ...shared }, env));
     case undefined:
       // The mode is unknown, so only the common settings are checked in addition.
       readEnvironment({ ...mode, ...shared }, env);
@@ -136,7 +161,7 @@ function modeOf(env: NodeJS.ProcessEnv): 'standalone' | 'cluster' | undefined {
   return text === 'standalone' || text === 'cluster' ? text : undefined;
 }
 
-function sharedConfig(values: Values<typeof shared>): SharedConfig {
+function sharedConfig(values: Values<typeof shared & typeof authority>): SharedConfig {
   return {
     listen: values.PORTCULLIS_LISTEN,
     namespace: values.PORTCULLIS_NAMESPACE,
@@ -144,6 +169,7 @@ function sharedConfig(values: Values<typeof shared>): SharedConfig {
     maxStreamMs: values.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     build: values.PORTCULLIS_BUILD,
     retrieval: retrievalOf(values),
+    authority: authorityOf(values),
   };
 }
 
@@ -161,7 +187,23 @@ function retrievalOf(values: Values<typeof shared>): RetrievalAccess | undefined
   throw new ConfigError(missing.map((name) => `${name} is missing: the three settings of retrieval belong together`));
 }
 
-function standaloneConfig(values: Values<typeof shared & typeof standalone>): StandaloneConfig {
+function authorityOf(values: Values<typeof authority>): AuthorityAccess | undefined {
+  const issuer = values.PORTCULLIS_AGENT_ISSUER;
+  if (issuer === undefined) return undefined;
+  const { PORTCULLIS_DATABASE_URL: databaseUrl, PORTCULLIS_DATABASE_PASSWORD_FILE: databasePasswordFile } = values;
+  if (databaseUrl === undefined || databasePasswordFile === undefined) {
+    const missing = Object.entries({
+      PORTCULLIS_DATABASE_URL: databaseUrl,
+      PORTCULLIS_DATABASE_PASSWORD_FILE: databasePasswordFile,
+    }).filter(([, value]) => value === undefined);
+    throw new ConfigError(missing.map(([name]) => `${name} is missing: it must be set with PORTCULLIS_AGENT_ISSUER`));
+  }
+  const openFgaTokenFile = values.PORTCULLIS_OPENFGA_TOKEN_FILE;
+  const exposure = values.PORTCULLIS_AGENT_EXPOSURE;
+  return { databaseUrl, databasePasswordFile, issuer, exposure, relations: relationsOf(values), openFgaTokenFile };
+}
+
+function standaloneConfig(values: Values<typeof shared & typeof authority & typeof standalone>): StandaloneConfig {
   return {
     mode: 'standalone',
     ...sharedConfig(values),
@@ -180,10 +222,13 @@ function agentsOf(values: Values<typeof standalone>): AgentAccess | undefined {
     if (url === undefined) return undefined;
     throw new ConfigError([`${names} have no effect without PORTCULLIS_AGENTS_URL`]);
   }
-  return { publicUrl, modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile } };
+  return {
+    publicUrl,
+    modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile },
+  };
 }
 
-function clusterConfig(values: Values<typeof shared & typeof cluster>): ClusterConfig {
+function clusterConfig(values: Values<typeof shared & typeof authority & typeof cluster>): ClusterConfig {
   return {
     mode: 'cluster',
     ...sharedConfig(values),

@@ -147,6 +147,21 @@ const advice: Readonly<Record<string, Advice>> = {
   CardDiffers: ({ program }) => `See the log of the process: ${program} logs`,
   CardNotVerified: wait,
   Draining: wait,
+  Routed: ({ program }) => `Serve another version: ${program} agents serve AGENT VERSION`,
+  VersionNotFound: ({ program }) => `Publish the version, or name another one: ${program} agents serve AGENT VERSION`,
+  VersionOfOtherAgent: ({ program }) => `Name a version of this agent: ${program} agents serve AGENT VERSION`,
+  VersionDeleting: ({ program }) => `Serve another version: ${program} agents serve AGENT VERSION`,
+  VersionNotReady: ({ program }) => `See why the version is not ready: ${program} why agentversion/VERSION`,
+  CanaryNotFound: ({ program }) => `Publish the version, or end the trial: ${program} agents canary AGENT --off`,
+  CanaryOfOtherAgent: ({ program }) => `End the trial: ${program} agents canary AGENT --off`,
+  CanaryDeleting: ({ program }) => `End the trial: ${program} agents canary AGENT --off`,
+  CanaryNotReady: ({ program }) => `See why the version is not ready: ${program} why agentversion/VERSION`,
+  RouteRejected: () => 'Correct the cause that the message names, then change the Agent: it is tried again.',
+  NoRoute: wait,
+  NoAgentReplica: () => 'Start a gateway that serves agents: it needs PORTCULLIS_AGENT_SIGNING_KEYS_FILE.',
+  AccessInvalid: () => 'Shorten the names in spec.owner and spec.access.',
+  RelationsNotConfigured: () => 'Set PORTCULLIS_AGENT_ISSUER and the database of the operator.',
+  RelationsUnavailable: () => 'See whether the database answers. The operator retries.',
 };
 
 /** All known reasons. */

@@ -135,6 +135,7 @@ export function startOperatorProcess(
       served: nothingServed,
       collections: undefined,
       agents: undefined,
+      authority: undefined,
       judge: judgeOf(network),
       checks: { check: unasked, probe: unasked, [Symbol.asyncDispose]: async () => undefined },
       events: silentRecorder,

@@ -66,6 +66,7 @@ export async function startClusterOperator(
       progressDeadlineMs: 600_000,
       maxStreamMs: 900_000,
       retrieval: undefined,
+      authority: undefined,
       build: undefined,
       ...config,
     },

@@ -25,6 +25,7 @@ export const model = {
     administer: { direct: ['user', 'group#member'], also: [] },
   },
   agent: {
+    owner: { direct: ['user'], also: [] },
     view: given,
     invoke: given,
   },

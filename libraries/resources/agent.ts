@@ -100,5 +100,6 @@ const agentStatusSchema = z.strictObject({
 
 export const agentSchema = resourceSchema('Agent', agentSpecSchema, agentStatusSchema);
 
+export type AgentStatus = z.infer<typeof agentStatusSchema>;
 export type Agent = z.infer<typeof agentSchema>;
 export type AccessHolder = z.infer<typeof holderSchema>;

@@ -6,7 +6,7 @@ import type { Stored } from '#resources/metadata';
 import type { PublishedVersion } from './checking/version-check.ts';
 
 /** The id of an agent: a UUID (version 8) of the namespace and the name that its versions share. */
-function agentIdOf(namespace: string, agent: string): string {
+export function agentIdOf(namespace: string, agent: string): string {
   const bytes = createHash('sha256').update(`portcullis.dev/agents/${namespace}/${agent}`).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

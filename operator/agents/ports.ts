@@ -8,6 +8,8 @@ export type AgentRequest = {
   /** Name of the AgentVersion for which a change of the observation is reported. */
   readonly resource: string;
   readonly bundle: AgentBundle;
+  /** Protocols that the version serves; absent for a process that an earlier operator started and this one has not checked. */
+  readonly modes?: readonly ('A2A' | 'MCP')[];
 };
 
 /** Whether the card that the process serves is the one that it reports, with addresses of this version only. */
@@ -48,6 +50,8 @@ export type AgentHost = AsyncDisposable & {
   has(name: string): boolean;
   /** Whether a process of that name may run, also one that an earlier operator started. */
   runs(name: string): boolean;
+  /** The request of a workload; undefined for an unknown name. */
+  requestOf(name: string): AgentRequest | undefined;
   /** Sets the listener, which is called with the name of the AgentVersion. */
   onChange(listener: (resource: string) => void): void;
 };

@@ -4,6 +4,8 @@ import type { KubeClient } from '#kube/client/client';
 import { compareVersions } from '#kube/watch/compare-versions';
 import type { IndexFunction, StoreView } from '#kube/watch/object-store';
 import { startReflector } from '#kube/watch/reflector';
+import type { Agent } from '#resources/agent';
+import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -24,6 +26,8 @@ type CachedKinds = {
   readonly reports: GatewayReport;
   readonly collections: CollectionResource;
   readonly agentVersions: AgentVersion;
+  readonly agents: Agent;
+  readonly agentRoutes: AgentRoute;
 };
 type CacheName = keyof CachedKinds;
 
@@ -48,6 +52,8 @@ export type Caches = AsyncDisposable & {
   routesChangedAt(gateway: string): string;
   /** The version at which the deletion of a route was observed; undefined if no deletion of that name was observed. */
   removalOf(route: string): string | undefined;
+  /** The same for the route of an agent. */
+  removalOfAgentRoute(route: string): string | undefined;
   /** The longest time, in milliseconds, since any watch last received data. */
   silenceMs(): number;
 };
@@ -71,6 +77,7 @@ export function startCaches(options: {
   let listeners: Listeners | undefined;
   const changedAt = new Map<string, string>();
   const removals = new Map<string, string>();
+  const agentRemovals = new Map<string, string>();
 
   function raise(gateways: readonly (string | undefined)[], version: string): void {
     for (const gateway of gateways) {
@@ -140,8 +147,24 @@ export function startCaches(options: {
   );
   const reports = start('reports', kinds.gatewayReport, { gateway: ({ spec }) => [spec.gateway] });
   const collections = start('collections', kinds.collection, {});
-  const agentVersions = start('agentVersions', kinds.agentVersion, {});
-  const all = [policies, bindings, workloads, routes, reports, collections, agentVersions];
+  const agentVersions = start('agentVersions', kinds.agentVersion, { agent: ({ spec }) => [spec.agent] });
+  const agents = start('agents', kinds.agent, {});
+  const agentRoutes = start(
+    'agentRoutes',
+    kinds.agentRoute,
+    { version: ({ spec }) => spec.versions.map(({ versionId }) => versionId) },
+    (name, current, previous) => {
+      if (current !== undefined) {
+        agentRemovals.delete(name);
+        return tell('agentRoutes', name, current, previous);
+      }
+      queueMicrotask(() => {
+        agentRemovals.set(name, agentRoutes.throughVersion());
+        tell('agentRoutes', name, current, previous);
+      });
+    },
+  );
+  const all = [policies, bindings, workloads, routes, reports, collections, agentVersions, agents, agentRoutes];
   const stores: Stores = {
     policies: policies.store,
     bindings: bindings.store,
@@ -150,6 +173,8 @@ export function startCaches(options: {
     reports: reports.store,
     collections: collections.store,
     agentVersions: agentVersions.store,
+    agents: agents.store,
+    agentRoutes: agentRoutes.store,
   };
 
   return {
@@ -160,6 +185,7 @@ export function startCaches(options: {
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     routesChangedAt: (gateway) => changedAt.get(gateway) ?? '0',
     removalOf: (route) => removals.get(route),
+    removalOfAgentRoute: (route) => agentRemovals.get(route),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));

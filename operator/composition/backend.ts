@@ -7,6 +7,7 @@ import type { EventRecorder } from '#kube/events/event-recorder';
 import type { ReachPod } from '../agents/adapters/deployments/agent-looks.ts';
 import type { AgentHost } from '../agents/ports.ts';
 import type { BundleStore, Judge } from '../bundles/ports.ts';
+import type { AgentAuthority } from '../controllers/agent/controller.ts';
 import type { CollectionService } from '../controllers/collection/controller.ts';
 import type { LiveEnvironment } from '../environment/watch-environment.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
@@ -33,6 +34,8 @@ export type Backend = {
   readonly collections: CollectionService | undefined;
   /** Absent where the installation does not run agents. */
   readonly agents: AgentHost | undefined;
+  /** Absent where the operator has no store of relations for the rights on agents. */
+  readonly authority: AgentAuthority | undefined;
   readonly judge: Judge;
   readonly checks: CheckClient;
   /** Records events for users. */
@@ -68,6 +71,7 @@ export type OperatorOverrides = {
   readonly agents?: AgentHost;
   /** Replaces the addresses of pods of agents. */
   readonly reachAgents?: ReachPod;
+  readonly authority?: AgentAuthority;
   /** Replaces the exit of the process. */
   readonly onLost?: (error: LeadershipLostError) => void;
 };

@@ -20,6 +20,7 @@ import { createServedServices } from '../served/adapters/services/served-service
 import { createDeployments } from '../workloads/adapters/deployments/deployments.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import type { Leadership } from './leadership.ts';
+import { openAgentAuthority } from './open-agent-authority.ts';
 import { openCollections } from './open-collections.ts';
 import type { ClusterConfig } from './operator-config.ts';
 
@@ -79,6 +80,8 @@ export async function openCluster(
           }),
         );
   const watched = [deployments, bundles, gateways, served, ...(agents === undefined ? [] : [agents])];
+  const authority = overrides.authority ?? openAgentAuthority(config.authority, logger);
+  if (authority !== undefined) parts.use(authority.rights);
   const { secretsDirectory, cacheDirectory } = config;
   return {
     apiUrl: access.url,
@@ -92,6 +95,7 @@ export async function openCluster(
     served,
     collections: overrides.collections ?? openCollections(config.retrieval),
     agents: overrides.agents ?? agents,
+    authority,
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(config.runtimeTokenFile) })),
     judge:
       overrides.judge ?? createJudge({ file: join(root, 'runtime', 'judge.ts'), secretsDirectory, cacheDirectory }),

@@ -1,3 +1,5 @@
+import type { AgentRightsConfig } from '../access/open-rights-on-agents.ts';
+
 type HostPort = { readonly host: string; readonly port: number };
 
 /** The retrieval service whose collections resources declare. */
@@ -17,6 +19,14 @@ export type AgentAccess = {
   readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
 };
 
+/** The store of relations that holds the rights on agents. */
+export type AuthorityAccess = AgentRightsConfig & {
+  /** Issuer of the tokens that the gateways sign for agents. */
+  readonly issuer: string;
+  /** Whom agents admit over MCP: R1 listed confirmers, R2 every caller with the right invoke. */
+  readonly exposure: 'R1' | 'R2';
+};
+
 /** Settings of both modes. */
 export type SharedConfig = {
   readonly listen: HostPort;
@@ -26,6 +36,8 @@ export type SharedConfig = {
   readonly build: string | undefined;
   /** Absent where the installation has no retrieval service. */
   readonly retrieval: RetrievalAccess | undefined;
+  /** Absent where the rights on agents are not managed. */
+  readonly authority: AuthorityAccess | undefined;
 };
 
 export type StandaloneConfig = SharedConfig & {

@@ -16,6 +16,7 @@ import { buildVersion } from '../workloads/adapters/processes/build-version.ts';
 import { createProcesses } from '../workloads/adapters/processes/processes.ts';
 import type { Backend, BackendTools, OperatorOverrides } from './backend.ts';
 import { soleLeader } from './leadership.ts';
+import { openAgentAuthority } from './open-agent-authority.ts';
 import { openAgents } from './open-agents.ts';
 import { openCollections } from './open-collections.ts';
 import type { StandaloneConfig } from './operator-config.ts';
@@ -58,6 +59,8 @@ export async function openStandalone(
   const workloads = parts.use(overrides.workloads ?? openProcesses(data, build, tools));
   const agents = overrides.agents ?? (await openAgents(config.agents, data, { build, logger: tools.logger }));
   if (agents !== undefined) parts.use(agents);
+  const authority = overrides.authority ?? openAgentAuthority(config.authority, tools.logger);
+  if (authority !== undefined) parts.use(authority.rights);
   const addressesOf = (workload: string): readonly string[] => workloads.observe(workload).addresses;
   const { served: directory, servedPins: pinsDirectory } = data;
   return {
@@ -74,6 +77,7 @@ export async function openStandalone(
     workloads,
     collections: overrides.collections ?? openCollections(config.retrieval),
     agents,
+    authority,
     gateways: parts.use(createGatewayProcesses({ runDirectory: data.run })),
     checks: parts.use(createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) })),
     bundles: parts.use(overrides.bundles ?? createBundleFiles(data.bundles, tools.logger)),

@@ -5,6 +5,7 @@ import type { WorkQueue } from '#kube/queue/work-queue';
 import type { LiveWorld } from '../acceptance/gather-views.ts';
 import { createVersionChecks } from '../agents/version-checks.ts';
 import type { Caches } from '../caches/caches.ts';
+import { createAgentController } from '../controllers/agent/controller.ts';
 import { createAgentVersionController } from '../controllers/agent-version/controller.ts';
 import { createBundleSweep } from '../controllers/bundle-sweep/controller.ts';
 import { createCollectionController } from '../controllers/collection/controller.ts';
@@ -79,6 +80,7 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
     // The service creates two collections at a time.
     collections: start('collection', 2, controllers.collections),
     agentVersions: start('agentversion', 4, controllers.agentVersions),
+    agents: start('agent', 4, controllers.agents),
   };
 
   const concerned = new Set<string>();
@@ -99,7 +101,11 @@ export function startControllers(options: ControllersOptions): AsyncDisposable {
 
   workloads.onChange((name) => queues.workloads.add(name));
   gateways.onChange((name) => queues.reports.add(name));
-  backend.agents?.onChange((name) => queues.agentVersions.add(name));
+  backend.agents?.onChange((name) => {
+    queues.agentVersions.add(name);
+    const version = stores.agentVersions.get(name);
+    if (version !== undefined) queues.agents.add(version.spec.agent);
+  });
   bundles.onLost((digest) => {
     for (const { metadata, spec } of stores.workloads.list()) {
       if (spec.digest !== digest) continue;
@@ -219,7 +225,19 @@ function createControllers(
       client,
       stores,
       checks: createVersionChecks(),
+      history: caches,
       host: backend.agents,
+      clock,
+      logger,
+      events,
+    }),
+    agents: createAgentController({
+      client,
+      stores,
+      history: caches,
+      host: backend.agents,
+      namespace: client.namespace,
+      authority: backend.authority,
       clock,
       logger,
       events,

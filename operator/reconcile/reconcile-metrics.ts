@@ -14,6 +14,7 @@ export const controllerNames = [
   'bundlesweep',
   'collection',
   'agentversion',
+  'agent',
 ] as const;
 export type ControllerName = (typeof controllerNames)[number];
 

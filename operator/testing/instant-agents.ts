@@ -6,6 +6,8 @@ type InstantAgents = AgentHost & {
   readonly running: ReadonlyMap<string, AgentRequest>;
   /** Changes the observation of a workload. */
   report(name: string, change: Partial<AgentState>, card?: AgentObservation['card']): void;
+  /** The process of a workload restarts at another address. */
+  move(name: string, address: string): void;
 };
 
 const cardDigest = 'c'.repeat(64);
@@ -15,6 +17,7 @@ const unobserved: AgentObservation = { state: undefined, card: 'unread', problem
 export function createInstantAgents(build = 'test-1'): InstantAgents {
   const running = new Map<string, AgentRequest>();
   const observed = new Map<string, AgentObservation>();
+  const addresses = new Map<string, string>();
   let listener: (resource: string) => void = () => undefined;
 
   function report(name: string, change: Partial<AgentState>, card: AgentObservation['card'] = 'verified'): void {
@@ -25,17 +28,22 @@ export function createInstantAgents(build = 'test-1'): InstantAgents {
       ...{ agentId, versionId, digest, build, ready: true, problems: [], capabilities: {}, cardDigest, runs: 0 },
       ...change,
     };
-    observed.set(name, { state, card, problem: undefined });
+    observed.set(name, { state, card, problem: undefined, address: addresses.get(name) ?? '' });
     listener(request.resource);
   }
 
   return {
     running,
     report,
+    move(name, address) {
+      addresses.set(name, address);
+      report(name, {});
+    },
     build,
     publicUrl: new URL('https://agents.example'),
     ensure(request) {
       running.set(request.name, request);
+      addresses.set(request.name, `http://127.0.0.1:${40_000 + addresses.size}`);
       setImmediate(() => report(request.name, {}));
     },
     observe: (name) => (running.has(name) ? (observed.get(name) ?? unobserved) : undefined),
@@ -45,6 +53,7 @@ export function createInstantAgents(build = 'test-1'): InstantAgents {
     },
     has: (name) => running.has(name),
     runs: (name) => running.has(name),
+    requestOf: (name) => running.get(name),
     onChange(next) {
       listener = next;
     },

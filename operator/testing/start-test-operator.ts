@@ -62,6 +62,7 @@ export async function startTestOperator(
     build: 'test-1',
     retrieval: undefined,
     agents: undefined,
+    authority: undefined,
     ...options.config,
   };
   let operator = await createOperator(config, { logger, ...options.overrides });

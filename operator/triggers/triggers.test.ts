@@ -53,6 +53,8 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
     reports: createObjectStore<GatewayReport>({ gateway: ({ spec }) => [spec.gateway] }),
     collections: createObjectStore<never>({}),
     agentVersions: createObjectStore<never>({}),
+    agents: createObjectStore<never>({}),
+    agentRoutes: createObjectStore<never>({}),
   };
   const asked: { queue: keyof Queues; key: string; priority: Priority }[] = [];
   const queueOf = (queue: keyof Queues) => ({
@@ -72,6 +74,7 @@ function open({ onAdd = () => {} }: { readonly onAdd?: () => void } = {}) {
       bundles: queueOf('bundles'),
       collections: queueOf('collections'),
       agentVersions: queueOf('agentVersions'),
+      agents: queueOf('agents'),
     },
     stores: stores as unknown as Stores,
     lookAtWorkloads: () => {},

@@ -12,6 +12,7 @@ import type { CachedPolicy } from '../caches/cached-policy.ts';
 import { aliasKey, type Listeners, type Stores } from '../caches/caches.ts';
 import { allBundles } from '../controllers/bundle-sweep/controller.ts';
 import type { ServedPolicies } from '../served/ports.ts';
+import { concernedAgents } from './concerned-agents.ts';
 import { createUnconfirmedRoutes } from './unconfirmed-routes.ts';
 
 /** Longest time for queueing objects in one turn of the event loop, milliseconds. */
@@ -19,7 +20,15 @@ const turnMs = 2;
 
 export type Queues = Readonly<
   Record<
-    'policies' | 'bindings' | 'workloads' | 'reports' | 'served' | 'bundles' | 'collections' | 'agentVersions',
+    | 'policies'
+    | 'bindings'
+    | 'workloads'
+    | 'reports'
+    | 'served'
+    | 'bundles'
+    | 'collections'
+    | 'agentVersions'
+    | 'agents',
     Pick<WorkQueue, 'add' | 'addAfter'>
   >
 >;
@@ -82,7 +91,7 @@ export function createTriggers(options: {
       for (const name of new Set([...served.entries.map((entry) => entry.name), ...served.pins().keys()])) {
         queues.served.add(name);
       }
-      for (const queue of ['policies', 'bindings', 'workloads', 'collections', 'agentVersions'] as const) {
+      for (const queue of ['policies', 'bindings', 'workloads', 'collections', 'agentVersions', 'agents'] as const) {
         await inTurns<AnyObject>(stores[queue].list(), ({ metadata }) =>
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
@@ -156,10 +165,23 @@ export function createTriggers(options: {
         }
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
+      for (const agent of concernedAgents(stores, current, previous)) queues.agents.add(agent);
       lookAtWorkloads();
     },
     agentVersions(name, current, previous) {
       queues.agentVersions.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+      for (const version of [current, previous]) if (version !== undefined) queues.agents.add(version.spec.agent);
+    },
+    agents(name, current, previous) {
+      queues.agents.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });
+    },
+    agentRoutes(name, current, previous) {
+      queues.agents.add(name);
+      // The deletion of a version may have waited for this change.
+      const left = [current, previous].flatMap((route) => route?.spec.versions ?? []);
+      for (const version of new Set(left.map((entry) => entry.version))) {
+        if (isDeleted(stores.agentVersions.get(version))) queues.agentVersions.add(version);
+      }
     },
     collections(name, current, previous) {
       queues.collections.add(name, { priority: isEdit(current, previous) ? 'high' : 'normal' });

@@ -19,7 +19,7 @@ test('the example of an AgentVersion contains the files of its folder, is valid,
   expect([flow, manifest, tests]).toEqual([read('flow.yaml'), read('manifest.yaml'), read('tests.yaml')]);
   const verdict = await checkVersion(spec.lowCode);
   if (verdict.kind !== 'loaded') throw new Error(verdict.problem);
-  expect(verdict).toMatchObject({ tests: 4, failed: [], published: { hasCard: true } });
+  expect(verdict).toMatchObject({ tests: 4, failed: [], published: { modes: ['A2A', 'MCP'] } });
   expect(manifestDifferences(spec, verdict.published)).toEqual([]);
 });
 

@@ -5,6 +5,8 @@ import { loadManifest } from '#flow/loader/load-manifest';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import type { VersionJob, VersionVerdict } from './version-check.ts';
 
+const modeNames = { a2a_agent: 'A2A', mcp_tool: 'MCP' } as const;
+
 /** Parses flow, manifest and tests, each of which depends on the previous one, and runs the tests one by one. */
 export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
   const flow = loadFlow(job.flow);
@@ -19,7 +21,7 @@ export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
     if (problems.length > 0) failed.push(test.name);
   }
   const { guardrails, requires, limits, executionModes } = manifest.manifest;
-  const published = { guardrails, requires, limits, hasCard: executionModes.includes('a2a_agent') };
+  const published = { guardrails, requires, limits, modes: executionModes.map((mode) => modeNames[mode]) };
   return { kind: 'loaded', published, tests: tests.tests.length, failed };
 }
 

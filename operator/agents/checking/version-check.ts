@@ -15,7 +15,10 @@ const publishedSchema = z.strictObject({
   guardrails: z.strictObject({ input: guardrail, output: guardrail }),
   requires: z.array(z.strictObject({ kind: z.enum(requiredKinds), name: z.string() })),
   limits: z.strictObject({ requestBytes: z.int(), timeoutMs: z.int(), concurrency: z.int() }),
-  hasCard: z.boolean(),
+  modes: z
+    .array(z.enum(['A2A', 'MCP']))
+    .min(1)
+    .max(2),
 });
 export type PublishedVersion = z.infer<typeof publishedSchema>;
 

@@ -4,6 +4,7 @@ import type { AgentHostProblem } from '../../agents/ports.ts';
 import type { AgentVersionResult } from './decide.ts';
 
 type Aspect = Omit<ConditionChange, 'observedGeneration'>;
+type Leaving = Extract<AgentVersionResult, { readonly kind: 'held' | 'called' | 'draining' }>;
 type Running = Extract<AgentVersionResult, { readonly kind: 'running' }>;
 
 /** Limit of names or problems in one message. */
@@ -14,10 +15,9 @@ export function agentVersionConditions(
   result: AgentVersionResult,
   observedGeneration: number,
 ): readonly ConditionChange[] {
-  const aspects =
-    result.kind === 'draining'
-      ? [drainingOf(result.runs)]
-      : [readyOf(result), acceptedOf(result), testedOf(result), cardOf(result)];
+  const aspects = isLeaving(result)
+    ? [leavingOf(result)]
+    : [readyOf(result), acceptedOf(result), testedOf(result), cardOf(result)];
   return aspects.map((aspect) => ({ ...aspect, observedGeneration }));
 }
 
@@ -29,8 +29,24 @@ function yes(type: string, reason: string, message: string): Aspect {
   return { type, status: 'True', reason, message };
 }
 
-function drainingOf(runs: number): Aspect {
-  return no('Ready', 'Draining', `The deletion waits for ${runs} ${runs === 1 ? 'run' : 'runs'}.`);
+function isLeaving(result: AgentVersionResult): result is Leaving {
+  return result.kind === 'held' || result.kind === 'called' || result.kind === 'draining';
+}
+
+function leavingOf(result: Leaving): Aspect {
+  switch (result.kind) {
+    case 'held':
+      return no('Ready', 'Routed', `The deletion waits: the agent ${result.agent} serves the version.`);
+    case 'called': {
+      const { replicas } = result;
+      const counted = replicas === 1 ? '1 gateway replica' : `${replicas} gateway replicas`;
+      return no('Ready', 'Draining', `The deletion waits for ${counted}.`);
+    }
+    case 'draining': {
+      const { runs } = result;
+      return no('Ready', 'Draining', `The deletion waits for ${runs} ${runs === 1 ? 'run' : 'runs'}.`);
+    }
+  }
 }
 
 const refusedReasons = { flow: 'FlowInvalid', manifest: 'ManifestInvalid', tests: 'TestsInvalid' } as const;
@@ -72,8 +88,10 @@ function testedOf(result: AgentVersionResult): Aspect {
     case 'not_configured':
     case 'running':
       return yes('Tested', 'TestsPassed', `${result.tests} ${result.tests === 1 ? 'test' : 'tests'} passed.`);
+    case 'held':
+    case 'called':
     case 'draining':
-      throw new TypeError('the tests of a version that drains are not judged');
+      throw new TypeError('the tests of a version that is deleted are not judged');
   }
 }
 
@@ -110,8 +128,10 @@ function readyOf(result: AgentVersionResult): Aspect {
       return no('Ready', 'AgentsNotConfigured', 'This installation does not run agents.');
     case 'running':
       return runningOf(result);
+    case 'held':
+    case 'called':
     case 'draining':
-      return drainingOf(result.runs);
+      return leavingOf(result);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { AgentBundle } from '#contracts/agent-bundle';
 import { flowLimits } from '#contracts/flow-limits';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
@@ -10,14 +9,15 @@ import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentWorkloadName, makeAgentBundle } from '../../agents/agent-bundle.ts';
 import { manifestDifferences } from '../../agents/manifest-differences.ts';
-import type { AgentHost } from '../../agents/ports.ts';
+import type { AgentHost, AgentRequest } from '../../agents/ports.ts';
 import type { VersionChecks, VersionOutcome } from '../../agents/version-checks.ts';
-import type { Stores } from '../../caches/caches.ts';
+import type { Caches, Stores } from '../../caches/caches.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { type AgentVersionResult, decideAgentVersion } from './decide.ts';
 import type { AgentVersionSnapshot } from './snapshot.ts';
 import { makeAgentVersionStatus } from './status.ts';
+import { usesOf } from './uses.ts';
 
 const maxSteps = 8;
 /** Delays until the next pass, milliseconds. */
@@ -30,7 +30,8 @@ const watched: readonly Watched[] = [
 
 type AgentVersionControllerOptions = {
   readonly client: KubeClient;
-  readonly stores: Pick<Stores, 'agentVersions'>;
+  readonly stores: Pick<Stores, 'agentVersions' | 'agentRoutes' | 'reports'>;
+  readonly history: Pick<Caches, 'removalOfAgentRoute'>;
   readonly checks: VersionChecks;
   /** Absent where the installation does not run agents. */
   readonly host: AgentHost | undefined;
@@ -39,11 +40,11 @@ type AgentVersionControllerOptions = {
   readonly events: Pick<EventRecorder, 'record'>;
 };
 
-type Issued = { readonly bundle: AgentBundle; readonly workload: string };
+type Issued = Required<Pick<AgentRequest, 'bundle' | 'modes'>> & { readonly workload: string };
 
 /** Checks each version, runs its tests, and keeps the process of a version that passed running until it is deleted. */
 export function createAgentVersionController(options: AgentVersionControllerOptions) {
-  const { client, stores, checks, host, clock, logger, events } = options;
+  const { client, stores, history, checks, host, clock, logger, events } = options;
   /** By UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
@@ -69,7 +70,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
           break;
         case 'run':
           if (issued === undefined) throw new TypeError('a version without a bundle was to run');
-          host?.ensure({ name: issued.workload, resource: name, bundle: issued.bundle });
+          host?.ensure({ name: issued.workload, resource: name, bundle: issued.bundle, modes: issued.modes });
           break;
         // The first observation is reported as a change. A state that is not known yet does not replace a known one.
         case 'wait':
@@ -98,7 +99,8 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     const { digest, workload } = resource.status ?? {};
     // An upgrade of the operator starts no second process beside the one of an earlier build.
     const keeps = workload !== undefined && digest === bundle.digest && host.runs(workload);
-    return { bundle, workload: keeps ? workload : agentWorkloadName(bundle, build) };
+    const name = keeps ? workload : agentWorkloadName(bundle, build);
+    return { bundle, workload: name, modes: outcome.published.modes };
   }
 
   function snapshotOf(
@@ -111,6 +113,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     return {
       deleting: deletionTimestamp !== undefined,
       hasFinalizer: metadata.finalizers?.includes(operatorFinalizer) ?? false,
+      ...usesOf({ stores, history }, { metadata, spec }),
       deletingMs: deletionTimestamp === undefined ? 0 : clock.date().getTime() - Date.parse(deletionTimestamp),
       drainMs: issued?.bundle.limits.timeoutMs ?? flowLimits.run.timeoutMs.max,
       isConfigured: host !== undefined,
@@ -148,7 +151,9 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
     for (const note of transitionEvents(resource.status?.conditions, status.conditions, watched)) {
       events.record({ regarding: resource, ...note });
     }
-    if (result.kind === 'draining') return { kind: 'waiting', afterMs: lookMs.whileDraining };
+    if (result.kind === 'held' || result.kind === 'called' || result.kind === 'draining') {
+      return { kind: 'waiting', afterMs: lookMs.whileDraining };
+    }
     if (result.kind !== 'late') return { kind: 'settled' };
     outcomes.delete(resource.metadata.uid);
     return { kind: 'waiting', afterMs: lookMs.afterTimeout };

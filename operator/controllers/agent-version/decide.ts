@@ -9,6 +9,10 @@ export type AgentVersionResult =
   | { readonly kind: 'tests_failed'; readonly tests: number; readonly failed: readonly string[] }
   | { readonly kind: 'not_configured'; readonly tests: number }
   | { readonly kind: 'running'; readonly tests: number; readonly hasCard: boolean; readonly observed: AgentObservation }
+  /** The deletion waits for the agent whose route lists the version. */
+  | { readonly kind: 'held'; readonly agent: string }
+  /** The deletion waits for gateway replicas. */
+  | { readonly kind: 'called'; readonly replicas: number }
   /** The deletion waits for runs. */
   | { readonly kind: 'draining'; readonly runs: number };
 
@@ -37,15 +41,18 @@ export function decideAgentVersion(s: AgentVersionSnapshot): AgentVersionStep {
   if (!s.hasFinalizer) return { kind: 'adopt' };
   if (!s.isWanted) return { kind: 'run' };
   if (observed === undefined) return { kind: 'wait' };
-  return settle({ kind: 'running', tests, hasCard: published.hasCard, observed });
+  return settle({ kind: 'running', tests, hasCard: published.modes.includes('A2A'), observed });
 }
 
 /** How long a deletion waits for an observation of a process that may run, milliseconds. */
 const observationMs = 10_000;
 const lookAgainMs = 500;
 
-function leave({ hasFinalizer, mayRun, observed, deletingMs, drainMs }: AgentVersionSnapshot): AgentVersionStep {
+function leave(s: AgentVersionSnapshot): AgentVersionStep {
+  const { hasFinalizer, routedBy, users, mayRun, observed, deletingMs, drainMs } = s;
   if (!hasFinalizer) return { kind: 'nothing' };
+  if (routedBy !== undefined) return settle({ kind: 'held', agent: routedBy });
+  if (users.length > 0) return settle({ kind: 'called', replicas: users.length });
   if (mayRun && observed === undefined && deletingMs < Math.min(drainMs, observationMs)) {
     return { kind: 'wait', afterMs: lookAgainMs };
   }

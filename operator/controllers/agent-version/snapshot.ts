@@ -4,6 +4,10 @@ import type { VersionOutcome } from '../../agents/version-checks.ts';
 export type AgentVersionSnapshot = {
   readonly deleting: boolean;
   readonly hasFinalizer: boolean;
+  /** The agent whose route lists the version. */
+  readonly routedBy: string | undefined;
+  /** Gateway replicas with calls of the version, or that may not have seen that no route lists it. */
+  readonly users: readonly string[];
   /** Milliseconds since the deletion was requested. */
   readonly deletingMs: number;
   /** Longest time that a deletion waits for runs, milliseconds. */

@@ -246,6 +246,7 @@ export function createAgentDeployments(options: AgentDeploymentsOptions): AgentD
       queue.add(name);
     },
     has: (name) => held.get(name)?.isWanted === true,
+    requestOf: (name) => held.get(name)?.request,
     runs: (name) => held.has(name) || watched.deployment(name) !== undefined,
     onChange(next) {
       listener = next;

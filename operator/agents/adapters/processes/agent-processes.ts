@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import type { Logger } from '#kit/log/logger';
-import type { AgentHost } from '../../ports.ts';
+import type { AgentHost, AgentRequest } from '../../ports.ts';
 import { type AgentReplica, startAgentReplica } from './agent-replica.ts';
 
 /** Processes that start at the same time. */
@@ -29,6 +29,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const running = new Map<string, AgentReplica>();
+  const requests = new Map<string, AgentRequest>();
   const ending = new Set<Promise<void>>();
   const starts = createSemaphore(startsAtOnce);
   let listener: (resource: string) => void = () => undefined;
@@ -63,16 +64,19 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
         onEnd: (reason) => logger.warn('agent_ended', { workload: name, version: resource, reason }),
       });
       running.set(name, process);
+      requests.set(name, request);
     },
     observe: (name) => running.get(name)?.observed,
     remove(name) {
       const process = running.get(name);
       if (process !== undefined) end(process);
       running.delete(name);
+      requests.delete(name);
     },
     has: (name) => running.has(name),
     // Every process ended with the operator before.
     runs: (name) => running.has(name),
+    requestOf: (name) => requests.get(name),
     onChange(next) {
       listener = next;
     },

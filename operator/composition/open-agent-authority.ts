@@ -1,0 +1,14 @@
+import type { Logger } from '#kit/log/logger';
+import { openRightsOnAgents } from '../access/open-rights-on-agents.ts';
+import type { AgentAuthority } from '../controllers/agent/controller.ts';
+import type { AuthorityAccess } from './operator-config.ts';
+
+/** The store of relations that a configuration names. The caller disposes of its rights. */
+export function openAgentAuthority(
+  access: AuthorityAccess | undefined,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): AgentAuthority | undefined {
+  if (access === undefined) return undefined;
+  const { issuer, exposure, ...config } = access;
+  return { rights: openRightsOnAgents(config, logger), issuer, exposure };
+}

@@ -1,0 +1,32 @@
+import type { Tuple } from '#relations/tuple';
+import type { AgentAuthority } from '../controllers/agent/controller.ts';
+
+type RightsInMemory = AgentAuthority & {
+  /** The tuples of an object as `relation subject`, sorted. */
+  tuplesOf(object: string): readonly string[];
+  /** While it is away, every change is refused. */
+  setAway(isAway: boolean): void;
+};
+
+/** A store of rights on agents that outlives operators. */
+export function createRightsInMemory(): RightsInMemory {
+  const stored = new Map<string, readonly Tuple[]>();
+  let away = false;
+  return {
+    issuer: 'https://gateway.example',
+    exposure: 'R1',
+    rights: {
+      async settle(object, tuples) {
+        if (away) return 'away';
+        stored.set(object, tuples);
+        return 'consistent';
+      },
+      async [Symbol.asyncDispose]() {},
+    },
+    tuplesOf: (object) =>
+      (stored.get(object) ?? []).map(({ relation, subject }) => `${relation} ${subject}`).toSorted(),
+    setAway(isAway) {
+      away = isAway;
+    },
+  };
+}
