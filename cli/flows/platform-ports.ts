@@ -25,11 +25,15 @@ export function openPlatformPorts(
     throw new PortError('unavailable');
   };
   const { gateway, retrieval, memory } = status.addresses;
+  const clientKeys = openTokenFile(status.clientKeyFile);
   const service = (origin: string) => ({ url: new URL(origin), identity: () => identity });
   const checks = createCheckClient({ tokenFile: openTokenFile(data.runtimeToken) });
   const memories = memory === undefined ? undefined : createMemoryPorts(service(memory));
   return {
-    model: createModelPort({ url: new URL(gateway), tokenFile: openTokenFile(status.clientKeyFile) }),
+    model: createModelPort({
+      url: new URL(gateway),
+      identity: () => ({ authorization: `Bearer ${clientKeys.first()}` }),
+    }),
     retrieval: retrieval === undefined ? away : createRetrievalPort(service(retrieval)),
     memorySearch: away,
     memoryAdd: away,

@@ -6,6 +6,7 @@ import type { Capability } from './bundle/capabilities.ts';
 import type { LoadedAgent } from './bundle/load-agent.ts';
 import { buildCard } from './card/build-card.ts';
 import type { CallFiles } from './files/call-files.ts';
+import type { RunGrants } from './grants/run-grants.ts';
 import type { AgentServer, ServedCard } from './http/agent-server.ts';
 import type { CallVerifier } from './identity/call-verifier.ts';
 import { SessionStore } from './mcp/session-store.ts';
@@ -21,6 +22,7 @@ type BuildParts = {
   readonly card: ServedCard | undefined;
   readonly ports: FlowPorts;
   readonly files: CallFiles;
+  readonly grants: RunGrants;
   readonly checks: CheckClient;
   readonly policies: PolicyTargets;
   readonly observer: RunObserver;
@@ -31,11 +33,11 @@ type BuildParts = {
 
 /** Creates the server of one version. The startup check creates another one for the built-in agent. */
 export function buildServer(parts: BuildParts): AgentServer {
-  const { agent, verifier, confirmed, card, ports, files, checks, policies, observer } = parts;
+  const { agent, verifier, confirmed, card, ports, files, grants, checks, policies, observer } = parts;
   const { mcpConfirmers, clock, unwatchedMs } = parts;
   return {
     agent,
-    application: { agent, guard: { checks, policies }, files, ports, observer },
+    application: { agent, guard: { checks, policies }, files, grants, ports, observer },
     verifier,
     profiles: {
       card,

@@ -30,6 +30,17 @@ export const settings = {
   PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: setting.optional(
     setting.file({ help: 'client key of this process at the model gateway, read again on change' }),
   ),
+  PORTCULLIS_AGENT_GATEWAY_URL: setting.optional(
+    setting.url({
+      help: 'address of the agent gateway, for tokens of runs and for calls of other agents; required where the flow names an agent, a collection or the memory',
+    }),
+  ),
+  PORTCULLIS_RETRIEVAL_URL: setting.optional(
+    setting.url({ help: 'address of the retrieval service; required where the flow names a collection' }),
+  ),
+  PORTCULLIS_MEMORY_URL: setting.optional(
+    setting.url({ help: 'address of the memory service; required where the flow uses memories or session states' }),
+  ),
   PORTCULLIS_POLICY_TARGETS_DIR: setting.optional(
     setting.path({ help: 'folder of NAME.json for each policy that the version names, as the operator writes them' }),
   ),
@@ -70,7 +81,13 @@ export type AgentConfig = {
   readonly port: number;
   readonly adminPort: number;
   readonly identity: AgentIdentity;
-  readonly modelGateway: URL | undefined;
+  /** The services that flows call. */
+  readonly services: {
+    readonly modelGateway: URL | undefined;
+    readonly agentGateway: URL | undefined;
+    readonly retrieval: URL | undefined;
+    readonly memory: URL | undefined;
+  };
   readonly policyTargets: string | undefined;
   /** Undefined: a version with files enabled is not ready. */
   readonly files: FilePlace | undefined;
@@ -105,7 +122,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       port: read.PORTCULLIS_AGENT_PORT,
       adminPort: read.PORTCULLIS_ADMIN_PORT,
       identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_GATEWAY_ISSUER, read.PORTCULLIS_GATEWAY_KEYS_FILE),
-      modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+      services: {
+        modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+        agentGateway: read.PORTCULLIS_AGENT_GATEWAY_URL,
+        retrieval: read.PORTCULLIS_RETRIEVAL_URL,
+        memory: read.PORTCULLIS_MEMORY_URL,
+      },
       policyTargets,
       files: filePlaceOf(read),
       mcpConfirmers: read.PORTCULLIS_MCP_CONFIRMERS ?? [],

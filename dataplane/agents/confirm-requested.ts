@@ -6,6 +6,7 @@ import type { Capability } from './bundle/capabilities.ts';
 import type { LoadedAgent } from './bundle/load-agent.ts';
 import type { CallFiles } from './files/call-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
+import { RunGrants } from './grants/run-grants.ts';
 import { createHandler } from './http/create-handler.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
@@ -36,7 +37,15 @@ async function confirm(
 ): Promise<ReadonlySet<Capability>> {
   await using checks = createCheckClient({ tokenFile: noToken });
   const policies = { target: () => undefined };
-  const ports = createFlowPorts({ modelGateway: undefined, modelGatewayTokenFile: undefined, checks, policies, files });
+  const grants = new RunGrants();
+  const ports = createFlowPorts({
+    services: noServices,
+    modelGatewayTokenFile: undefined,
+    checks,
+    policies,
+    files,
+    grants,
+  });
   const observer = { started: () => undefined, event: () => undefined, ended: () => undefined };
   return await confirmCapabilities({
     requested,
@@ -50,6 +59,7 @@ async function confirm(
         card: undefined,
         ports,
         files,
+        grants,
         checks,
         policies,
         observer,
@@ -61,6 +71,14 @@ async function confirm(
     },
   });
 }
+
+const noServices = {
+  identity: 'production',
+  modelGateway: undefined,
+  agentGateway: undefined,
+  retrieval: undefined,
+  memory: undefined,
+} as const;
 
 /** A token file without tokens, for versions without policies: they send no checks. */
 export const noToken: TokenFile = { accepts: () => false, first: () => '' };

@@ -13,11 +13,12 @@ import { confirmRequested, noToken } from './confirm-requested.ts';
 import type { FileTimes } from './files/call-files.ts';
 import { openCallFiles } from './files/open-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
+import { RunGrants } from './grants/run-grants.ts';
 import type { Served } from './http/agent-server.ts';
 import { type CallVerifier, createHeaderVerifier } from './identity/call-verifier.ts';
 import { createTokenVerifier } from './identity/workload-verifier.ts';
 import { followPolicies } from './policies/follow-policies.ts';
-import { createFlowPorts, unreachableThings } from './ports/flow-ports.ts';
+import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
 import type { RunObserver } from './steps/process-call.ts';
 
 /** The result of loading a bundle file. Disposing it closes everything that serves the version. */
@@ -54,7 +55,7 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const card = serveCard(agent, confirmed);
   const problems: AgentProblem[] = [
     ...Object.keys(capabilities).flatMap((name) => (capabilities[name] ? [] : [unavailableProblem(name)])),
-    ...[...unreachableThings(agent, config), ...missingFilePlace(agent, config)].map(
+    ...[...unreachableThings(agent, servicesOf(config)), ...missingFilePlace(agent, config)].map(
       (message) => ({ code: 'setting_invalid', message }) as const,
     ),
   ];
@@ -73,16 +74,18 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const checks = parts.use(
     createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
   );
+  const grants = new RunGrants();
   const ports = createFlowPorts({
-    modelGateway: config.modelGateway,
+    services: servicesOf(config),
     modelGatewayTokenFile: modelGatewayTokenFile === undefined ? undefined : openTokenFile(modelGatewayTokenFile),
     checks,
     policies,
     files,
+    grants,
   });
   const { mcpConfirmers } = config;
   const verifier = openVerifier(agent, config, logger);
-  const parties = { verifier, ports, files, checks, policies, observer };
+  const parties = { verifier, ports, files, grants, checks, policies, observer };
   const built = { agent, confirmed, card, ...parties, mcpConfirmers, unwatchedMs };
   const server = buildServer({ ...built, clock: systemClock });
   const owned = parts.move();
@@ -93,6 +96,10 @@ async function loadFile(path: string): Promise<ReturnType<typeof loadAgent>> {
   const bytes = await readFile(path).catch(() => undefined);
   if (bytes !== undefined) return loadAgent(bytes);
   return { ok: false, problems: [{ code: 'source_invalid', message: 'the bundle cannot be read' }] };
+}
+
+function servicesOf({ identity, services }: AgentConfig): FlowServices {
+  return { identity: identity.mode, ...services };
 }
 
 async function openFiles(agent: LoadedAgent, { config, secrets, logger, fileTimes }: PrepareOptions) {

@@ -34,6 +34,9 @@ export const budgetSchema = z.strictObject({
 });
 export type GrantedBudget = z.infer<typeof budgetSchema>;
 
+/** The header in which the gateway hands the grant of a run to its agent. */
+export const grantHeader = 'x-portcullis-run-grant';
+
 /** The run that a grant is bound to. */
 export type GrantedRun = DelegatedCall & { readonly runId: string };
 

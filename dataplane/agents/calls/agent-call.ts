@@ -10,6 +10,8 @@ export type ExecutionIdentity = {
   /** The act chain; the direct caller is first. */
   readonly actors: readonly Subject[];
   readonly tenant: string | undefined;
+  /** The right of the run to ask the gateway for tokens; undefined in development mode. */
+  readonly grant: string | undefined;
 };
 
 /** One part of a call, independent of the protocol (`agents:internal-model:not-canonical`). */

@@ -31,7 +31,7 @@ beforeAll(async () => {
       },
     }),
     policy: sampleDefinition(),
-    config: { modelGateway: new URL(gateway.url) },
+    services: { modelGateway: new URL(gateway.url) },
     modelGatewayToken: 'client-key',
     unwatchedMs: 50,
   });
@@ -234,7 +234,7 @@ verifies(
     await using slow = await startScriptedHttp(script);
     await using held = await startAgent({
       bundle: agentBundle({ flow: questionFlow('m'), bundle: { requires } }),
-      config: { modelGateway: new URL(slow.url) },
+      services: { modelGateway: new URL(slow.url) },
       unwatchedMs: 50,
     });
     const headers = { 'a2a-version': '1.0', 'x-user-id': 'ann', 'content-type': 'application/json' };
@@ -278,7 +278,7 @@ test('a process that shuts down answers the call that it has accepted, and is no
   });
   const ending = await startAgent({
     bundle: agentBundle({ flow: questionFlow('m'), bundle: { requires } }),
-    config: { modelGateway: new URL(slow.url) },
+    services: { modelGateway: new URL(slow.url) },
   });
   const call = ending.call('POST', '/message:send', messageOf({ text: 'hello' }));
   await until('the model is asked', () => slow.seen.length === 1);

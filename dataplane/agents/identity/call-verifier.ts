@@ -37,7 +37,7 @@ export function createHeaderVerifier(): CallVerifier {
       }
       const issuer = 'development:agents';
       const actors = agent === undefined ? [] : [{ issuer, subject: agent }];
-      return { subject: { issuer, subject: user }, actors, tenant };
+      return { subject: { issuer, subject: user }, actors, tenant, grant: undefined };
     },
   };
 }

@@ -1,47 +1,91 @@
 import type { CheckClient } from '#checks/client';
 import { PortError } from '#flow/engine/flow-error';
-import type { FlowPorts } from '#flow/engine/ports';
+import type { FlowPorts, PortCall } from '#flow/engine/ports';
+import { createMemoryPorts } from '#flow/services/memory-ports';
 import { createModelPort } from '#flow/services/model-port';
+import { createRetrievalPort } from '#flow/services/retrieval-port';
 import type { TokenFile } from '#kit/http/token-file';
 import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { CallFiles } from '../files/call-files.ts';
+import { audiences } from '../grants/audiences.ts';
+import { type IdentifyRun, identifyByGrant, identifyByName } from '../grants/identify-run.ts';
+import type { RunGrants } from '../grants/run-grants.ts';
+import { createRunTokens } from '../grants/trade-grants.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
+import { createAgentPort } from './agent-port.ts';
 import { createFilePort } from './file-port.ts';
 import { createGuardrailPort } from './guardrail-port.ts';
 
-type FlowPortsOptions = {
+/** The services that flows of this process call, and how runs identify themselves to them. */
+export type FlowServices = {
+  readonly identity: 'production' | 'development';
   readonly modelGateway: URL | undefined;
+  /** The gateway that trades grants for tokens and routes calls of agents. */
+  readonly agentGateway: URL | undefined;
+  readonly retrieval: URL | undefined;
+  readonly memory: URL | undefined;
+};
+
+type FlowPortsOptions = {
+  readonly services: FlowServices;
   readonly modelGatewayTokenFile: TokenFile | undefined;
   readonly checks: CheckClient;
   readonly policies: PolicyTargets;
   readonly files: CallFiles;
+  readonly grants: RunGrants;
 };
 
 /**
- * The ports of the flows in this process. A call that this process cannot make ends its node as `unavailable`.
+ * The ports of the flows in this process (docs/design/agents.md, "Calls of a flow"). A call that this process cannot make
+ * ends its node as `unavailable`.
  */
-export function createFlowPorts({
-  modelGateway,
-  modelGatewayTokenFile,
-  checks,
-  policies,
-  files,
-}: FlowPortsOptions): FlowPorts {
+export function createFlowPorts(options: FlowPortsOptions): FlowPorts {
+  const { services, checks, policies, files } = options;
+  const { modelGateway, agentGateway, retrieval, memory } = services;
   const away = async (): Promise<never> => {
     throw new PortError('unavailable');
   };
+  const identity = identityOf(options);
+  const memories =
+    memory === undefined ? undefined : createMemoryPorts({ url: memory, identity: identity(audiences.memory) });
   return {
-    model: modelGateway === undefined ? away : createModelPort({ url: modelGateway, tokenFile: modelGatewayTokenFile }),
+    model:
+      modelGateway === undefined
+        ? away
+        : createModelPort({ url: modelGateway, identity: modelIdentity(options, identity) }),
     guardrail: createGuardrailPort(checks, policies),
-    retrieval: away,
+    retrieval:
+      retrieval === undefined ? away : createRetrievalPort({ url: retrieval, identity: identity(audiences.retrieval) }),
     memorySearch: away,
     memoryAdd: away,
     sessionGet: away,
     sessionPut: away,
+    ...memories,
     http: away,
     mcp: away,
-    agent: away,
+    agent: agentGateway === undefined ? away : createAgentPort({ url: agentGateway, identity }),
     file: createFilePort(files),
+  };
+}
+
+function identityOf({ services, grants }: FlowPortsOptions): IdentifyRun {
+  if (services.identity === 'development') return identifyByName;
+  const { agentGateway } = services;
+  if (agentGateway !== undefined) return identifyByGrant(createRunTokens(agentGateway, grants));
+  return () => async () => {
+    throw new PortError('unavailable');
+  };
+}
+
+/** A run with a grant may use the models that its version requires; without one, the key of this process decides. */
+function modelIdentity(
+  { services, modelGatewayTokenFile: keys, grants }: FlowPortsOptions,
+  identity: IdentifyRun,
+): (call: PortCall) => Promise<Readonly<Record<string, string>>> {
+  const byGrant = identity(audiences.models);
+  return async (call) => {
+    if (services.agentGateway !== undefined && grants.has(call.runId)) return await byGrant(call);
+    return keys === undefined ? {} : { authorization: `Bearer ${keys.first()}` };
   };
 }
 
@@ -50,11 +94,15 @@ export function createFlowPorts({
  * ready, because each of its runs would fail.
  */
 export function unreachableThings(
-  { bundle }: LoadedAgent,
-  { modelGateway }: Pick<FlowPortsOptions, 'modelGateway'>,
+  { bundle }: Pick<LoadedAgent, 'bundle'>,
+  { identity, modelGateway, agentGateway, retrieval, memory }: FlowServices,
 ): readonly string[] {
+  const hasTokens = identity === 'development' || agentGateway !== undefined;
   const settings: Partial<Record<(typeof bundle.requires)[number]['kind'], boolean>> = {
     model: modelGateway !== undefined,
+    collection: retrieval !== undefined && hasTokens,
+    memory: memory !== undefined && hasTokens,
+    agent: agentGateway !== undefined,
     policy: true,
   };
   return bundle.requires

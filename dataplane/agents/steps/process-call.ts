@@ -6,6 +6,7 @@ import type { LoadedAgent } from '../bundle/load-agent.ts';
 import type { AgentCall, CallPart, CheckedResult, ExecutionIdentity } from '../calls/agent-call.ts';
 import { asAgentError, atStep } from '../calls/agent-error.ts';
 import type { CallFiles } from '../files/call-files.ts';
+import type { RunGrants } from '../grants/run-grants.ts';
 import type { CallOperation } from '../identity/call-verifier.ts';
 import { buildRequest } from './build-request.ts';
 import { checkOutput } from './check-output.ts';
@@ -24,6 +25,7 @@ export type AgentApplication = {
   readonly agent: LoadedAgent;
   readonly guard: TextGuard;
   readonly files: CallFiles;
+  readonly grants: RunGrants;
   readonly ports: FlowPorts;
   readonly observer: RunObserver;
 };
@@ -37,7 +39,7 @@ type CallFacts = { readonly operation: CallOperation; readonly traceId: string; 
  * @throws AgentError
  */
 export async function admitCall(
-  { agent, guard, files }: AgentApplication,
+  { agent, guard, files, grants }: AgentApplication,
   call: AgentCall,
   identity: ExecutionIdentity,
   { operation, traceId, signal }: CallFacts,
@@ -48,7 +50,9 @@ export async function admitCall(
   try {
     const resolved = await atStep('files', () => files.resolve(call.parts, use, signal));
     const parts = await atStep('input_guardrails', () => guardParts({ agent, guard, files }, resolved, runId, signal));
-    return await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, traceId }));
+    const request = await atStep('conversion', () => buildRequest(agent, { parts, session, identity, runId, traceId }));
+    grants.start(runId, identity.grant);
+    return request;
   } catch (error) {
     await files.end(runId);
     throw error;
@@ -80,7 +84,7 @@ async function guardParts(
 
 /** Steps six and seven: the entry point, then the output policy and the schema. @throws AgentError */
 export async function executeCall(
-  { agent, guard, files, ports, observer }: AgentApplication,
+  { agent, guard, files, grants, ports, observer }: AgentApplication,
   request: ExecutionRequest,
   signal: AbortSignal,
 ): Promise<CheckedResult> {
@@ -97,6 +101,7 @@ export async function executeCall(
     observer.ended(runId, error.code);
     throw error;
   } finally {
+    grants.end(runId);
     await files.end(runId);
   }
 }

@@ -19,7 +19,8 @@ export const policyName = 'texts';
 type AgentOptions = {
   /** The content of the bundle file; undefined for no file. */
   readonly bundle: AgentBundle | string | undefined;
-  readonly config?: Partial<AgentConfig>;
+  readonly config?: Partial<Omit<AgentConfig, 'services'>>;
+  readonly services?: Partial<AgentConfig['services']>;
   /** Starts the real runtime with this policy, under the name `texts` and revision 1. */
   readonly policy?: Definition;
   readonly modelGatewayToken?: string;
@@ -82,7 +83,13 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         port: 0,
         adminPort: 0,
         identity: { mode: 'development' },
-        modelGateway: undefined,
+        services: {
+          modelGateway: undefined,
+          agentGateway: undefined,
+          retrieval: undefined,
+          memory: undefined,
+          ...options.services,
+        },
         policyTargets: targets,
         files: undefined,
         mcpConfirmers: ['ann'],

@@ -2,12 +2,14 @@ import type { z } from 'zod';
 import { PortError } from '../engine/flow-error.ts';
 import type { PortCall } from '../engine/ports.ts';
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A service that acts for the caller of a run. */
 export type CallerService = {
   /** Origin of the service. */
   readonly url: URL;
-  /** Headers that name the caller of a run, from its context and nothing else. */
-  readonly identity: (call: PortCall) => Readonly<Record<string, string>>;
+  /** Headers that identify the caller of a run, from facts of the platform and nothing else. @throws PortError */
+  readonly identity: (call: PortCall) => Headers | Promise<Headers>;
 };
 
 /** @throws PortError answer_invalid if an answer is not the one of the contract */

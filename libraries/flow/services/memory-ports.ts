@@ -18,10 +18,10 @@ export function createMemoryPorts({
   url,
   identity,
 }: CallerService): Pick<FlowPorts, 'memorySearch' | 'memoryAdd' | 'sessionGet' | 'sessionPut'> {
-  const exchange = (call: PortCall, path: string, body?: object, headers: Record<string, string> = {}) =>
+  const exchange = async (call: PortCall, path: string, body?: object, headers: Record<string, string> = {}) =>
     exchangeWithService({
       url: new URL(path, url),
-      headers: { ...traceHeaders(call), ...identity(call), ...headers },
+      headers: { ...traceHeaders(call), ...(await identity(call)), ...headers },
       ...(body === undefined ? {} : { body }),
       signal: call.signal,
     });

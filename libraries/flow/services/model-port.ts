@@ -1,16 +1,10 @@
 import { z } from 'zod';
-import type { TokenFile } from '#kit/http/token-file';
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { PortError } from '../engine/flow-error.ts';
 import type { FlowPorts, ModelMessage, PortRequests } from '../engine/ports.ts';
+import type { CallerService } from './caller-service.ts';
 import { exchangeWithService } from './exchange-with-service.ts';
 import { traceHeaders } from './trace-headers.ts';
-
-type ModelPortOptions = {
-  /** Address of the model gateway, to which /v1/chat/completions is added. */
-  readonly url: URL;
-  readonly tokenFile: TokenFile | undefined;
-};
 
 const count = z.int().min(0).default(0);
 const completion = z.object({
@@ -33,16 +27,16 @@ const deniedBody = z.object({ error: z.object({ code: z.literal('policy_denied')
 
 /**
  * Calls models through a model gateway, with the chat API of OpenAI. The gateway guards each call by the policy of its
- * model.
+ * model. `/v1/chat/completions` is added to the address.
  */
-export function createModelPort({ url, tokenFile }: ModelPortOptions): FlowPorts['model'] {
+export function createModelPort({ url, identity }: CallerService): FlowPorts['model'] {
   const endpoint = new URL(`${url.href.replace(/\/+$/, '')}/v1/chat/completions`);
   return async (request, call) => {
     const answer = await exchangeWithService({
       url: endpoint,
       headers: {
         ...traceHeaders(call),
-        ...(tokenFile === undefined ? {} : { authorization: `Bearer ${tokenFile.first()}` }),
+        ...(await identity(call)),
       },
       body: bodyOf(request),
       signal: call.signal,

@@ -8,10 +8,10 @@ import { traceHeaders } from './trace-headers.ts';
 export function createRetrievalPort({ url, identity }: CallerService): FlowPorts['retrieval'] {
   return async (request, call) => {
     const { tokenBudget } = request;
-    const exchange = (path: string, body: object): Promise<unknown> =>
+    const exchange = async (path: string, body: object): Promise<unknown> =>
       exchangeWithService({
         url: new URL(path, url),
-        headers: { ...traceHeaders(call), ...identity(call) },
+        headers: { ...traceHeaders(call), ...(await identity(call)) },
         body,
         signal: call.signal,
       });

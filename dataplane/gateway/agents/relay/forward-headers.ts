@@ -13,9 +13,6 @@ const forwarded: ReadonlySet<string> = new Set(toAgent);
 /** Those that clients may repeat; their values are joined (RFC 9110, section 5.3). */
 const lists: ReadonlySet<string> = new Set(['accept', 'a2a-extensions']);
 
-/** The header with the grant of a run. */
-export const grantHeader = 'x-portcullis-run-grant';
-
 /**
  * The headers of a client that are sent on: none that could name a caller, an agent, a version or another host
  * (`agent-gateway:override:header`, `agent-gateway:token:original-never-passed`).

@@ -1,13 +1,12 @@
 import { v7 as uuid } from 'uuid';
 import type { GatewayKeyRing } from '#identity/gateway-key-ring';
 import { UnsignableTokenError } from '#identity/gateway-token';
-import { mintRunGrant } from '#identity/run-grant';
+import { grantHeader, mintRunGrant } from '#identity/run-grant';
 import { mintWorkloadToken } from '#identity/workload-token';
 import type { RoutedVersion } from '#resources/agent-route';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
 import type { AgentCaller } from '../calls/identify-caller.ts';
 import type { AgentOperation } from '../calls/parse-call.ts';
-import { grantHeader } from './forward-headers.ts';
 
 export type IdentityParts = {
   readonly keys: GatewayKeyRing;

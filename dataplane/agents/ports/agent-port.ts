@@ -1,0 +1,98 @@
+import { v7 as uuid } from 'uuid';
+import { z } from 'zod';
+import { PortError } from '#flow/engine/flow-error';
+import type { FlowPorts } from '#flow/engine/ports';
+import { readServiceAnswer } from '#flow/services/caller-service';
+import { exchangeWithService } from '#flow/services/exchange-with-service';
+import { traceHeaders } from '#flow/services/trace-headers';
+import type { JsonValue } from '#kit/json/json-value';
+import { wait } from '#kit/time/wait';
+import { audiences } from '../grants/audiences.ts';
+import type { IdentifyRun } from '../grants/identify-run.ts';
+
+const part = z.union([z.object({ text: z.string() }), z.object({ data: z.json() })]);
+const parts = z.array(part).max(1_000);
+const taskSchema = z.object({
+  id: z.string().regex(/^[A-Za-z0-9._~-]{1,128}$/),
+  status: z.object({ state: z.string() }),
+  artifacts: z.array(z.object({ parts })).max(1_000).optional(),
+});
+const answerSchema = z.union([z.object({ message: z.object({ parts }) }), z.object({ task: taskSchema })]);
+const deniedSchema = z.object({
+  error: z.object({
+    details: z.array(z.object({ metadata: z.object({ code: z.literal('guardrail_denied') }) })).min(1),
+  }),
+});
+
+/** How often a task is read again, milliseconds. */
+const pollMs = 500;
+
+type AgentPortOptions = {
+  /** Address of the agent gateway. */
+  readonly url: URL;
+  /** Headers that identify a run to the agent that its flow names. */
+  readonly identity: IdentifyRun;
+};
+
+/**
+ * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
+ * run. A flow cannot give what a task asks for, so `input_required` and `auth_required` end the call.
+ */
+export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
+  return async ({ agentId, version, text, data }, call) => {
+    const identify = identity(audiences.agent(agentId));
+    const prefix = `${url.href.replace(/\/+$/, '')}/agents/${encodeURIComponent(agentId)}`;
+    const base = version === undefined ? prefix : `${prefix}/versions/${encodeURIComponent(version)}`;
+    const exchange = async (path: string, body?: object): Promise<unknown> =>
+      await exchangeWithService({
+        url: new URL(`${base}${path}`),
+        headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
+        ...(body === undefined ? {} : { body }),
+        signal: call.signal,
+        forbiddenAs: (refusal) => (deniedSchema.safeParse(refusal).success ? 'guardrail_denied' : undefined),
+      });
+    const { sessionId } = call.context;
+    const message = {
+      messageId: uuid(),
+      role: 'ROLE_USER',
+      ...(typeof sessionId === 'string' ? { contextId: sessionId } : {}),
+      parts: [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])],
+    };
+    const answer = readServiceAnswer(answerSchema, await exchange('/message:send', { message }));
+    if ('message' in answer) return resultOf(answer.message.parts);
+    let { task } = answer;
+    while (!isEnded(task.status.state)) {
+      await wait(pollMs, call.signal);
+      call.signal.throwIfAborted();
+      task = readServiceAnswer(taskSchema, await exchange(`/tasks/${task.id}`));
+    }
+    return resultOf((task.artifacts ?? []).flatMap((artifact) => artifact.parts));
+  };
+}
+
+/** @throws PortError if the task ended without a result */
+function isEnded(state: string): boolean {
+  switch (state) {
+    case 'TASK_STATE_COMPLETED':
+      return true;
+    case 'TASK_STATE_SUBMITTED':
+    case 'TASK_STATE_WORKING':
+      return false;
+    case 'TASK_STATE_INPUT_REQUIRED':
+      throw new PortError('input_required');
+    case 'TASK_STATE_AUTH_REQUIRED':
+      throw new PortError('auth_required');
+    default:
+      throw new PortError('refused');
+  }
+}
+
+function resultOf(found: z.infer<typeof parts>): { readonly text?: string; readonly data?: JsonValue } {
+  const texts = found.flatMap((one) => ('text' in one ? [one.text] : []));
+  const data = found.flatMap((one) => ('data' in one ? [one.data as JsonValue] : []));
+  if (data.length > 1) throw new PortError('answer_invalid');
+  return {
+    ...(texts.length === 0 ? {} : { text: texts.join('\n') }),
+    ...(data[0] === undefined ? {} : { data: data[0] }),
+  };
+}
