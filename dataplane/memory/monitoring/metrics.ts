@@ -1,3 +1,4 @@
+import { createBacklogMetrics } from '#api/backlog-metrics';
 import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
 import { type MemoryErrorCode, memoryErrors } from '#contracts/memory-errors';
 import { maxIssuers } from '#identity/issuers-file';
@@ -39,24 +40,15 @@ export function createMemoryMetrics(): MemoryMetrics {
     help: 'Ended attempts to process an event, by how they ended.',
     labels: { end: ends },
   });
-  const open = registry.gauge({
-    name: 'portcullis_memory_open_events',
-    help: 'Events that are neither SUCCEEDED nor FAILED.',
-    labels: {},
-  });
-  const oldest = registry.gauge({
-    name: 'portcullis_memory_oldest_event_seconds',
-    help: 'Age of the oldest event that is neither SUCCEEDED nor FAILED; 0 without one.',
-    labels: {},
+  const waiting = createBacklogMetrics(registry, {
+    service: 'memory',
+    names: { open: 'portcullis_memory_open_events', oldest: 'portcullis_memory_oldest_event_seconds' },
+    items: 'Events that are neither SUCCEEDED nor FAILED',
+    item: 'event that is neither SUCCEEDED nor FAILED',
   });
   const unembedded = registry.gauge({
     name: 'portcullis_memory_without_vector',
     help: 'Memories without a vector, which are found by their words only.',
-    labels: {},
-  });
-  const answers = registry.gauge({
-    name: 'portcullis_memory_database_answers',
-    help: '1 if the database answered at this scrape, else 0.',
     labels: {},
   });
   const failures = registry.counter({
@@ -74,11 +66,8 @@ export function createMemoryMetrics(): MemoryMetrics {
     ...requests,
     eventEnded: (end) => attempts.add({ end }),
     backlog(found) {
-      answers.set({}, found === undefined ? 0 : 1);
-      if (found === undefined) return;
-      open.set({}, found.open);
-      oldest.set({}, found.oldestSeconds);
-      unembedded.set({}, found.unembedded);
+      waiting(found);
+      if (found !== undefined) unembedded.set({}, found.unembedded);
     },
     requestFailed(error) {
       if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });

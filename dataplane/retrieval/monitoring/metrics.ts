@@ -1,3 +1,4 @@
+import { createBacklogMetrics } from '#api/backlog-metrics';
 import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics';
 import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-errors';
 import { maxIssuers } from '#identity/issuers-file';
@@ -50,24 +51,15 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Completed steps of ingestion.',
     labels: { step: steps },
   });
-  const open = registry.gauge({
-    name: 'portcullis_retrieval_ingest_open_jobs',
-    help: 'Jobs that are neither DONE nor FAILED.',
-    labels: {},
-  });
-  const oldest = registry.gauge({
-    name: 'portcullis_retrieval_ingest_oldest_job_seconds',
-    help: 'Age of the oldest job that is neither DONE nor FAILED; 0 without one.',
-    labels: {},
+  const waiting = createBacklogMetrics(registry, {
+    service: 'retrieval',
+    names: { open: 'portcullis_retrieval_ingest_open_jobs', oldest: 'portcullis_retrieval_ingest_oldest_job_seconds' },
+    items: 'Jobs that are neither DONE nor FAILED',
+    item: 'job that is neither DONE nor FAILED',
   });
   const dead = registry.gauge({
     name: 'portcullis_retrieval_ingest_dead_letters',
     help: 'Jobs that are not retried until they are replayed.',
-    labels: {},
-  });
-  const answers = registry.gauge({
-    name: 'portcullis_retrieval_database_answers',
-    help: '1 if the database answered at this scrape, else 0.',
     labels: {},
   });
   const failures = registry.counter({
@@ -86,11 +78,8 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     attemptEnded: (end) => attempts.add({ end }),
     stepCompleted: (step) => completed.add({ step }),
     backlog(found) {
-      answers.set({}, found === undefined ? 0 : 1);
-      if (found === undefined) return;
-      open.set({}, found.open);
-      oldest.set({}, found.oldestSeconds);
-      dead.set({}, found.deadLetters);
+      waiting(found);
+      if (found !== undefined) dead.set({}, found.deadLetters);
     },
     dependencyFailed: (dependency) => failures.add({ dependency }),
     requestFailed(error) {
