@@ -178,7 +178,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
 
   test('a name of another collection of the tenant is a conflict, and another tenant may use it', async () => {
     const { name } = await create();
-    expect((await refused(named({ name }))).slice(0, 2)).toEqual([409, 'conflict']);
+    const answer = await service.call(ann, path, named({ name }));
+    expect([answer.status, answer.json['code']]).toEqual([409, 'conflict']);
+    expect(answer.json['message']).toMatch(/name is the name of another collection: choose another one/);
+    const both = await service.call(ann, path, named({ name, collection_id: (await create())['collection_id'] }));
+    expect(both.json['message']).toMatch(/name is the name of another collection: choose another one/);
     expect(await create({ name }, stranger)).toMatchObject({ name, tenant_id: 'other' });
   });
 
@@ -191,6 +195,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections over HTTP
       [409, 'conflict'],
       [409, 'conflict'],
     ]);
+    for (const { json } of answers) {
+      expect(json['message']).toMatch(/collection_id is or was the id of a collection: choose another one/);
+    }
   });
 
   verifies(

@@ -1,7 +1,8 @@
 import { failure } from '#api/operation';
 import { watchClient } from '#api/watch-client';
-import { createCollectionSchema } from '#contracts/retrieval';
+import { type CreateCollection, createCollectionSchema } from '#contracts/retrieval';
 import { RelationsModelError } from '#relations/relations-error';
+import type { Database } from '#sql/connect';
 import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
 import { beginningOf } from '../access/permissions.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
@@ -46,7 +47,7 @@ export async function createCollection({
       managedBy: null,
       ...beginning,
     });
-    if (created === 'taken') return failure('conflict');
+    if (created === 'taken') return await takenFailure(request, service.database, caller.tenant);
     return { kind: 'success', status: 201, body: collectionOf(created) };
   } catch (error) {
     if (error instanceof RelationsModelError) return failure('forbidden');
@@ -54,4 +55,20 @@ export async function createCollection({
   } finally {
     release();
   }
+}
+
+/** Which member is taken; an id may be that of another tenant, about whose collection nothing more is said. */
+async function takenFailure(
+  { name, collection_id: id }: CreateCollection,
+  { sql }: Database,
+  tenant: string,
+): Promise<RetrievalResponse> {
+  const isNamed = (await findCollection(sql, tenant, { name })) !== undefined;
+  // Without an id of the caller, only the name can have been taken, even if that collection was deleted meanwhile.
+  if (isNamed || id === undefined) {
+    return failure('conflict', [{ path: 'name', message: 'is the name of another collection: choose another one' }]);
+  }
+  return failure('conflict', [
+    { path: 'collection_id', message: 'is or was the id of a collection: choose another one' },
+  ]);
 }

@@ -78,6 +78,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
       [{ judgements: many(1), top_k: 0 }, 400, 'top_k'],
       [{ judgements: many(1), modes: ['bm25', 'bm25'] }, 400, 'modes'],
       [{ judgements: many(1), modes: [] }, 400, 'modes'],
+      [{ judgements: [judged('t'.repeat(8_192), 'trains')] }, 200],
+      [{ judgements: [judged('t'.repeat(8_193), 'trains')] }, 400, 'judgements[0].text'],
+      [{ judgements: [judged('', 'trains')] }, 400, 'judgements[0].text'],
+      [{ judgements: [judged('train', 'd'.repeat(1_024))] }, 200],
+      [{ judgements: [judged('train', 'd'.repeat(1_025))] }, 400, 'judgements[0].relevant[0].doc_id'],
+      [{ judgements: [judged('train', '')] }, 400, 'judgements[0].relevant[0].doc_id'],
+      [{ judgements: many(1), modes: ['bm25', 'vector', 'hybrid'] }, 200],
+      [{ judgements: many(1), modes: ['bm25', 'vector', 'hybrid', 'bm25'] }, 400, 'modes'],
+      [{ judgements: many(1), top_k: 1 }, 200],
       [{ judgements: many(1), other: 1 }, 400, 'unknown field'],
     ];
     for (const [body, status, place = ''] of answers) {
