@@ -1,4 +1,4 @@
-import { createdAnnotation, type Kind, kinds, operatorFinalizer } from '#resources/kinds';
+import { createdAnnotation, type Kind, kinds, operatorFinalizer, restoredUidAnnotation } from '#resources/kinds';
 import type { Metadata, Resource, Stored } from '#resources/metadata';
 import type { ModelBindingStatus } from '#resources/model-binding';
 
@@ -7,6 +7,7 @@ export const backupKinds: readonly Kind[] = [
   kinds.policyRevision,
   kinds.guardrailPolicy,
   kinds.modelBinding,
+  kinds.collection,
   kinds.runtimeWorkload,
   kinds.gatewayRoute,
 ];
@@ -20,7 +21,7 @@ export function backupObject({ apiVersion, kind, metadata, spec, status }: Store
   return {
     apiVersion,
     kind,
-    metadata: lastingMetadata(metadata),
+    metadata: lastingMetadata(kind, metadata),
     spec,
     ...(Object.keys(lasting).length === 0 ? {} : { status: lasting }),
   };
@@ -31,9 +32,14 @@ export function isKept({ metadata }: Stored<Resource>): boolean {
   return metadata.deletionTimestamp === undefined || isHeld(metadata);
 }
 
-function lastingMetadata(metadata: Stored<Resource>['metadata']): Metadata {
+function lastingMetadata(kind: string, metadata: Stored<Resource>['metadata']): Metadata {
   const { name, labels, deletionTimestamp } = metadata;
-  const annotations = { [createdAnnotation]: metadata.creationTimestamp, ...metadata.annotations };
+  const annotations = {
+    [createdAnnotation]: metadata.creationTimestamp,
+    // The service knows the collection by this UID, and a restored resource has another one.
+    ...(kind === kinds.collection.kind ? { [restoredUidAnnotation]: metadata.uid } : {}),
+    ...metadata.annotations,
+  };
   return {
     name,
     ...(labels === undefined ? {} : { labels }),

@@ -1,5 +1,5 @@
 import { sameJson } from '#kube/apply/same-json';
-import { idLabel } from '#resources/kinds';
+import { idLabel, restoredUidAnnotation } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 
 export type RestorePlan = {
@@ -33,7 +33,8 @@ export function planRestore(wanted: readonly Resource[], existing: readonly Stor
 /** Whether a stored object equals the one of the backup. */
 export function isSame(wanted: Resource, found: Stored<Resource>): boolean {
   const id = (object: Resource): string | undefined => object.metadata.labels?.[idLabel];
-  return sameJson(wanted.spec, found.spec) && id(wanted) === id(found);
+  const restored = (object: Resource): string | undefined => object.metadata.annotations?.[restoredUidAnnotation];
+  return sameJson(wanted.spec, found.spec) && id(wanted) === id(found) && restored(wanted) === restored(found);
 }
 
 function keyOf({ kind, metadata }: Resource): string {

@@ -127,6 +127,9 @@ const advice: Readonly<Record<string, Advice>> = {
   TypeDiffers: () => 'Create the resource again with the type that the collection has.',
   AclModelDiffers: () => 'Create the resource again with the aclModel that the collection has.',
   ChunkingDiffers: () => 'Create the resource again with the chunking that the collection has.',
+  ParentNotWritable: () =>
+    'Correct spec.parent.collectionId, or give the owner the right to write that collection. It is asked again each minute.',
+  ParentNotPossible: () => 'Choose another spec.parent, or mode None for the top level.',
   HasChildren: () => 'Move or delete the collections below it: the deletion then continues.',
   DeletionHeld: () => 'Correct the cause that the message names: the operator retries.',
   Reindexing: wait,

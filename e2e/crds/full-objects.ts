@@ -227,6 +227,7 @@ const collection: CollectionResource = {
     tenant: 'acme',
     owner: { issuer: 'https://issuer.example', subject: 'ann' },
     source: { mode: 'Existing', collectionId: uuid },
+    parent: { mode: 'Below', collectionId: '01990000-0000-7000-8000-000000000002' },
     name: 'Handbook',
     description: 'Every field.',
     type: 'KnowledgeBase',
@@ -245,6 +246,7 @@ const collection: CollectionResource = {
     state: 'Ready',
     activeVersion: 1,
     embeddingProfile: 'multilingual',
+    parentId: uuid,
     documents: 12,
     chunks: 340,
     reindex: {

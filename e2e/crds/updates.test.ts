@@ -74,6 +74,7 @@ const cases: readonly Case[] = [
       ['name', 'Other'],
       ['description', ''],
       ['visibility', 'Public'],
+      ['parent', { mode: 'None' }],
       ['embeddingProfile', 'another'],
       ['deletionPolicy', 'Delete'],
     ] as const

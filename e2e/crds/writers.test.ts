@@ -162,6 +162,46 @@ describe('roles and writers', () => {
     expect(await pin(other, 'two')).toMatchObject(refused);
   });
 
+  test('a Collection of an earlier resource is created with the right to restore only, and its UID never changes', async () => {
+    const user = 'user-who-declares';
+    const role = '--clusterrole=portcullis-editor';
+    await api.kubectlOk(['create', 'rolebinding', user, role, `--user=${user}`, `--namespace=${testNamespace}`]);
+    await api.send('POST', `${core}/serviceaccounts`, { body: { metadata: { name: user } } });
+    const account = `--serviceaccount=${testNamespace}:${user}`;
+    await api.kubectlOk(['create', 'rolebinding', `${user}-2`, role, account, `--namespace=${testNamespace}`]);
+    const made = await api.send('POST', `${core}/serviceaccounts/${user}/token`, {
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    });
+    const { token } = made.body.status as { readonly token: string };
+    const annotation = 'portcullis.dev/restored-uid';
+    const body = (name: string, uid?: string) => ({
+      ...fullObjects.collection,
+      metadata: { name, ...(uid === undefined ? {} : { annotations: { [annotation]: uid } }) },
+    });
+    const create = (name: string, uid?: string, as?: string) =>
+      api.send('POST', collection('collections'), {
+        body: body(name, uid),
+        ...(as === undefined ? {} : { token: as }),
+      });
+    const refused = { status: 422, body: { message: expect.stringContaining('set by a restore only') } };
+    await until(
+      'the role is in force',
+      async () => (await create(`plain-${Date.now()}`, undefined, token)).status === 201,
+    );
+    expect(await create('taken-over', 'one', token)).toMatchObject(refused);
+    expect((await create('restored', 'one')).status).toBe(201);
+    const patch = (name: string, annotations: unknown) =>
+      api.send('PATCH', item('collections', name), {
+        body: { metadata: { annotations } },
+        contentType: 'application/merge-patch+json',
+      });
+    expect(await patch('restored', { [annotation]: 'two' })).toMatchObject(refused);
+    expect(await patch('restored', { [annotation]: null })).toMatchObject(refused);
+    expect((await patch('restored', { other: 'x' })).status).toBe(200);
+    expect((await create('unmarked')).status).toBe(201);
+    expect(await patch('unmarked', { [annotation]: 'one' })).toMatchObject(refused);
+  });
+
   describe('a report', () => {
     const reportOf = (name: string) => ({ ...fullObjects.gatewayReport, metadata: { name } });
 

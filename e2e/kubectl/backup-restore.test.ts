@@ -7,13 +7,15 @@ import type { Lease } from '#kube/client/builtin-types';
 import type { KubeClient, ListOptions } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
 import { listAll } from '#kube/client/list-all';
+import type { CollectionResource } from '#resources/collection';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { idLabel, type Kind, kinds } from '#resources/kinds';
+import { idLabel, type Kind, kinds, restoredUidAnnotation } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { takeBackup } from '../../cli/backup/take-backup.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';
+import { fullObjects } from '../crds/full-objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -22,7 +24,7 @@ import { type KubectlInstallation, openInstallation } from './open-installation.
 import { pluginFor } from './run-plugin.ts';
 import { startAskedGateway } from './start-real-gateway.ts';
 
-const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'RuntimeWorkload', 'GatewayRoute'];
+const backedUp = ['PolicyRevision', 'GuardrailPolicy', 'ModelBinding', 'Collection', 'RuntimeWorkload', 'GatewayRoute'];
 const policies = ['guard', 'other', 'leaving'];
 const guarded = ['chat', 'behind', 'held'];
 
@@ -32,6 +34,8 @@ type Picture = {
   readonly ids: Readonly<Record<string, string | undefined>>;
   readonly applications: Readonly<Record<string, unknown>>;
   readonly routes: Readonly<Record<string, unknown>>;
+  /** The id of each declared collection in the retrieval service. */
+  readonly collections: Readonly<Record<string, unknown>>;
 };
 
 async function all<R extends Resource>(client: KubeClient, kind: Kind): Promise<readonly Stored<R>[]> {
@@ -50,6 +54,12 @@ async function pictureOf({ client, json }: KubectlInstallation): Promise<Picture
       objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.labels?.[idLabel]]),
     ),
     applications: Object.fromEntries(bindings.map(({ metadata, status }) => [metadata.name, status?.applications])),
+    collections: Object.fromEntries(
+      (await all<CollectionResource>(client, kinds.collection)).map(({ metadata }) => [
+        metadata.name,
+        metadata.annotations?.[restoredUidAnnotation] ?? metadata.uid,
+      ]),
+    ),
     routes: Object.fromEntries(routes.map(({ metadata, spec }) => [metadata.name, pinnedBy(spec)])),
   };
 }
@@ -70,6 +80,8 @@ async function makeHistory({ client, plugin }: KubectlInstallation): Promise<voi
   await client.create(kinds.modelBinding, bindingObject('behind'));
   await client.create(kinds.modelBinding, bindingObject('held', { guardrail: guardedBy(1, 'leaving') }));
   await client.create(kinds.modelBinding, bindingObject('open', { guardrail: { mode: 'None' } }));
+  const { status: _status, ...declared } = fullObjects.collection;
+  await client.create(kinds.collection, { ...declared, metadata: { name: 'handbook' } });
   await recorded(client, 'guard', 1);
   for (const [at, term] of ['gateway', 'drawbridge'].entries()) {
     const value = definitionOf(term);
@@ -152,12 +164,12 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     const end = await lost.plugin(['backup', '-o', file]);
     expect(end).toMatchObject({ code: 0, stderr: '' });
     expect(end.stdout).toContain(
-      '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 3 runtimeworkloads, 4 gatewayroutes, in ',
+      '5 policyrevisions, 3 guardrailpolicies, 4 modelbindings, 1 collections, 3 runtimeworkloads, 4 gatewayroutes, in ',
     );
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a backup holds the five kinds in restore order, without owners, reports and server fields', () => {
+  test('a backup holds the six kinds in restore order, without owners, reports and server fields', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { items } = JSON.parse(readFileSync(file, 'utf8')) as { items: Resource[] };
     expect([...new Set(items.map(({ kind }) => kind))]).toEqual(backedUp);
@@ -228,10 +240,15 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
       expect(lines[0]).toBe(
         'The lease portcullis-operator is held by killed_1: waiting 2 s to see whether it is renewed',
       );
-      expect(lines.slice(2, 7)).toEqual(
-        ['PolicyRevision: 5', 'GuardrailPolicy: 3', 'ModelBinding: 4', 'RuntimeWorkload: 3', 'GatewayRoute: 4'].map(
-          (line) => `${line} created`,
-        ),
+      expect(lines.slice(2, 8)).toEqual(
+        [
+          'PolicyRevision: 5',
+          'GuardrailPolicy: 3',
+          'ModelBinding: 4',
+          'Collection: 1',
+          'RuntimeWorkload: 3',
+          'GatewayRoute: 4',
+        ].map((line) => `${line} created`),
       );
       expect(await pictureOf(place)).toEqual(before);
       await goOn();
@@ -256,7 +273,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     async function goOn(): Promise<void> {
       const again = await place.plugin(['restore', file, '--json']);
       expect(JSON.parse(again.stdout).kinds.map(({ created }: { created: number }) => created)).toEqual([
-        0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0,
       ]);
       const { metadata } = (await place.client.get(kinds.policyRevision, await revisionName('other', 1)))!;
       await place.client.delete(kinds.policyRevision, metadata.name, { uid: metadata.uid });
@@ -355,7 +372,8 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'
     test('the admin role restores everything; a missing right to write a status is reported, a missing right to read is refused', async () => {
       const { kubectl, controlPlane } = server;
       await kubectl('apply', '-f', 'crds/roles/portcullis-admin.yaml');
-      const kindsOfBackup = 'policyrevisions,guardrailpolicies,modelbindings,runtimeworkloads,gatewayroutes';
+      const kindsOfBackup =
+        'policyrevisions,guardrailpolicies,modelbindings,collections,runtimeworkloads,gatewayroutes';
       const resources = kindsOfBackup.split(',').map((plural) => `--resource=${plural}.portcullis.dev`);
       const verbs = '--verb=get,list,watch,create,update,patch,delete,restore';
       await kubectl('create', 'clusterrole', 'without-status', verbs, ...resources);

@@ -177,6 +177,27 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await waitUntil('stolen', 'Ready', 'False OwnerDiffers');
   });
 
+  test('a resource below another collection inherits its place, and a parent that cannot be is named by a condition', async () => {
+    const { metadata: above } = await create('above');
+    await ready('above');
+    const parent = (collectionId: string) => ({ mode: 'Below', collectionId }) as const;
+    const { metadata } = await create('below', { parent: parent(above.uid) });
+    expect((await ready('below')).status?.parentId).toBe(above.uid);
+    expect((await read(metadata.uid)).json).toMatchObject({ parent_id: above.uid });
+    await edit('above', 'parent', parent(metadata.uid));
+    await waitUntil('above', 'Ready', 'False ParentNotPossible');
+    await edit('above', 'parent', parent('01990000-0000-4000-8000-000000000009'));
+    await waitUntil('above', 'Ready', 'False ParentNotWritable');
+    await edit('above', 'parent', { mode: 'None' });
+    await ready('above');
+    await platform.client.delete(kinds.collection, 'above', { uid: above.uid });
+    await waitUntil('above', 'Ready', 'False DeletionHeld');
+    await edit('below', 'parent', { mode: 'None' });
+    expect((await ready('below')).status?.parentId).toBeUndefined();
+    await look('above');
+    await gone('above');
+  });
+
   test('while the service is unavailable a condition reports it, and no change is lost when it returns', async () => {
     const port = await unusedPort();
     await using own = await startTestOperator({ config: { retrieval: access(`http://127.0.0.1:${port}`) } });

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { CollectionResource } from '#resources/collection';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import { missingPostgres } from '#sql/testing/test-database';
-import { openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
+import { backupObject } from '../../cli/backup/backup-object.ts';
+import { restoreObjects } from '../../cli/backup/restore-objects.ts';
+import { documentOf, openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
 import { fullObjects } from '../crds/full-objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { until } from '../support/until.ts';
@@ -26,7 +28,7 @@ describe.skipIf(missing !== undefined)(onApiServer('collections of resources in 
     });
     const retrieval = { url: new URL(service.internalUrl ?? ''), tokenFile, tenants: ['acme'] };
     await using _operator = await startClusterOperator(world.server, world.namespace, world.folder, { retrieval });
-    const { spec } = fullObjects.collection;
+    const { parent: _parent, ...spec } = fullObjects.collection.spec;
     const { metadata } = await client.create<CollectionResource>(kinds.collection, {
       ...fullObjects.collection,
       metadata: { name: 'handbook' },
@@ -53,5 +55,61 @@ describe.skipIf(missing !== undefined)(onApiServer('collections of resources in 
     await client.delete(kinds.collection, 'handbook', { uid: metadata.uid });
     await until('the resource is gone', async () => (await client.get(kinds.collection, 'handbook')) === undefined);
     expect((await service.call({ user: 'ann' }, path)).status).toBe(404);
+  });
+
+  test('a Collection that is restored from a backup declares the same collection, with its documents', async () => {
+    const { client } = world.namespace;
+    const tokenFile = join(world.folder, 'restored.token');
+    writeFileSync(tokenFile, token);
+    await using service = await openRetrieval({
+      config: { internal: { listen: { host: '127.0.0.1', port: 0 }, tokenFile } },
+    });
+    const retrieval = { url: new URL(service.internalUrl ?? ''), tokenFile, tenants: ['acme'] };
+    const { parent: _parent, ...spec } = fullObjects.collection.spec;
+    const read = () => client.get<CollectionResource>(kinds.collection, 'restored');
+    const ready = () =>
+      until('the collection is ready', async () => {
+        const found = await read();
+        return found?.status?.conditions?.[0]?.status === 'True' ? found : undefined;
+      });
+    const first = await (async () => {
+      await using _operator = await startClusterOperator(world.server, world.namespace, world.folder, { retrieval });
+      await client.create<CollectionResource>(kinds.collection, {
+        ...fullObjects.collection,
+        metadata: { name: 'restored' },
+        status: undefined,
+        spec: {
+          ...spec,
+          source: { mode: 'New' },
+          owner: { issuer: 'development:acme', subject: 'ann' },
+          embeddingProfile: 'test-profile',
+          retrievalDefaults: { mode: 'Terms' },
+        },
+      });
+      return await ready();
+    })();
+    const { uid } = first.metadata;
+    const [job] = await service.ingest({ user: 'ann' }, [documentOf(uid, 'rules', 'holidays are thirty days')]);
+    expect(job?.status).toBe('DONE');
+    const saved = backupObject(first);
+    // The cluster is lost: its resources end without their operator.
+    await client.patch(kinds.collection, 'restored', [{ op: 'remove', path: '/metadata/finalizers' }]);
+    await client.delete(kinds.collection, 'restored', { uid });
+    await until('the resource is gone', async () => (await read()) === undefined);
+    await restoreObjects(client, kinds.collection, [saved], () => undefined);
+    expect((await read())?.metadata.uid).not.toBe(uid);
+    await using _operator = await startClusterOperator(world.server, world.namespace, world.folder, { retrieval });
+    expect((await ready()).status).toMatchObject({ collectionId: uid, documents: 1 });
+    const found = await service.call({ user: 'ann', groups: ['staff'] }, '/v1/query', {
+      collection: uid,
+      text: 'holidays',
+    });
+    expect(found.json['items']).toHaveLength(1);
+    const again = await read();
+    expect(backupObject(again!).metadata.annotations).toMatchObject({ 'portcullis.dev/restored-uid': uid });
+    await client.delete(kinds.collection, 'restored', { uid: again!.metadata.uid });
+    await until('the resource is gone', async () => (await read()) === undefined);
+    const change = { description: 'released' };
+    expect((await service.send({ user: 'ann' }, 'PATCH', `/v1/collections/${uid}`, change)).status).toBe(200);
   });
 });

@@ -234,6 +234,7 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   ],
   gatewayReport: ['spec.providers', 'spec.providers[].model', 'spec.providers[].cause', 'spec.agents'],
   collection: [
+    'spec.parent',
     'spec.description',
     'spec.retrievalDefaults',
     'spec.retrievalDefaults.mode',

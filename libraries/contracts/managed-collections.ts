@@ -23,6 +23,13 @@ export const ensureCollectionSchema = z
     owner: z.strictObject({ issuer: text(retrievalLimits.principal), subject: text(retrievalLimits.principal) }),
     adopt: z.boolean(),
     collection: z.strictObject(members),
+    parent_id: z
+      .uuid()
+      .nullable()
+      .optional()
+      .describe(
+        'The collection above it, which the owner may write; null for the top level. Absent, its place is kept.',
+      ),
   })
   .describe('A collection that a resource declares.');
 
@@ -50,6 +57,8 @@ export const managedConflicts = {
   manager: 'the collection exists and this resource does not manage it',
   owner: 'the collection has another owner',
   children: 'the collection has others below it',
+  parent_id: 'the tenant has no collection with this id that the owner may write',
+  parent_tree: 'the collection would be below itself, or its tree would have more than 10 levels',
   collection_type: 'is fixed when a collection is created',
   acl_model: 'is fixed when a collection is created',
   chunking: 'is fixed when a collection is created',

@@ -1,4 +1,4 @@
-import { group, idLabel, type Kind, kinds } from './kinds.ts';
+import { group, idLabel, type Kind, kinds, restoredUidAnnotation } from './kinds.ts';
 import { protectionRules } from './protection-rules.ts';
 
 /** A rule on labels or on the writer, which CEL in a CustomResourceDefinition cannot see. */
@@ -27,6 +27,7 @@ export type AdmissionRule = {
 export const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const idFormMessage = `the label ${idLabel} is a UUID of version 7 in lower case`;
 export const idChangeMessage = `the label ${idLabel} is set once and never changes`;
+export const restoredUidMessage = `the annotation ${restoredUidAnnotation} is set by a restore only and never changes`;
 
 /** A right that no role grants: writing reports in the name of any replica. */
 const writeAnyVerb = 'write-any';
@@ -39,6 +40,11 @@ const labelsOf = (object: string): string =>
   `${object} != null && has(${object}.metadata.labels) ? ${object}.metadata.labels : {}`;
 const has = (labels: string): string => `'${idLabel}' in variables.${labels}`;
 const value = (labels: string): string => `variables.${labels}['${idLabel}']`;
+
+const annotationsOf = (object: string): string =>
+  `${object} != null && has(${object}.metadata.annotations) ? ${object}.metadata.annotations : {}`;
+const hasRestored = (annotations: string): string => `('${restoredUidAnnotation}' in variables.${annotations})`;
+const restored = (annotations: string): string => `variables.${annotations}['${restoredUidAnnotation}']`;
 
 const mapOf = (object: string, map: string): string =>
   `has(${object}.metadata.${map}) ? ${object}.metadata.${map} : {}`;
@@ -142,6 +148,26 @@ export const admissionRules: readonly AdmissionRule[] = [
           `.name(object.metadata.name).check('${writeAnyVerb}').allowed()`,
         message: 'a GatewayReport is written by the replica whose name it bears',
         reason: 'Forbidden',
+      },
+    ],
+  },
+  {
+    name: `restored-uids.${group}`,
+    description:
+      'A Collection declares the collection of an earlier resource only where it was restored from a backup.',
+    kinds: [kinds.collection],
+    variables: [
+      { name: 'before', expression: annotationsOf('oldObject') },
+      { name: 'after', expression: annotationsOf('object') },
+    ],
+    validations: [
+      {
+        expression:
+          `oldObject == null ? !(${hasRestored('after')}) || ${allows(restoreVerb)} : ` +
+          `${hasRestored('before')} == ${hasRestored('after')} && ` +
+          `(!(${hasRestored('after')}) || ${restored('before')} == ${restored('after')})`,
+        message: restoredUidMessage,
+        reason: 'Invalid',
       },
     ],
   },

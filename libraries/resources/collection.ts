@@ -34,6 +34,25 @@ const collectionSpecSchema = z.strictObject({
       }),
     ])
     .describe('source says whether the collection is created, or exists and is taken over.'),
+  parent: z
+    .discriminatedUnion('mode', [
+      z.strictObject({
+        mode: z
+          .literal('None')
+          .describe('mode None keeps the collection at the top level, mode Below keeps it below another one.'),
+      }),
+      z.strictObject({
+        mode: z.literal('Below').describe('mode Below keeps the collection below another one.'),
+        collectionId: z
+          .uuid()
+          .max(36)
+          .describe('collectionId is the id of a collection of the tenant that the owner may write.'),
+      }),
+    ])
+    .optional()
+    .describe(
+      'parent is the place of the collection, whose readers and writers have the same rights on it; when absent, the place is set over HTTP only.',
+    ),
   name: line(half(retrievalLimits.name))
     .refine((name) => !isCollectionId(name), 'must not have the form of a UUID')
     .describe('name is the name of the collection, unique in its tenant.'),
@@ -96,6 +115,7 @@ const collectionStatusSchema = z.strictObject({
     .describe('state is the status of the collection; it is Ready when documents are indexed.'),
   activeVersion: z.int().min(1).max(maxInt32).optional().describe('activeVersion is the version that answers queries.'),
   embeddingProfile: profile().optional().describe('embeddingProfile is the profile of the active version.'),
+  parentId: z.string().max(64).optional().describe('parentId is the id of the collection above it.'),
   documents: count().optional().describe('documents is the number of documents.'),
   chunks: count().optional().describe('chunks is the number of chunks.'),
   reindex: z

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { identityProblems } from './identity.ts';
 import { immutabilityProblems } from './immutability.ts';
-import { idLabel, kinds } from './kinds.ts';
+import { idLabel, kinds, restoredUidAnnotation } from './kinds.ts';
 
 type Subject = Parameters<typeof immutabilityProblems>[1];
 
@@ -37,6 +37,23 @@ test('the spec of every other kind can change', () => {
   for (const kind of Object.values(kinds).filter((one) => !frozen.includes(one.kind))) {
     expect(fields(kind, subject({ a: 1 }), subject({ a: 2 }))).toEqual([]);
   }
+});
+
+describe('the UID of a restored Collection', () => {
+  const annotated = (uid?: string) => ({
+    ...subject({}),
+    metadata: { name: 'handbook', ...(uid === undefined ? {} : { annotations: { [restoredUidAnnotation]: uid } }) },
+  });
+  const field = `metadata.annotations[${restoredUidAnnotation}]`;
+
+  test('the UID of a restored Collection is neither added, changed nor removed', () => {
+    const kept = kinds.collection;
+    expect(fields(kept, annotated('one'), annotated('one'))).toEqual([]);
+    expect(fields(kept, annotated(), annotated('one'))).toEqual([field]);
+    expect(fields(kept, annotated('one'), annotated('two'))).toEqual([field]);
+    expect(fields(kept, annotated('one'), annotated())).toEqual([field]);
+    expect(fields(kinds.guardrailPolicy, annotated(), annotated('one'))).toEqual([]);
+  });
 });
 
 describe('the id label', () => {

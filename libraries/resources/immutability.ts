@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { restoredUidMessage } from './admission-rules.ts';
 import { identityProblems } from './identity.ts';
-import { type Kind, kinds } from './kinds.ts';
+import { type Kind, kinds, restoredUidAnnotation } from './kinds.ts';
 import type { Resource } from './metadata.ts';
 import { validationRules } from './validation-rules.ts';
 
@@ -16,7 +17,7 @@ const rulesByKind: ReadonlyMap<string, readonly { readonly at: string; readonly 
 
 /**
  * The forbidden changes of an update; empty when it is allowed. The API server applies the same rules as CEL
- * (`validation-rules.ts`, and `admission-rules.ts` for the id).
+ * (`validation-rules.ts`, and `admission-rules.ts` for the id and the UID of a restored Collection).
  */
 export function immutabilityProblems(
   kind: Kind,
@@ -26,7 +27,17 @@ export function immutabilityProblems(
   const frozen = (rulesByKind.get(kind.kind) ?? [])
     .filter(({ at }) => !isDeepStrictEqual(memberAt(before, at), memberAt(after, at)))
     .map(({ at, message }) => ({ field: at, message }));
-  return [...frozen, ...identityProblems(before, after)];
+  return [...frozen, ...identityProblems(before, after), ...restoredUidProblems(kind, before, after)];
+}
+
+function restoredUidProblems(
+  kind: Kind,
+  before: Pick<Resource, 'metadata'>,
+  after: Pick<Resource, 'metadata'>,
+): readonly ImmutabilityProblem[] {
+  const [held, given] = [before, after].map(({ metadata }) => metadata.annotations?.[restoredUidAnnotation]);
+  if (kind.kind !== kinds.collection.kind || held === given) return [];
+  return [{ field: `metadata.annotations[${restoredUidAnnotation}]`, message: restoredUidMessage }];
 }
 
 function memberAt(object: unknown, path: string): unknown {

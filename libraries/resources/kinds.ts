@@ -37,6 +37,11 @@ export const idLabel = `${group}/id`;
 export const appliedHashAnnotation = `${group}/applied-hash`;
 /** Annotation of a restored object: its creationTimestamp before the backup. */
 export const createdAnnotation = `${group}/created`;
+/**
+ * Annotation of a restored Collection: the UID of the resource that declared its collection first. It is set when the object
+ * is created, by a user with the right to restore, and never changes.
+ */
+export const restoredUidAnnotation = `${group}/restored-uid`;
 /** Finalizer of the operator on policies, bindings, collections, agents and their versions. */
 export const operatorFinalizer = `${group}/operator`;
 /**

@@ -112,7 +112,7 @@ export const atomicMembers: Readonly<Record<keyof typeof kinds, readonly string[
   runtimeWorkload: [],
   gatewayRoute: ['spec'],
   gatewayReport: ['spec'],
-  collection: ['spec.owner', 'spec.source', 'spec.chunking'],
+  collection: ['spec.owner', 'spec.source', 'spec.parent', 'spec.chunking'],
   agentVersion: ['spec'],
   agent: ['spec.canary', 'spec.owner', 'spec.access'],
   agentRoute: ['spec'],

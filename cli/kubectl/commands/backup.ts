@@ -14,7 +14,7 @@ type BackupOptions = ResourceCommandOptions & { readonly output?: string };
 export function addBackup(program: Command, source: ResourceSource): void {
   const command = program
     .command('backup')
-    .description('back up policies, revisions and bindings to a file')
+    .description('back up policies, revisions, bindings and Collections to a file')
     .option('-o, --output <file>', 'the file, readable by its owner only (default: standard output)');
   withResourceOptions(command, source).action((options: BackupOptions) => backUp(source, options));
 }

@@ -1,6 +1,8 @@
 import type { EnsureCollection, ManagedConflict } from '#contracts/managed-collections';
 import type { Relations, Tuple } from '#relations/ports';
+import { collectionObject } from '#relations/tenant-object';
 import type { Database, Sql } from '#sql/connect';
+import { hasRoomBelow, moveCollection } from '../access/move-collection.ts';
 import { type CollectionRecord, findCollection } from './collection-record.ts';
 import { createCollection } from './create-collection.ts';
 import { updateCollection } from './update-collection.ts';
@@ -25,8 +27,10 @@ type Ensured =
  */
 export async function ensureCollection(database: Database, relations: Relations, declared: Declared): Promise<Ensured> {
   const { tenant, collectionId, manager, collection } = declared;
+  const misplaced = await placeConflict(database.sql, relations, declared);
+  if (misplaced !== undefined) return conflict(misplaced);
   const created = declared.adopt ? 'taken' : await create(database, relations, declared);
-  if (created !== 'taken') return { kind: 'ensured', record: created };
+  if (created !== 'taken') return place(database, relations, declared, created);
   const isOwner = await relations.check(declared.owned.subject, 'owner', declared.object);
   const { sql } = database;
   const present = await findCollection(sql, tenant, { id: collectionId });
@@ -40,7 +44,37 @@ export async function ensureCollection(database: Database, relations: Relations,
     const members = { name, description, visibility, empty_acl_policy, retrieval_defaults };
     if ((await updateCollection(database, { tenant, collectionId }, members)) === 'taken') return conflict('name');
   }
-  return { kind: 'ensured', record: (await findCollection(sql, tenant, { id: collectionId })) ?? present };
+  const changed = (await findCollection(sql, tenant, { id: collectionId })) ?? present;
+  return place(database, relations, declared, changed);
+}
+
+/** Why a collection that is elsewhere cannot be moved to its declared place; asked before anything is written. */
+async function placeConflict(
+  sql: Sql,
+  relations: Relations,
+  { tenant, collectionId, parent_id: parentId, owned }: Declared,
+): Promise<ManagedConflict | undefined> {
+  if (parentId === undefined || parentId === null) return undefined;
+  const present = await findCollection(sql, tenant, { id: collectionId });
+  if (present?.parentId === parentId) return undefined;
+  const parent = await findCollection(sql, tenant, { id: parentId });
+  if (parent === undefined) return 'parent_id';
+  if (!(await relations.check(owned.subject, 'writer', collectionObject(tenant, parentId)))) return 'parent_id';
+  return (await hasRoomBelow(sql, tenant, parentId)) ? undefined : 'parent_tree';
+}
+
+/** A collection is created at the top level, where it has the fewest readers, and then moved to its declared place. */
+async function place(
+  database: Database,
+  relations: Relations,
+  { tenant, collectionId, parent_id: parentId }: Declared,
+  record: CollectionRecord,
+): Promise<Ensured> {
+  if (parentId === undefined || parentId === record.parentId) return { kind: 'ensured', record };
+  const moved = await moveCollection(database, relations, { tenant, collectionId, parentId });
+  if (moved === 'not_found') return conflict('parent_id');
+  if (moved !== 'moved') return conflict('parent_tree');
+  return { kind: 'ensured', record: { ...record, parentId } };
 }
 
 function create(

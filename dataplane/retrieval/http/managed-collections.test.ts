@@ -113,6 +113,62 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('PUT', free, declared(free, { name: made.name }, { ...adopt, adopt: true }))).status).toBe(200);
   });
 
+  describe('a collection with a declared parent', () => {
+    const parentOf = async (id: string) => (await service.call(ann, `/v1/collections/${id}`)).json['parent_id'];
+    /** A collection that ann owns, created by its resource. */
+    async function above(of: object = {}): Promise<string> {
+      const id = randomUUID();
+      expect((await send('PUT', id, { ...declared(id), ...of })).status).toBe(200);
+      return id;
+    }
+
+    test('a collection is created below its declared parent, whose readers then find it, is moved, and is returned to the top level', async () => {
+      const [first, second] = [await above(), await above()];
+      const id = randomUUID();
+      const created = await send('PUT', id, { ...declared(id), parent_id: first });
+      expect(created).toMatchObject({ status: 200, json: { collection: { parent_id: first } } });
+      const bob = { user: 'bob' };
+      expect((await service.call(bob, `/v1/collections/${id}`)).status).toBe(403);
+      const granted = await service.call(ann, `/v1/collections/${first}/readers`, { user_id: 'bob' });
+      expect(granted.status).toBeLessThan(300);
+      expect((await service.call(bob, `/v1/collections/${id}`)).status).toBe(200);
+      expect((await send('PUT', id, { ...declared(id), parent_id: second })).status).toBe(200);
+      expect(await parentOf(id)).toBe(second);
+      expect((await service.call(bob, `/v1/collections/${id}`)).status).toBe(403);
+      expect((await send('PUT', id, { ...declared(id), parent_id: null })).status).toBe(200);
+      expect(await parentOf(id)).toBeNull();
+    });
+
+    test('a collection without a declared parent keeps the place that was set over HTTP', async () => {
+      const [parent, id] = [await above(), await above()];
+      expect((await service.call(ann, `/v1/collections/${id}:move`, { parent_id: parent })).status).toBe(200);
+      expect((await send('PUT', id, declared(id))).status).toBe(200);
+      expect(await parentOf(id)).toBe(parent);
+    });
+
+    test('a parent that does not exist or that the owner may not write is a conflict, and creates nothing', async () => {
+      const foreign = await above({ owner: { ...owner, subject: 'eve' } });
+      for (const parentId of [randomUUID(), foreign]) {
+        const id = randomUUID();
+        const refused = await send('PUT', id, { ...declared(id), parent_id: parentId });
+        expect([refused.status, refused.json['message']]).toEqual([409, expect.stringContaining('/parent_id')]);
+        expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(404);
+      }
+    });
+
+    test('ten levels of declared collections are created, an eleventh and a circle are conflicts', async () => {
+      const levels = [await above()];
+      for (let level = 2; level <= 10; level += 1) levels.push(await above({ parent_id: levels.at(-1) }));
+      const id = randomUUID();
+      const eleventh = await send('PUT', id, { ...declared(id), parent_id: levels.at(-1) });
+      expect([eleventh.status, eleventh.json['message']]).toEqual([409, expect.stringContaining('/parent_tree')]);
+      const [top = '', second] = levels;
+      const circle = await send('PUT', top, { ...declared(top), parent_id: second });
+      expect([circle.status, circle.json['message']]).toEqual([409, expect.stringContaining('/parent_tree')]);
+      expect(await parentOf(top)).toBeNull();
+    });
+  });
+
   test('a deleted collection is no longer found, another resource cannot delete it, and its id is not reused', async () => {
     const id = randomUUID();
     await send('PUT', id, declared(id));

@@ -12,7 +12,7 @@ import { transitionEvents, type Watched } from '../../events/transition-events.t
 import { BrokenError, type PassOutcome } from '../../reconcile/outcome.ts';
 import { awaySentences } from './conditions.ts';
 import { type CollectionResult, decideCollection } from './decide.ts';
-import { collectionPlace, declaredCollection } from './declared-collection.ts';
+import { collectionPlace, declaredCollection, managerOf } from './declared-collection.ts';
 import type { CollectionSnapshot } from './snapshot.ts';
 import { makeCollectionStatus } from './status.ts';
 
@@ -53,8 +53,9 @@ export function createCollectionController(options: CollectionControllerOptions)
     let answers: Pick<CollectionSnapshot, 'ensured' | 'ended'> = { ensured: undefined, ended: undefined };
     for (let step = 0; step < maxSteps; step++) {
       const decided = decideCollection(snapshotOf(resource, answers));
-      const { uid, finalizers = [] } = resource.metadata;
-      const place = collectionPlace(uid, resource.spec);
+      const { finalizers = [] } = resource.metadata;
+      const manager = managerOf(resource);
+      const place = collectionPlace(manager, resource.spec);
       switch (decided.kind) {
         case 'nothing':
           return { kind: 'settled' };
@@ -62,11 +63,14 @@ export function createCollectionController(options: CollectionControllerOptions)
           resource = await write(resource, [...finalizers, operatorFinalizer]);
           break;
         case 'ensure':
-          answers = { ...answers, ensured: await ask().ensure(place, declaredCollection(uid, resource.spec), signal) };
+          answers = {
+            ...answers,
+            ensured: await ask().ensure(place, declaredCollection(manager, resource.spec), signal),
+          };
           break;
         case 'delete':
         case 'release':
-          answers = { ...answers, ended: await ask()[decided.kind](place, uid, signal) };
+          answers = { ...answers, ended: await ask()[decided.kind](place, manager, signal) };
           if (answers.ended?.kind === 'ended') logger.info('collection_ended', { name, action: decided.kind });
           break;
         case 'let_go':

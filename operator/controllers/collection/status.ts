@@ -32,6 +32,7 @@ function observed(collection: Collection): Omit<CollectionStatus, 'conditions' |
     ...(collection.status === 'deleted' ? {} : { state: states[collection.status] }),
     activeVersion: collection.active_version,
     embeddingProfile: collection.embedding_profile_id,
+    ...(collection.parent_id === null ? {} : { parentId: collection.parent_id }),
     documents: collection.doc_count,
     chunks: collection.chunk_count,
     ...(reindex === undefined
