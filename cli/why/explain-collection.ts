@@ -34,7 +34,10 @@ const stateWords: Readonly<Record<CollectionState, string>> = {
   deleting: 'being deleted',
 };
 
-/** Until the service was asked, an earlier condition comes first. A reindex in progress blocks nothing. */
+/**
+ * The link for the condition `ProfileActive`. It is no fault while the condition belongs to an earlier generation, nor
+ * during a reindex, in which the previous version serves.
+ */
 function profileLink(resource: Stored<CollectionResource>): Link {
   const part = 'Profile';
   const { metadata, status } = resource;

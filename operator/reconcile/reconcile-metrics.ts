@@ -148,7 +148,7 @@ function createQueueMeter(metrics: Metrics) {
   const adds = counter('workqueue_adds_total', 'Keys that were queued.');
   const retries = counter('workqueue_retries_total', 'Keys that were queued again after an error.');
   const queued = histogram('workqueue_queue_duration_seconds', 'Time for which keys were queued before their pass.');
-  const worked = histogram('workqueue_work_duration_seconds', 'Duration of passes over keys.');
+  const worked = histogram('workqueue_work_duration_seconds', 'Duration of passes of a controller over one key each.');
   const seen = new Map<ControllerName, { readonly adds: number; readonly retries: number }>();
   for (const name of controllerNames) {
     for (const each of [adds, retries]) each.add(of(name), 0);

@@ -230,7 +230,7 @@ describe('a pin', () => {
     expect(ends).toBe(1);
   });
 
-  test('a workload of several routes is listed once, and a replaced application while requests use it', () => {
+  test('the workloads in use list one of several routes once, and that of a removed route while requests use it', () => {
     const [first, second] = [seen('one', guarded('m')), seen('two', guarded('n', { generationId: next }))];
     const table = tableOf(first, second);
     for (const { name, version } of [first, second]) table.probed(name, version, proved);

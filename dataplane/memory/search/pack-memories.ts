@@ -50,7 +50,7 @@ export async function packMemories(
       update memory.people set packed_through = ${upTo} where person = ${person}
         and packed_through = ${waiting.packed_through} and forgotten_through = ${waiting.forgotten_through}
       returning person`;
-    // The next run begins with what is there then.
+    // The person was changed meanwhile: the next run reads the rows again.
     if (begun === undefined) return { person, segments: 0 };
     if (isOther) await sql`delete from memory.segments where person = ${person}`;
     await sql`

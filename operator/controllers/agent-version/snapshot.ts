@@ -18,7 +18,7 @@ export type AgentVersionSnapshot = {
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
-  /** Whether the process of the version was requested. */
+  /** Whether the adapter was told to run a process of the version. */
   readonly isWanted: boolean;
   /** Whether a process of the version may run, also one that an earlier operator started. */
   readonly mayRun: boolean;
