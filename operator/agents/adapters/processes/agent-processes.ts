@@ -13,7 +13,7 @@ type AgentProcessesOptions = {
   readonly file: string;
   readonly build: string;
   readonly publicUrl: URL;
-  /** Folder for bundles and termination messages; files that an earlier operator left there are removed. */
+  /** Folder for bundles and termination messages; it is removed at the end, and at the start if an earlier one is left. */
   readonly directory: string;
   readonly logsDirectory: string;
   /**
@@ -84,6 +84,7 @@ export async function createAgentProcesses(options: AgentProcessesOptions): Prom
       for (const process of running.values()) end(process);
       running.clear();
       await Promise.all(ending);
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }
