@@ -8,6 +8,7 @@ import { createLogger } from '#kit/log/logger';
 import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -122,6 +123,7 @@ describe(title, () => {
     await until('it leads', () => operator.events.includes('leading'));
     await declareCollection(client);
     await declareAgentVersion(client);
+    await declareAgent(client);
     const replica = await startGatewayPod(namespace, folder, 'gateway-1');
     await client.create(kinds.guardrailPolicy, policyObject('guard'));
     await client.create(kinds.modelBinding, bindingObject('chat'));
@@ -198,6 +200,18 @@ describe(title, () => {
     await until('the collection is released', async () => {
       return (await client.get(kinds.collection, metadata.name)) === undefined;
     });
+  }
+
+  /** An Agent whose version does not exist: its status, and its end. */
+  async function declareAgent(client: WorkloadNamespace['client']): Promise<void> {
+    const { apiVersion, kind, metadata, spec } = fullObjects.agent;
+    const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
+    await until('the agent is judged', async () => {
+      const found = await client.get<Agent>(kinds.agent, metadata.name);
+      return (found?.status?.conditions?.length ?? 0) > 0;
+    });
+    await client.delete(kinds.agent, metadata.name, { uid });
+    await until('the agent is deleted', async () => (await client.get(kinds.agent, metadata.name)) === undefined);
   }
 
   /** An AgentVersion that the operator judges: its status; nothing runs it, so that its deletion waits for nothing. */
