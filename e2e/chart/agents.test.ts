@@ -60,7 +60,10 @@ describe('the pod of an agent', () => {
       // The settings are read where none of the mounted files exists.
       const here = variables.map(([name, value]) => [name, name.endsWith('_FILE') ? import.meta.filename : value]);
       const { config } = readConfig(Object.fromEntries(here));
-      expect(config).toMatchObject({ identity: { mode: 'production' }, modelGateway: expect.any(URL) });
+      expect(config).toMatchObject({
+        identity: { mode: 'production' },
+        services: { modelGateway: expect.any(URL) },
+      });
       const mounted = (container?.volumeMounts ?? []).map(({ mountPath }) => `${mountPath}/`);
       const hasFiles = file.startsWith('production');
       expect(config.files).toEqual(
