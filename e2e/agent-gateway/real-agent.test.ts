@@ -30,7 +30,7 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
 
   verifies(
     ['agent-gateway:invoke:agent-right', 'agents:exposure:not-public'],
-    'a person with the right invoke gets the answer of the agent through the gateway, and nobody else does',
+    'a person with the right invoke gets the answer of the agent through the gateway, and every other caller is refused',
     async () => {
       world.platform.upstream.play({ kind: 'answer', content: 'a healthy answer' });
       const answer = await world.call(`${agentId}/message:send`, { as: 'ann', body });

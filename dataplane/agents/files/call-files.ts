@@ -36,7 +36,7 @@ const fileLimits = {
 /** Bounds of the work on the files of one call, milliseconds. */
 export type FileTimes = { readonly checkMs: number; readonly readMs: number };
 
-/** What a version accepts, and what its flow does with files. */
+/** The limits of a version for files, and the use of files in its flow. */
 type FileRules = {
   readonly mediaTypes: readonly string[];
   /** Bytes of all files of one call together. */

@@ -31,7 +31,7 @@ export type ForwardParts = IdentityParts &
     readonly clientIdleMs: number;
   };
 
-/** What was sent on, for metrics: bytes of both bodies, and the status of the process. */
+/** Facts of a forwarded call for metrics: the bytes of both bodies, and the status of the agent's response. */
 export type ForwardedCall = { readonly status: number; readonly sent: number; readonly received: number };
 
 type Forward = {
