@@ -1,8 +1,8 @@
 import { type IdentityMode, identityOf } from '#identity/identity-settings';
 import { ConfigError, setting } from '#kit/env/read-environment';
+import type { RelationsAccess } from '#relations/adapters/await-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import type { RunLimits } from './agents/calls/limit-runs.ts';
-import type { RightsConfig } from './agents/open-rights.ts';
 
 /** The settings of a gateway that serves agents. */
 export const agentSettings = {
@@ -51,7 +51,7 @@ export type AgentsConfig = {
   readonly issuer: string;
   readonly signingKeysFile: string;
   readonly identity: IdentityMode;
-  readonly rights: RightsConfig;
+  readonly rights: RelationsAccess;
   /** `issuer|subject` of each. */
   readonly confirmers: readonly string[];
   readonly runs: RunLimits;

@@ -5,6 +5,7 @@ import { readIssuersFile } from '#identity/issuers-file';
 import { createRunGrantVerifier } from '#identity/run-grant';
 import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
+import { awaitRelations, type RelationsAccess } from '#relations/adapters/await-relations';
 import type { Relations } from '#relations/ports';
 import type { AgentRoute } from '#resources/agent-route';
 import type { GatewayReportSpec } from '#resources/gateway-report';
@@ -12,7 +13,6 @@ import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agent
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
 import { type AgentHandler, createAgentHandler } from './agents/http/agent-handler.ts';
 import { createAgentCallMetrics } from './agents/metrics/agent-call-metrics.ts';
-import { openAgentRights } from './agents/open-rights.ts';
 import { createAgentClient } from './agents/relay/agent-client.ts';
 import { AgentTable } from './agents/routes/agent-table.ts';
 import { followAgentRoutes } from './agents/routes/follow-agent-routes.ts';
@@ -53,7 +53,7 @@ export async function composeAgents(
   const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
   const own = { issuer, jwks: { cache: keys.verifierKeys }, onUnavailable };
   const identify = await identifierOf(config, createAgentCallVerifier(own), logger);
-  const relations = tools.rights ?? parts.use(openAgentRights(config.rights, logger));
+  const relations = tools.rights ?? rightsIn(parts, config.rights, logger);
   const table = new AgentTable(tools.namespace);
   const client = parts.use(createAgentClient());
   const pins = createVersionPins(() => onChange(false));
@@ -109,4 +109,15 @@ async function identifierOf(
   if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
   const onUnavailable = (issuer: string): void => logger.warn('keys_unavailable', { issuer });
   return identifyByToken(createVerifier({ issuers, onUnavailable }), agents);
+}
+
+/** The rights of the settings. Until their store is reached, each check throws RelationsUnavailableError. */
+function rightsIn(
+  parts: AsyncDisposableStack,
+  access: RelationsAccess,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): Pick<Relations, 'check'> {
+  const session = { applicationName: 'portcullis-gateway', statementTimeoutMs: 2_000, logger };
+  const awaited = parts.use(awaitRelations(access, session));
+  return { check: async (...question) => await awaited.now().check(...question) };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '#kit/log/logger';
-import { openRightsOnAgents } from '../access/open-rights-on-agents.ts';
+import { awaitRelations } from '#relations/adapters/await-relations';
+import { rightsOnAgents } from '../access/rights-on-agents.ts';
 import type { AgentAuthority } from '../controllers/agent/controller.ts';
 import type { AuthorityAccess } from './operator-config.ts';
 
@@ -10,5 +11,6 @@ export function openAgentAuthority(
 ): AgentAuthority | undefined {
   if (access === undefined) return undefined;
   const { issuer, exposure, ...config } = access;
-  return { rights: openRightsOnAgents(config, logger), issuer, exposure };
+  const relations = awaitRelations(config, { applicationName: 'portcullis-operator', logger });
+  return { rights: rightsOnAgents(relations), issuer, exposure };
 }

@@ -1,4 +1,4 @@
-import type { AgentRightsConfig } from '../access/open-rights-on-agents.ts';
+import type { RelationsAccess } from '#relations/adapters/await-relations';
 
 type HostPort = { readonly host: string; readonly port: number };
 
@@ -20,7 +20,7 @@ export type AgentAccess = {
 };
 
 /** The store of relations that holds the rights on agents. */
-export type AuthorityAccess = AgentRightsConfig & {
+export type AuthorityAccess = RelationsAccess & {
   /** Issuer of the tokens that the gateways sign for agents. */
   readonly issuer: string;
   /** Whom agents admit over MCP: R1 listed confirmers, R2 every caller with the right invoke. */
