@@ -1,5 +1,5 @@
+import { SseReader } from '#kit/http/sse-reader';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
-import { SseReader } from './sse-reader.ts';
 import { type GuardStep, streamBounds } from './stream-guard.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 

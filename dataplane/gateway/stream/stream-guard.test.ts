@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '#contracts/limits';
+import { cutAt } from '#kit/testing/cut-at';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { denies, runGuard } from '../testing/run-guard.ts';
-import { chunkJson, contentOf, contentStream, cutAt, dataEvent, eventsOf } from '../testing/stream-script.ts';
+import { chunkJson, contentOf, contentStream, dataEvent, eventsOf } from '../testing/stream-script.ts';
 import { StreamGuard, streamBounds } from './stream-guard.ts';
 
 const whole = (text: string): Uint8Array[] => [Buffer.from(text)];

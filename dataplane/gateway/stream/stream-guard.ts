@@ -1,10 +1,10 @@
 import type { CheckFailure } from '#checks/check-outcome';
+import { TextChannel } from '#checks/text-channel';
+import { type SseEvent, SseReader } from '#kit/http/sse-reader';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
 import { readChunk } from './read-chunk.ts';
-import { type SseEvent, SseReader } from './sse-reader.ts';
-import { TextChannel } from './text-channel.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 
 /**

@@ -23,16 +23,6 @@ export function contentStream(pieces: readonly string[], lineEnd = '\n'): string
   return chunks.map((chunk) => dataEvent(chunk, lineEnd)).join('');
 }
 
-/** Cuts bytes at the given positions, even inside a character; positions beyond the end are ignored. */
-export function cutAt<T extends { readonly length: number; slice(start: number, end: number): T }>(
-  whole: T,
-  positions: readonly number[],
-): T[] {
-  const inside = [...new Set(positions.filter((at) => at > 0 && at < whole.length))].sort((one, other) => one - other);
-  const edges = [0, ...inside, whole.length];
-  return edges.slice(1).map((end, index) => whole.slice(edges[index] ?? 0, end));
-}
-
 /** The data of each event in the bytes that a gateway sent, parsed as simply as a client may do it. */
 export function eventsOf(emitted: string): string[] {
   return emitted.split('\n\n').flatMap((event) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutAt } from '../testing/stream-script.ts';
+import { cutAt } from '../testing/cut-at.ts';
 import { type SseEvent, SseReader } from './sse-reader.ts';
 
 function read(bytes: Uint8Array, cuts: readonly number[] = [], limit = 1_000): string[] {
