@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { appliedByText } from '#diagnosis/applied-by';
+import { type Explanation, explainBinding } from '#diagnosis/explain-binding';
+import type { Link } from '#diagnosis/links';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import { kinds } from '#resources/kinds';
@@ -9,14 +12,11 @@ import { tableOf } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
-import { appliedByText } from '../status/applied-by.ts';
 import { explainAgentVersion } from '../why/explain-agent-version.ts';
-import { type Explanation, explainBinding } from '../why/explain-binding.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import type { DeclaredExplanation } from '../why/explain-declared.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
-import type { Link } from '../why/links.ts';
 
 type WhyOptions = ResourceCommandOptions & OutputOptions;
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
-import { sentence } from '../output/sentence.ts';
-import type { InstallationProblem } from '../resources/resource-source.ts';
+import { sentence } from '#diagnosis/sentence';
+import type { InstallationProblem } from '#diagnosis/surroundings';
 import type { PlatformStatus, ProcessStatus } from './status-file.ts';
 
 /** With less free space, the processes cannot write their resources, logs and status. */

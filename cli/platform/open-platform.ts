@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
+import type { InstallationProblem, ProcessView, Surroundings } from '#diagnosis/surroundings';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { isKubeError } from '#kube/client/kube-error';
 import { allNamespaces } from '#kube/client/resource-path';
@@ -8,13 +9,7 @@ import { createFileLogs } from '../logs/read-log-files.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { noteOfCommand } from '../options/message-option.ts';
 import { createBoundedClient } from '../resources/bounded-client.ts';
-import type {
-  InstallationProblem,
-  OpenedResources,
-  ProcessView,
-  SourceOptions,
-  Surroundings,
-} from '../resources/resource-source.ts';
+import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
 import { createResourceWriter } from '../resources/resource-writer.ts';
 import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
 import { localProblems } from './local-problems.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
+import { sentence } from '#diagnosis/sentence';
 import { CliError } from '../errors/cli-error.ts';
-import { sentence } from '../output/sentence.ts';
 import { causeAndRemedy, withRemedy } from '../why/find-problems.ts';
 import { chosenDataDirectory } from './data-directory.ts';
 import { storageProblems } from './local-problems.ts';

@@ -1,3 +1,4 @@
+import type { Surroundings } from '#diagnosis/surroundings';
 import { isKubeError } from '#kube/client/kube-error';
 import { listAll } from '#kube/client/list-all';
 import type { AgentVersion } from '#resources/agent-version';
@@ -9,7 +10,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
 
 /** The resources and processes of an installation, as read. */
 export type InstallationStatus = {

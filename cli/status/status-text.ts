@@ -1,7 +1,7 @@
+import { appliedByText } from '#diagnosis/applied-by';
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
 import type { AgentVersionRow } from './agent-version-row.ts';
-import { appliedByText } from './applied-by.ts';
 import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProcessView } from '../resources/resource-source.ts';
+import type { ProcessView } from '#diagnosis/surroundings';
 import type { InstallationStatus } from './read-status.ts';
 import { statusText } from './status-text.ts';
 import { viewOfStatus } from './status-view.ts';

@@ -1,4 +1,7 @@
-import { applicationOutcome, type ConditionState, conditionState } from '#resources/binding-state';
+import { appliedBy } from '#diagnosis/applied-by';
+import { routeStateOf } from '#diagnosis/route-state';
+import { type ShownState, stateOf } from '#diagnosis/shown-state';
+import type { OperatorView, ProcessView } from '#diagnosis/surroundings';
 import type { ChangeNote } from '#resources/change-note';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -7,12 +10,9 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { deletionOf } from '../resources/policy-references.ts';
-import type { OperatorView, ProcessView } from '../resources/resource-source.ts';
 import { type AgentVersionRow, agentVersionRow } from './agent-version-row.ts';
-import { appliedBy } from './applied-by.ts';
 import { type CollectionRow, collectionRow } from './collection-row.ts';
 import type { InstallationStatus } from './read-status.ts';
-import { routeStateOf } from './route-state.ts';
 
 export type ReplicaRow = {
   readonly gateway: string;
@@ -28,9 +28,6 @@ export type ReplicaRow = {
   readonly problem?: string;
 };
 
-/** The states of the management API; `unguarded` is its `unbound`, and `deleting` is pending there. */
-type BindingState = Exclude<ConditionState, 'unbound'> | 'unguarded' | 'deleting';
-
 export type BindingRow = {
   readonly name: string;
   readonly alias: string;
@@ -38,7 +35,7 @@ export type BindingRow = {
   /** The desired policy; absent for an unguarded model. */
   readonly policy?: string;
   readonly revision?: number;
-  readonly state: BindingState;
+  readonly state: ShownState;
   /** The revision that guards the model now, `none` for an unguarded model; absent without a route. */
   readonly serves?: string;
   readonly workload?: string;
@@ -189,27 +186,6 @@ function servedBy({ spec }: Stored<GatewayRoute>, builds: ReadonlyMap<string, st
     digest: guardrail.digest,
     ...(build === undefined ? {} : { build }),
   };
-}
-
-/** The state of a binding, and why it is not the desired one. */
-export function stateOf(binding: Stored<ModelBinding>): { readonly state: BindingState; readonly why?: string } {
-  const { metadata, status } = binding;
-  if (metadata.deletionTimestamp !== undefined) return { state: 'deleting', why: readyMessage(binding) };
-  const state = conditionState(binding);
-  const shown = state === 'unbound' ? 'unguarded' : state;
-  const outcome = applicationOutcome(binding);
-  if (outcome.kind !== 'applied') return { state: shown, why: outcome.message };
-  const rejected = status?.conditions?.find(({ type, status: value }) => type === 'RouteRejected' && value === 'True');
-  if (rejected !== undefined) return { state: shown, why: rejected.message };
-  const unreachable = status?.conditions?.find(
-    ({ type, status: value }) => type === 'ProviderReachable' && value === 'False',
-  );
-  if (unreachable !== undefined && state !== 'pending') return { state: shown, why: unreachable.message };
-  return { state: shown, ...(state === 'pending' ? { why: readyMessage(binding) } : {}) };
-}
-
-function readyMessage({ status }: Stored<ModelBinding>): string {
-  return status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'the operator has not processed it yet';
 }
 
 function workloadRow(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Surroundings } from '#diagnosis/surroundings';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
-import type { Surroundings } from '../resources/resource-source.ts';
 import { agentVersionRow } from '../status/agent-version-row.ts';
 import { explainAgentVersion } from './explain-agent-version.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { managedConflicts } from '#contracts/managed-collections';
+import { knownReasons } from '#diagnosis/advice';
+import type { Surroundings } from '#diagnosis/surroundings';
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
-import type { Surroundings } from '../resources/resource-source.ts';
-import { knownReasons } from './advice.ts';
 import { explainCollection } from './explain-collection.ts';
 
 type Said = readonly [type: string, status: string, reason: string];

@@ -1,13 +1,13 @@
+import { adviceFor, isProgress } from '#diagnosis/advice';
+import type { BindingDependencies } from '#diagnosis/binding-dependencies';
+import { explainBinding } from '#diagnosis/explain-binding';
+import type { InstallationProblem } from '#diagnosis/surroundings';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import type { InstallationProblem } from '../resources/resource-source.ts';
 import type { InstallationStatus } from '../status/read-status.ts';
-import { adviceFor, isProgress } from './advice.ts';
 import { explainAgentVersion } from './explain-agent-version.ts';
-import { explainBinding } from './explain-binding.ts';
 import { explainCollection } from './explain-collection.ts';
-import type { BindingDependencies } from './gather-facts.ts';
 
 /** One problem of an installation with its remedy. */
 export type FoundProblem = {

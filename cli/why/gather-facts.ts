@@ -1,3 +1,4 @@
+import type { BindingDependencies } from '#diagnosis/binding-dependencies';
 import { listAll } from '#kube/client/list-all';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -7,20 +8,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { readResource } from '../resources/read-resource.ts';
-import type { OpenedResources, Surroundings } from '../resources/resource-source.ts';
-
-/** The resources that decide whether a binding is applied, as they were read. */
-export type BindingDependencies = {
-  readonly binding: Stored<ModelBinding>;
-  /** The policy that the binding names; absent if it names none or the policy does not exist. */
-  readonly policy?: Stored<GuardrailPolicy>;
-  readonly route?: Stored<GatewayRoute>;
-  /** The workload of the route, and the one of the application in progress. */
-  readonly workloads: readonly Stored<RuntimeWorkload>[];
-  /** Reports of the replicas of the gateway of the binding. */
-  readonly reports: readonly Stored<GatewayReport>[];
-  readonly surroundings: Surroundings;
-};
+import type { OpenedResources } from '../resources/resource-source.ts';
 
 /** @throws CliError not_found */
 export async function gatherFacts(

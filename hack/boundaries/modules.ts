@@ -22,6 +22,7 @@ const models = 'libraries/models';
 const environment = 'libraries/environment';
 const mcp = 'libraries/mcp';
 const flow = 'libraries/flow';
+const diagnosis = 'libraries/diagnosis';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -44,6 +45,7 @@ export const modules: readonly Module[] = [
   { folder: models, kind: 'library', uses: [kit, contracts, environment] },
   { folder: mcp, kind: 'library', uses: [] },
   { folder: flow, kind: 'library', uses: [kit, contracts] },
+  { folder: diagnosis, kind: 'library', uses: [kit, contracts, resources, kube] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   {
     folder: 'dataplane/gateway',
@@ -67,9 +69,13 @@ export const modules: readonly Module[] = [
   {
     folder: 'operator',
     kind: 'service',
-    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow],
+    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow, diagnosis],
   },
-  { folder: 'cli', kind: 'service', uses: [kit, contracts, resources, kube, checks, providers, identity, flow] },
+  {
+    folder: 'cli',
+    kind: 'service',
+    uses: [kit, contracts, resources, kube, checks, providers, identity, flow, diagnosis],
+  },
 ];
 
 /** Folders whose files may import any module, because they test it or generate from it. */

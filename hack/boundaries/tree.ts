@@ -56,6 +56,7 @@ const aliases: Readonly<Record<string, string>> = {
   '#relations/': 'libraries/relations/',
   '#api/': 'libraries/api/',
   '#search/': 'libraries/search/',
+  '#diagnosis/': 'libraries/diagnosis/',
   '#mcp/': 'libraries/mcp/',
   '#flow/': 'libraries/flow/',
   '#queue/': 'libraries/queue/',

@@ -1,7 +1,7 @@
+import { sentence } from '#diagnosis/sentence';
+import type { InstallationProblem } from '#diagnosis/surroundings';
 import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
 import type { Stored } from '#resources/metadata';
-import { sentence } from '../../output/sentence.ts';
-import type { InstallationProblem } from '../../resources/resource-source.ts';
 
 type Component = InstallationProblem['component'];
 

@@ -1,3 +1,4 @@
+import type { OperatorView, ProcessView, Surroundings } from '#diagnosis/surroundings';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { CoreEvent, Deployment, Lease, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
 import type { KubeClient, ListOptions } from '#kube/client/client';
@@ -6,7 +7,6 @@ import type { KubeObject } from '#kube/client/kube-object';
 import { listAll } from '#kube/client/list-all';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import type { OperatorView, ProcessView, Surroundings } from '../../resources/resource-source.ts';
 
 import { type ClusterObjects, clusterProblems, isFrozen } from './cluster-problems.ts';
 

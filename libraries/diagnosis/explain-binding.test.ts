@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '#resources/metadata';
-import { checkout } from '../platform/data-directory.ts';
 import { adviceFor, knownReasons } from './advice.ts';
+import type { BindingDependencies } from './binding-dependencies.ts';
 import { explainBinding } from './explain-binding.ts';
-import type { BindingDependencies } from './gather-facts.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -236,7 +234,7 @@ describe('advice', () => {
   const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
 
   test('portcullis why has advice for every reason that the documentation lists', () => {
-    const page = readFileSync(join(checkout, 'docs/conditions-and-errors.md'), 'utf8');
+    const page = readFileSync(new URL('../../docs/conditions-and-errors.md', import.meta.url), 'utf8');
     const [, bindings = ''] = page.split('| Reason | Meaning | What to do |');
     const rows = bindings.split('\n\n')[0]?.split('\n').slice(2) ?? [];
     const reasons = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map((match) => match[1]));

@@ -1,10 +1,8 @@
 import { applicationOutcome } from '#resources/binding-state';
 import type { ChangeNote } from '#resources/change-note';
-import { sentence } from '../output/sentence.ts';
-import { appliedBy } from '../status/applied-by.ts';
-import { stateOf } from '../status/status-view.ts';
 import { adviceFor, isProgress } from './advice.ts';
-import type { BindingDependencies } from './gather-facts.ts';
+import { appliedBy } from './applied-by.ts';
+import type { BindingDependencies } from './binding-dependencies.ts';
 import {
   conditionLink,
   type Link,
@@ -17,6 +15,8 @@ import {
   routeLink,
   workloadLinks,
 } from './links.ts';
+import { sentence } from './sentence.ts';
+import { stateOf } from './shown-state.ts';
 
 const unguardedText = 'UNGUARDED: requests and answers are not checked';
 

@@ -4,10 +4,10 @@ import { idLabel } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { sentence } from '../output/sentence.ts';
-import type { InstallationProblem } from '../resources/resource-source.ts';
-import { routeStateOf } from '../status/route-state.ts';
-import type { BindingDependencies } from './gather-facts.ts';
+import type { BindingDependencies } from './binding-dependencies.ts';
+import { routeStateOf } from './route-state.ts';
+import { sentence } from './sentence.ts';
+import type { InstallationProblem } from './surroundings.ts';
 
 /** One step between a binding and its application. `aside` steps are shown and block nothing. */
 export type Link = {
