@@ -202,7 +202,7 @@ describe('output', () => {
       world.upstream.play({ kind: 'answer', content: `the ${words.maskedOutput} word` });
       const text = await (await world.chat(says('hi'))).text();
       expect(JSON.parse(text)).toMatchObject({
-        model: 'scripted',
+        model: 'model',
         choices: [{ message: { content: 'the *** word' } }],
       });
       expect(text).not.toContain(words.maskedOutput);
@@ -231,7 +231,7 @@ describe('output', () => {
       const body = completionBody('fine').replace('"content":"fine"', extra);
       world.upstream.play({ kind: 'raw', body, contentType: 'application/json; charset=utf-8' });
       const answer = await world.chat(says('hi'));
-      expect(await answer.text()).toBe(body);
+      expect(await answer.text()).toBe(body.replace('"scripted"', '"model"'));
       expect(lastCheck().body).not.toContain(words.deniedOutput);
     },
   );
@@ -242,7 +242,7 @@ describe('output', () => {
     async () => {
       world.upstream.play({ kind: 'answer', content: `${words.observed} answer` });
       const answer = await world.chat(says(`${words.observed} question`));
-      expect(await answer.text()).toBe(completionBody(`${words.observed} answer`));
+      expect(await answer.text()).toBe(completionBody(`${words.observed} answer`).replace('"scripted"', '"model"'));
       expect(sentToModel()).toEqual({ model: 'upstream-model', ...says(`${words.observed} question`) });
       const streamed = await world.chat({ ...says('x'), stream: true });
       const frames = await streamed.text();

@@ -2,6 +2,7 @@ import { currentProfile } from '#contracts/profiles';
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
 import { readChatRequest } from '../chat/read-chat-request.ts';
+import { renamerTo } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import { readRequestTexts } from '../judged/request-texts.ts';
 import { coverageOf, isContractOnly, readFurtherTexts } from '../judged/route-coverage.ts';
@@ -56,7 +57,7 @@ export async function completeChat(context: RequestContext): Promise<ClientRespo
   const { structured } = chat.value;
   const output = await guardAnswer(checks, target, { bytes: answer.bytes, structured, coverage }, signal);
   if (output.kind === 'stop') return errorResponse(output.error, output.stage);
-  return { kind: 'json', bytes: output.bytes, masked: masked || output.kind === 'mask' };
+  return { kind: 'json', bytes: renamed(output.bytes, admitted.route), masked: masked || output.kind === 'mask' };
 }
 
 async function completeUnguarded(context: RequestContext, admitted: AdmittedRequest): Promise<ClientResponse> {
@@ -66,7 +67,8 @@ async function completeUnguarded(context: RequestContext, admitted: AdmittedRequ
     return streamChat(context, admitted.route, { path, body, masked: false, target: undefined, coverage: undefined });
   }
   const answer = await askProvider(context, admitted.route, { path, body });
-  return answer.kind === 'error' ? answer : { kind: 'json', bytes: answer.bytes, masked: false };
+  if (answer.kind === 'error') return answer;
+  return { kind: 'json', bytes: renamed(answer.bytes, admitted.route), masked: false };
 }
 
 function rulesOf({ spec }: TakenRoute): Parameters<typeof readChatRequest>[1] {
@@ -81,6 +83,11 @@ function rulesOf({ spec }: TakenRoute): Parameters<typeof readChatRequest>[1] {
 
 function forwardedBody({ bytes, envelope, route }: AdmittedRequest, edits: readonly Edit[]): Uint8Array {
   return rewriteBody(bytes, [renameModel(envelope.model, route.spec.upstream.model), ...edits]);
+}
+
+/** The answer with the alias of the binding as its model. */
+function renamed(bytes: Uint8Array, { spec }: TakenRoute): Buffer {
+  return renamerTo(spec.alias)(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 function isTrue(node: JsonNode | undefined): boolean {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
+import { renamerTo } from '../chat/rename-answer.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import { interruptionError } from '../relay/interruption.ts';
 import type { FrameSink } from '../relay/relay-stream.ts';
@@ -38,11 +39,12 @@ export async function streamChat(
   const { body, coverage, masked, path, target } = call;
   const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
+  const rename = renamerTo(route.spec.alias);
   const frames = beginFrames(outgoing, refusalTextOf(context.pin));
   try {
     const end = await relayStream({
       body: answer.body,
-      machine: target === undefined ? new PlainStream() : new StreamGuard(coverage),
+      machine: target === undefined ? new PlainStream(rename) : new StreamGuard(coverage, rename),
       sink: frames,
       check: (texts, signal) => judgeWindow(context, target, texts, signal),
       idleMs: gateway.streamIdleMs,

@@ -1,5 +1,6 @@
 import { SseReader } from '#kit/http/sse-reader';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
+import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { type GuardStep, streamBounds } from './stream-guard.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 
@@ -11,8 +12,14 @@ type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;
  */
 export class PlainStream {
   readonly #reader = new SseReader(streamBounds.eventBytes);
+  readonly #rename: RenameAnswer;
   #closed = false;
   #end: End | undefined;
+
+  /** @param rename is applied to each frame that is sent */
+  constructor(rename: RenameAnswer = (frame) => frame) {
+    this.#rename = rename;
+  }
 
   receive(bytes: Uint8Array): void {
     this.#reader.push(bytes);
@@ -43,7 +50,7 @@ export class PlainStream {
       outgoing.push(doneFrame);
       this.#end = { kind: 'finished' };
     } else if (event.name !== '' || !isChunk(event.data)) this.#stop('invalid');
-    else outgoing.push(writeFrame(event.data));
+    else outgoing.push(writeFrame(this.#rename(event.data)));
     return true;
   }
 

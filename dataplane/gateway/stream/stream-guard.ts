@@ -1,6 +1,7 @@
 import type { CheckFailure } from '#checks/check-outcome';
 import { TextChannel } from '#checks/text-channel';
 import { type SseEvent, SseReader } from '#kit/http/sse-reader';
+import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
@@ -73,6 +74,7 @@ export class StreamGuard {
   readonly #content = new TextChannel();
   readonly #refusal = new TextChannel();
   readonly #coverage: StreamCoverage | undefined;
+  readonly #rename: RenameAnswer;
   /** Content, refusal, and the texts that are judged in addition, in the order in which they began. */
   readonly #channels: TextChannel[] = [this.#content, this.#refusal];
   /** The texts that are judged in addition, by the member that they come from. */
@@ -90,9 +92,13 @@ export class StreamGuard {
   #done = false;
   #end: Extract<GuardStep, { kind: 'finished' | 'stopped' }> | undefined;
 
-  /** @param coverage the further texts that are judged; undefined where only the texts of the contract are */
-  constructor(coverage?: StreamCoverage) {
+  /**
+   * @param coverage the further texts that are judged; undefined where only the texts of the contract are
+   * @param rename is applied to each frame that is sent; its texts must stay
+   */
+  constructor(coverage?: StreamCoverage, rename: RenameAnswer = (frame) => frame) {
     this.#coverage = coverage;
+    this.#rename = rename;
   }
 
   /** Receives the next bytes of the upstream. */
@@ -248,7 +254,7 @@ export class StreamGuard {
   }
 
   #send({ data, kind }: HeldFrame): void {
-    this.#outgoing.push(writeFrame(data));
+    this.#outgoing.push(writeFrame(this.#rename(data)));
     this.#heldBytes -= data.length;
     if (kind === 'free') this.#waitingBytes -= data.length;
   }
