@@ -36,7 +36,7 @@ async function confirm(
   { requested, reference }: { readonly requested: readonly Capability[]; readonly reference: unknown },
 ): Promise<ReadonlySet<Capability>> {
   await using checks = createCheckClient({ tokenFile: noToken });
-  const policies = { target: () => undefined };
+  const policies = { target: () => undefined, judgesWindows: () => false };
   const grants = new RunGrants();
   const ports = createFlowPorts({
     services: noServices,

@@ -20,6 +20,7 @@ import { createTokenVerifier } from './identity/workload-verifier.ts';
 import { followPolicies } from './policies/follow-policies.ts';
 import { createFlowPorts, type FlowServices, unreachableThings } from './ports/flow-ports.ts';
 import type { RunObserver } from './steps/process-call.ts';
+import { windowlessPolicy } from './steps/stream-result.ts';
 
 /** The result of loading a bundle file. Disposing it closes everything that serves the version. */
 export type PreparedAgent = AsyncDisposable & {
@@ -64,6 +65,8 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   }
   const opened = await openPolicies(agent, config, logger);
   if (!opened.ok) problems.push(...opened.problems);
+  const windowless = opened.ok ? windowlessPolicy(agent, opened.policies) : undefined;
+  if (windowless !== undefined) problems.push(windowlessProblem(windowless));
   if (!opened.ok || problems.length > 0) {
     if (opened.ok) await opened.policies[Symbol.asyncDispose]();
     return unserved(problems, agent, capabilities);
@@ -153,6 +156,17 @@ function unserved(
 ): PreparedAgent {
   const served = { kind: 'not_ready', problems } as const;
   return { served, agent, capabilities, [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** Text of a prompt cannot be streamed if the output policy needs the whole text. */
+function windowlessProblem(policy: string): AgentProblem {
+  return {
+    code: 'advertised_capability_unavailable',
+    capability: 'a2a.streaming',
+    message:
+      `the flow streams the text of a prompt, and the policy ${policy} cannot judge it in windows: change the rule that ` +
+      'needs the whole text, or set stream: false in the prompt',
+  };
 }
 
 function unavailableProblem(capability: string): AgentProblem {

@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 
 const integer = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max);
 
-/** Whether long texts can be judged in overlapping pieces, or the rule or limit of the request section that forbids it. */
+/** Whether texts can be judged in overlapping pieces, or the rule or limit of the section that forbids it. */
 const divisionSchema = z.discriminatedUnion('allowed', [
   z.strictObject({ allowed: z.literal(true) }),
   z.strictObject({ allowed: z.literal(false), rule: z.string().min(1).max(1_024) }),
@@ -16,7 +16,10 @@ export const servedLimitsSchema = z.strictObject({
   maxMessages: integer(limits.maxMessages),
   /** Budgets of both sections, milliseconds. */
   deadlineMs: z.strictObject({ request: integer(limits.deadlineMs), response: integer(limits.deadlineMs) }),
+  /** Whether long texts can be judged in pieces by the request section. */
   division: divisionSchema,
+  /** Whether streamed text can be judged in windows by the response section; absent in files of older operators. */
+  streaming: divisionSchema.optional(),
 });
 export type ServedLimits = z.infer<typeof servedLimitsSchema>;
 

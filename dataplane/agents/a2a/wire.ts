@@ -73,7 +73,8 @@ export type StreamEvent =
         readonly taskId: string;
         readonly contextId: string;
         readonly artifact: Artifact;
-        readonly append: false;
-        readonly lastChunk: true;
+        /** Whether the parts follow those that the artifact has. */
+        readonly append: boolean;
+        readonly lastChunk: boolean;
       };
     };

@@ -4,6 +4,7 @@ import type { PublishManifest } from '#flow/definition/manifest-schema';
 import { loadFlow } from '#flow/loader/load-flow';
 import { loadManifest } from '#flow/loader/load-manifest';
 import type { LoadedFlow } from '#flow/loader/loaded-flow';
+import { streamedPrompts } from '#flow/loader/streamed-text';
 import { textMemberOf } from '#flow/loader/text-member';
 import { problemLine, type SourceProblem } from '#flow/source/problem';
 import { JsonError, parseStrict } from '#kit/json/parse-strict';
@@ -16,6 +17,8 @@ export type LoadedAgent = {
   readonly manifest: PublishManifest;
   /** Member of the input that receives the text of a message. */
   readonly textMember: string | undefined;
+  /** Prompts whose text may be sent while they run. */
+  readonly streamed: ReadonlySet<string>;
 };
 
 type AgentLoad =
@@ -51,6 +54,7 @@ export function loadAgent(bytes: Uint8Array): AgentLoad {
     flow: flow.flow,
     manifest: manifest.manifest,
     textMember: textMemberOf(manifest.manifest.contract),
+    streamed: manifest.manifest.contract.capabilities.streaming ? streamedPrompts(flow.flow) : new Set<string>(),
   };
   const problems = contractProblems(agent);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, agent };

@@ -27,7 +27,11 @@ export type AgentCall = {
 };
 
 /** A result that passed every check and may leave the process. */
-export type CheckedResult = FlowResult & { readonly checked: true };
+export type CheckedResult = FlowResult & {
+  readonly checked: true;
+  /** The last part of a text whose other parts have left; absent if nothing has left yet. */
+  readonly rest?: string;
+};
 
 /** A key that is equal for all calls of one caller, for tables that belong to callers. */
 export function callerKey({ subject, actors, tenant }: ExecutionIdentity): string {

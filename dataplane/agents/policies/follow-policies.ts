@@ -50,6 +50,7 @@ export async function followPolicies({ folder, bundle, onRefused }: FollowPolici
       const target = followed.get(name)?.current();
       return target === undefined ? undefined : servedCheckTarget(target, stage);
     },
+    judgesWindows: (name) => followed.get(name)?.current().streaming?.allowed === true,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

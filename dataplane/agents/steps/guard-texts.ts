@@ -51,6 +51,31 @@ export async function guardTexts(
   return copy;
 }
 
+/**
+ * Judges one window of a text that is sent in parts (docs/design/streaming.md).
+ * @throws AgentError guardrail_denied after a deny, guardrail_error if the check has no decision
+ */
+export async function judgeWindow(
+  { checks, policies }: TextGuard,
+  guardrail: AgentBundle['guardrails']['output'],
+  text: string,
+  signal: AbortSignal,
+): Promise<'pass' | 'mask'> {
+  if (guardrail === 'None') return 'pass';
+  const target = policies.target(guardrail.name, 'response');
+  if (target === undefined) throw new AgentError('guardrail_error');
+  const outcome = await checks.check(target, 'response', [{ role: 'assistant', content: text }], { signal });
+  switch (outcome.kind) {
+    case 'pass':
+    case 'mask':
+      return outcome.kind;
+    case 'deny':
+      throw new AgentError('guardrail_denied');
+    case 'failed':
+      throw new AgentError(signal.aborted ? 'cancelled' : 'guardrail_error');
+  }
+}
+
 function applyMask({ text, replace }: Slot, masked: string | undefined): void {
   if (masked === undefined) throw new AgentError('guardrail_error');
   if (masked === text) return;

@@ -5,4 +5,6 @@ import type { Stage } from '#contracts/policy';
 export type PolicyTargets = {
   /** Undefined if the version does not name the policy; no text may be sent then. */
   target(name: string, stage: Stage): CheckTarget | undefined;
+  /** Whether the policy judges streamed text in windows as it judges the whole text; false for an unknown policy. */
+  judgesWindows(name: string): boolean;
 };

@@ -12,6 +12,7 @@ import { buildRequest } from './build-request.ts';
 import { checkOutput } from './check-output.ts';
 import { guardTexts, type TextGuard } from './guard-texts.ts';
 import { runEntryPoint } from './run-entry-point.ts';
+import { finishText, openTextStream } from './stream-result.ts';
 
 /** Receives the events of runs, without texts. */
 export type RunObserver = {
@@ -82,18 +83,30 @@ async function guardParts(
   });
 }
 
-/** Steps six and seven: the entry point, then the output policy and the schema. @throws AgentError */
+/**
+ * Steps six and seven: the entry point, then the output policy and the schema.
+ * @param onReleased takes parts of the text that have passed while the run continues; without it nothing leaves before
+ *   the result
+ * @throws AgentError
+ */
 export async function executeCall(
   { agent, guard, files, grants, ports, observer }: AgentApplication,
   request: ExecutionRequest,
   signal: AbortSignal,
+  onReleased?: (text: string) => void,
 ): Promise<CheckedResult> {
   const { runId } = request;
+  const stream = onReleased === undefined ? undefined : openTextStream({ agent, guard }, signal, onReleased);
+  const textOf = stream === undefined ? new Set<string>() : agent.streamed;
+  const onText = stream === undefined ? undefined : (text: string) => atStep('output', () => stream.add(text));
   observer.started(request);
   try {
     const onEvent = (event: RunEvent): void => observer.event(runId, event);
-    const result = await atStep('entry_point', () => runEntryPoint(agent.flow, request, { ports, signal, onEvent }));
-    const checked = await atStep('output', () => checkOutput(agent, guard, result, signal));
+    const parts = { ports, signal, onEvent, onText };
+    const result = await atStep('entry_point', () => runEntryPoint(agent.flow, { ...request, textOf }, parts));
+    const checked = await atStep('output', () =>
+      stream?.hasBegun === true ? finishText(agent, stream, result) : checkOutput(agent, guard, result, signal),
+    );
     observer.ended(runId, 'none');
     return checked;
   } catch (thrown) {

@@ -27,18 +27,21 @@ type RunParts = {
   readonly signal: AbortSignal;
   /** Receives every event of the run except its texts. */
   readonly onEvent: (event: RunEvent) => void;
+  /** Receives the text of the prompts in `textOf` of the request; an error that it throws ends the run. */
+  readonly onText?: ((text: string) => Promise<void>) | undefined;
 };
 
 /** Step six: runs the entry point of the manifest and no other. @throws AgentError */
 export async function runEntryPoint(
   flow: LoadedFlow,
   request: ExecutionRequest,
-  { ports, signal, onEvent }: RunParts,
+  { ports, signal, onEvent, onText }: RunParts,
 ): Promise<FlowResult> {
   for await (const event of runFlow(flow, request, ports, signal)) {
     if (event.type === 'result') return event.result;
     if (event.type === 'failed') throw new AgentError(codes[event.code] ?? 'flow_failed', event.code);
     if (event.type !== 'text') onEvent(event);
+    else await onText?.(event.text);
   }
   throw new AgentError('internal');
 }

@@ -19,7 +19,8 @@ type TaskParts = {
 };
 
 /**
- * Runs an admitted call as a task: submitted, working, one artifact after every check, and a final status
+ * Runs an admitted call as a task: submitted, working, one artifact, and a final status. The artifact comes after every
+ * check, or in parts of text of which each has passed
  * (`agents:task-state:stream-life`). The run begins after the caller has returned.
  */
 export function startTask(application: AgentApplication, request: ExecutionRequest, parts: TaskParts): Task {
@@ -50,9 +51,13 @@ async function work(
 ): Promise<void> {
   store.setStatus(id, 'TASK_STATE_WORKING');
   try {
-    const result = await executeCall(application, request, signal);
-    const artifact = await atStep('result', () => partsOf(result, outputModes));
-    store.addArtifact(id, { artifactId: uuid(), name: 'result', parts: artifact });
+    const artifactId = uuid();
+    const takesText = outputModes.includes('text/plain');
+    const onReleased = (text: string): void => store.appendText(id, artifactId, text, false);
+    const result = await executeCall(application, request, signal, takesText ? onReleased : undefined);
+    const parts = await atStep('result', () => partsOf(result, outputModes));
+    if (result.rest === undefined) store.addArtifact(id, { artifactId, name: 'result', parts });
+    else store.appendText(id, artifactId, result.rest, true);
     store.setStatus(id, 'TASK_STATE_COMPLETED');
   } catch (thrown) {
     const error = asAgentError(thrown);

@@ -90,9 +90,10 @@ export class TaskStore {
     if (entry === undefined || isFinal(entry.task)) return;
     const { id: taskId, contextId } = entry.task;
     const status = { ...this.#status(state), ...(message === undefined ? {} : { message }) };
-    // A failed task keeps no partial result (`agents:error:no-partial-success`).
+    // A task that ends without its result keeps no part of it (`agents:error:no-partial-success`).
     const { artifacts, ...rest } = entry.task;
-    const kept = artifacts === undefined || state === 'TASK_STATE_FAILED' ? {} : { artifacts };
+    const isLost = finalStates.has(state) && state !== 'TASK_STATE_COMPLETED';
+    const kept = artifacts === undefined || isLost ? {} : { artifacts };
     entry.task = { ...rest, ...kept, status };
     this.#send(entry, { statusUpdate: { taskId, contextId, status } });
     if (!isFinal(entry.task)) return;
@@ -107,6 +108,27 @@ export class TaskStore {
     const { id: taskId, contextId, artifacts = [] } = entry.task;
     entry.task = { ...entry.task, artifacts: [...artifacts, artifact] };
     this.#send(entry, { artifactUpdate: { taskId, contextId, artifact, append: false, lastChunk: true } });
+  }
+
+  /**
+   * Adds text to an artifact, which it creates. The snapshot of the task has the text so far as one part.
+   * @param isLast whether the artifact is complete
+   */
+  appendText(id: string, artifactId: string, text: string, isLast: boolean): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || isFinal(entry.task)) return;
+    const { id: taskId, contextId, artifacts = [] } = entry.task;
+    const before = artifacts.find((one) => one.artifactId === artifactId);
+    const written = before?.parts.map((part) => ('text' in part ? part.text : '')).join('') ?? '';
+    const artifactOf = (content: string) => ({
+      artifactId,
+      name: 'result',
+      parts: [{ text: content, mediaType: 'text/plain' }],
+    });
+    const others = artifacts.filter((one) => one !== before);
+    entry.task = { ...entry.task, artifacts: [...others, artifactOf(written + text)] };
+    const append = before !== undefined;
+    this.#send(entry, { artifactUpdate: { taskId, contextId, artifact: artifactOf(text), append, lastChunk: isLast } });
   }
 
   #find(owner: string, id: string): Entry | undefined {

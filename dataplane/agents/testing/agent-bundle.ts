@@ -38,6 +38,21 @@ export function questionFlow(model?: string): Json {
   };
 }
 
+/** A flow whose result is the text of a prompt that streams, and nothing else. */
+export function textFlow(model: string, text: Json = { type: 'string' }): Json {
+  const { nodes, ...flow } = questionFlow(model) as { readonly nodes: readonly Json[] };
+  const [start, ask] = nodes;
+  return {
+    ...flow,
+    output: { schema: { type: 'object', properties: { text }, required: ['text'] } },
+    nodes: [
+      start,
+      { ...ask, config: { ...(ask?.['config'] as Json), stream: true } },
+      { id: 'end', kind: 'output', inputs: { text: ref('nodes.ask.output.text') } },
+    ],
+  };
+}
+
 export type BundleParts = {
   readonly flow?: Json;
   /** Members of the manifest that replace the default ones. */

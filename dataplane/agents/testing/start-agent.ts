@@ -23,6 +23,8 @@ type AgentOptions = {
   readonly services?: Partial<AgentConfig['services']>;
   /** Starts the real runtime with this policy, under the name `texts` and revision 1. */
   readonly policy?: Definition;
+  /** Whether the policy judges streamed text in windows; true if absent. */
+  readonly windows?: ServedTarget['streaming'];
   readonly modelGatewayToken?: string;
   readonly fileServiceToken?: string;
   readonly unwatchedMs?: number;
@@ -71,6 +73,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       maxMessages: defaultBundleLimits.maxMessages,
       deadlineMs: { request: policy.request.deadlineMs, response: policy.response.deadlineMs },
       division: { allowed: true },
+      streaming: options.windows ?? { allowed: true },
     };
     await writeFile(join(targets, `${policyName}.json`), JSON.stringify(target));
   }

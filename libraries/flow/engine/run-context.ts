@@ -25,6 +25,8 @@ export type RunContext = {
   readonly runId: string;
   readonly traceId: string;
   readonly context: Readonly<Record<string, JsonValue>>;
+  /** Paths of the prompts that stream their text; undefined for all of them. */
+  readonly textOf: ReadonlySet<string> | undefined;
   readonly budget: BudgetMeter;
   /** Slots for concurrent calls of ports. */
   readonly slots: Semaphore;

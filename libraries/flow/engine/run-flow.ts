@@ -22,6 +22,8 @@ export type ExecutionRequest = {
   readonly runId: string;
   readonly traceId: string;
   readonly budget?: Partial<RunBudget>;
+  /** Paths of the prompts whose text is wanted in events of type text; undefined wants that of all that stream. */
+  readonly textOf?: ReadonlySet<string>;
 };
 
 type Sources = Partial<Pick<RunContext, 'clock' | 'random' | 'pause'>>;
@@ -44,12 +46,13 @@ export async function* runFlow(
   else signal.addEventListener('abort', onAbort, { once: true });
   using deadline = withTimeout(controller.signal, Math.min(budget.timeoutMs, fullBudget.timeoutMs));
   const events = new EventQueue();
-  const { runId, traceId, context } = request;
+  const { runId, traceId, context, textOf } = request;
   const run = {
     ports,
     runId,
     traceId,
     context,
+    textOf,
     budget: new BudgetMeter(budget),
     slots: createSemaphore(flowLimits.width.max),
     events,

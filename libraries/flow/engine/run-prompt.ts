@@ -58,6 +58,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
     if (run.signal.aborted || text === '' || streamedBytes > flowLimits.outputBytes) return;
     context.events.add({ type: 'text', ...place, text });
   };
+  const isStreamed = stream && context.textOf?.has(place.path) !== false;
   return await callPort({
     run: context,
     node: source,
@@ -73,7 +74,7 @@ async function askModel(run: PromptRun, messages: readonly ModelMessage[]): Prom
         parameters: tools.get(name)?.parameters ?? {},
       })),
       ...(responseSchema === undefined ? {} : { responseSchema }),
-      ...(stream ? { onText } : {}),
+      ...(isStreamed ? { onText } : {}),
     },
     signal: run.signal,
     attempts: run.attempts,

@@ -16,6 +16,15 @@ type ServiceCall = {
   readonly forbiddenAs?: (body: unknown) => PortErrorCode | undefined;
 };
 
+type StreamingCall<T> = ServiceCall & {
+  /** Reads the events of a response of the type text/event-stream. @throws PortError */
+  readonly readStream: (body: AsyncIterable<Uint8Array>) => Promise<T>;
+};
+type Answer<T> = { readonly status: number } & (
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'stream'; readonly read: T }
+);
+
 /** Bytes that an answer may have beyond the largest output of a node. */
 const answerBytes = 4 * flowLimits.outputBytes;
 
@@ -36,19 +45,40 @@ const errors: Readonly<Record<number, PortErrorCode>> = {
  * Exchanges JSON with a service of the platform, without redirects and retries: those are up to the node.
  * @throws PortError
  */
-export async function exchangeWithService({ url, headers, body, signal, forbiddenAs }: ServiceCall): Promise<unknown> {
-  const { status, value } = await exchange(url, headers, body, signal);
+export async function exchangeWithService(call: ServiceCall): Promise<unknown> {
+  const answer = await exchange<never>(call);
+  return successOf(answer, call);
+}
+
+/**
+ * Like `exchangeWithService`, for a service that may answer with a stream of events instead of JSON.
+ * @returns what was read from the stream, the JSON of a service that does not stream, or the JSON of a 400
+ * @throws PortError
+ */
+export async function streamFromService<T>(
+  call: StreamingCall<T>,
+): Promise<
+  { readonly kind: 'stream'; readonly read: T } | { readonly kind: 'json' | 'refused'; readonly value: unknown }
+> {
+  const answer = await exchange(call, call.readStream);
+  if (answer.kind === 'stream') return { kind: 'stream', read: answer.read };
+  if (answer.status === 400) return { kind: 'refused', value: answer.value };
+  return { kind: 'json', value: successOf(answer, call) };
+}
+
+/** @throws PortError for any status but 2xx */
+function successOf(answer: Answer<never>, { forbiddenAs }: Pick<ServiceCall, 'forbiddenAs'>): unknown {
+  if (answer.kind === 'stream') throw new PortError('answer_invalid');
+  const { status, value } = answer;
   if (status >= 200 && status < 300) return value;
   const special = status === 403 ? forbiddenAs?.(value) : undefined;
   throw new PortError(special ?? errors[status] ?? 'unavailable');
 }
 
-async function exchange(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  signal: AbortSignal,
-): Promise<{ readonly status: number; readonly value: unknown }> {
+async function exchange<T>(
+  { url, headers, body, signal }: ServiceCall,
+  readStream?: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<Answer<T>> {
   let bytes: Buffer | undefined;
   let status: number;
   try {
@@ -58,23 +88,27 @@ async function exchange(
       headersTimeout: 0,
       bodyTimeout: 0,
       headers: {
-        accept: 'application/json',
+        accept: readStream === undefined ? 'application/json' : 'application/json, text/event-stream',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
       signal,
     });
     status = answer.statusCode;
+    const isStream = /^text\/event-stream\b/i.test(String(answer.headers['content-type'] ?? ''));
+    if (readStream !== undefined && isStream && status === 200) {
+      return { status, kind: 'stream', read: await readStream(answer.body) };
+    }
     bytes = await readBounded(answer.body, answerBytes);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
-    throw new PortError('unavailable');
+    throw error instanceof PortError ? error : new PortError('unavailable');
   }
   if (bytes === undefined) throw new PortError('answer_invalid');
   try {
-    return { status, value: JSON.parse(bytes.toString('utf8')) };
+    return { status, kind: 'json', value: JSON.parse(bytes.toString('utf8')) };
   } catch {
     if (status >= 200 && status < 300) throw new PortError('answer_invalid');
-    return { status, value: undefined };
+    return { status, kind: 'json', value: undefined };
   }
 }

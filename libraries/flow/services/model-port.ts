@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import { PortError } from '../engine/flow-error.ts';
 import type { FlowPorts, ModelMessage, PortRequests } from '../engine/ports.ts';
-import type { CallerService } from './caller-service.ts';
-import { exchangeWithService } from './exchange-with-service.ts';
+import { type CallerService, readServiceAnswer } from './caller-service.ts';
+import { type Completion, readCompletionStream, usageSchema } from './completion-stream.ts';
+import { exchangeWithService, streamFromService } from './exchange-with-service.ts';
 import { traceHeaders } from './trace-headers.ts';
 
-const count = z.int().min(0).default(0);
 const completion = z.object({
   choices: z
     .array(
@@ -21,44 +21,60 @@ const completion = z.object({
       }),
     )
     .min(1),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  usage: usageSchema,
 });
+type ModelAnswer = Awaited<ReturnType<FlowPorts['model']>>;
+
 const deniedBody = z.object({ error: z.object({ code: z.literal('policy_denied') }) });
+/** The refusals of a gateway that serves this model without streams only (docs/design/streaming.md). */
+const unstreamedBody = z.object({ error: z.object({ code: z.enum(['unsupported_for_policy', 'streaming_refused']) }) });
 
 /**
  * Calls models through a model gateway, with the chat API of OpenAI. The gateway guards each call by the policy of its
- * model. `/v1/chat/completions` is added to the address.
+ * model. `/v1/chat/completions` is added to the address. A request with `onText` asks for a stream; where the gateway
+ * refuses streams of the model, the text comes as one piece.
  */
 export function createModelPort({ url, identity }: CallerService): FlowPorts['model'] {
   const endpoint = new URL(`${url.href.replace(/\/+$/, '')}/v1/chat/completions`);
   return async (request, call) => {
-    const answer = await exchangeWithService({
+    const ask = {
       url: endpoint,
       headers: {
         ...traceHeaders(call),
         ...(await identity(call)),
       },
-      body: bodyOf(request),
       signal: call.signal,
-      forbiddenAs: (body) => (deniedBody.safeParse(body).success ? 'guardrail_denied' : undefined),
-    });
-    const read = completion.safeParse(answer);
-    const choice = read.data?.choices[0];
-    if (choice === undefined) throw new PortError('answer_invalid');
-    const { message, finish_reason: finishReason } = choice;
-    const usage = read.data?.usage;
-    const text = message.content ?? '';
-    request.onText?.(text);
-    return {
-      text,
-      toolCalls: (message.tool_calls ?? []).map(({ id, function: { name, arguments: given } }) => ({
-        id,
-        name,
-        arguments: argumentsOf(given),
-      })),
-      finishReason: finishReason ?? 'stop',
-      usage: { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 },
-    };
+      forbiddenAs: (body: unknown) => (deniedBody.safeParse(body).success ? 'guardrail_denied' : undefined),
+    } as const;
+    const { onText } = request;
+    if (onText !== undefined) {
+      const readStream = (body: AsyncIterable<Uint8Array>) => readCompletionStream(body, onText);
+      const streamed = { ...bodyOf(request), stream: true, stream_options: { include_usage: true } };
+      const answer = await streamFromService({ ...ask, body: streamed, readStream });
+      if (answer.kind === 'stream') return answerOf(answer.read);
+      if (answer.kind === 'json') return wholeAnswer(answer.value, onText);
+      if (!unstreamedBody.safeParse(answer.value).success) throw new PortError('refused');
+    }
+    return wholeAnswer(await exchangeWithService({ ...ask, body: bodyOf(request) }), onText);
+  };
+}
+
+function wholeAnswer(answer: unknown, onText: PortRequests['model']['onText']): ModelAnswer {
+  const { choices, usage } = readServiceAnswer(completion, answer);
+  const [choice] = choices;
+  if (choice === undefined) throw new PortError('answer_invalid');
+  const text = choice.message.content ?? '';
+  onText?.(text);
+  const toolCalls = (choice.message.tool_calls ?? []).map(({ id, function: called }) => ({ id, ...called }));
+  return answerOf({ text, toolCalls, finishReason: choice.finish_reason ?? undefined, usage });
+}
+
+function answerOf({ text, toolCalls, finishReason, usage }: Completion): ModelAnswer {
+  return {
+    text,
+    toolCalls: toolCalls.map((called) => ({ ...called, arguments: argumentsOf(called.arguments) })),
+    finishReason: finishReason ?? 'stop',
+    usage: { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 },
   };
 }
 

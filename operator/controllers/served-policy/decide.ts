@@ -83,8 +83,8 @@ function advance(s: ServedSnapshot, entry: ServedPolicy, target: ApplicationRole
       const { guardrail, workload, division } = progress;
       if (guardrail.mode === 'None' || workload === undefined || division === undefined)
         throw new TypeError('a served policy has no workload to route to, or its validation is not complete');
-      const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs } = guardrail;
-      const limits = { maxBodyBytes, maxMessages, deadlineMs, division };
+      const { policyId, policyRevision, digest, maxBodyBytes, maxMessages, deadlineMs, streaming } = guardrail;
+      const limits = { maxBodyBytes, maxMessages, deadlineMs, division, streaming };
       const { token, content } = application;
       const { contentProfile } = content;
       return {
