@@ -154,7 +154,7 @@ describe('a version of an agent', () => {
     const problems = [{ code, capability: 'a2a.streaming', message: 'a2a.streaming is not confirmed' } as const];
     agents.report(workload, { ready: false, problems });
     const short = await settled(platform, 'one', 'CapabilityUnavailable');
-    expect(messageOf(short, 'Ready')).toBe('a2a.streaming is not confirmed.');
+    expect(messageOf(short, 'Ready')).toBe(`${code}: a2a.streaming is not confirmed.`);
     agents.report(workload, {}, 'differs');
     expect((await settled(platform, 'one', 'CardNotVerified')).status?.cardDigest).toBeUndefined();
     agents.report(workload, {});

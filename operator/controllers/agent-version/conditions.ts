@@ -156,6 +156,11 @@ function sentenceOf({ reason, message }: AgentHostProblem): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
+/** A capability problem begins with its code, which is the answer of a refused registration. */
+function problemText({ code, message }: AgentProblem): string {
+  return code === 'advertised_capability_unavailable' ? `${code}: ${message}` : message;
+}
+
 function runningOf(result: Running): Aspect {
   const { state, problem } = result.observed;
   if (problem !== undefined) return no('Ready', problem.reason, sentenceOf(problem));
@@ -164,10 +169,7 @@ function runningOf(result: Running): Aspect {
     const [first] = state.problems;
     const reason = processReasons[first?.code ?? 'starting'];
     if (reason === 'Starting') return no('Ready', reason, 'The process of the version is starting.');
-    const message = state.problems
-      .slice(0, mostNames)
-      .map((one) => one.message)
-      .join('; ');
+    const message = state.problems.slice(0, mostNames).map(problemText).join('; ');
     return no('Ready', reason, `${message}.`);
   }
   const card = cardOf(result);
