@@ -14,7 +14,7 @@ const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid',
 const version = parse(readFileSync(sample, 'utf8')) as AgentVersion;
 const agents = { publicUrl: new URL('https://agents.example/base'), modelGateway: undefined };
 
-/** The sample with a mode that no program implements. */
+/** The sample with a mode that this release lacks. */
 function withTasks(): AgentVersion['spec'] {
   const { lowCode } = version.spec;
   if (lowCode === undefined) throw new Error('the sample has no flow');
@@ -24,7 +24,7 @@ function withTasks(): AgentVersion['spec'] {
 
 verifies(
   ['agents:card:unimplemented-registration'],
-  'an agent whose version asks for a mode that is not implemented gets no route, and its condition has the code',
+  'an agent whose version asks for a mode that this release lacks gets no route, and its condition has the code',
   async () => {
     await using platform = await startTestOperator({
       config: { agents },
