@@ -64,7 +64,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       const other = await world.api.call(common, { token: null });
       expect(other.status).toBe(200);
       for (const [, path] of paths) expect(Object.keys(other.json.paths)).not.toContain(path);
-      expect(Object.keys(other.json.paths)).toEqual([common, own]);
+      expect(Object.keys(other.json.paths).toSorted()).toEqual(
+        ['/api/v1/audit', '/api/v1/audit/chains', common, own].toSorted(),
+      );
     },
   );
 
@@ -72,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, decisions and providers beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers and audit entries beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -82,6 +84,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/resources/{plural}/{name}', 'identity'],
       ['GET', '/api/v1/activity', 'identity'],
       ['GET', '/api/v1/provider-test', 'identity'],
+      ['GET', '/api/v1/audit', 'identity'],
+      ['GET', '/api/v1/audit/chains', 'identity'],
     ]);
   });
 

@@ -23,6 +23,7 @@ const environment = 'libraries/environment';
 const mcp = 'libraries/mcp';
 const flow = 'libraries/flow';
 const diagnosis = 'libraries/diagnosis';
+const audit = 'libraries/audit';
 
 /**
  * Every module and the modules that it may import. Services communicate over HTTP only, so no module names a service. `e2e` and `hack` prove and generate, and may import everything.
@@ -46,6 +47,7 @@ export const modules: readonly Module[] = [
   { folder: mcp, kind: 'library', uses: [] },
   { folder: flow, kind: 'library', uses: [kit, contracts] },
   { folder: diagnosis, kind: 'library', uses: [kit, contracts, resources, kube] },
+  { folder: audit, kind: 'library', uses: [kit, contracts, sql] },
   { folder: 'runtime', kind: 'service', uses: [kit, contracts] },
   {
     folder: 'dataplane/gateway',
@@ -69,7 +71,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'operator',
     kind: 'service',
-    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow, diagnosis],
+    uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow, diagnosis, audit],
   },
   {
     folder: 'cli',

@@ -44,6 +44,7 @@ export function readTree(root: string): Tree {
 }
 
 const aliases: Readonly<Record<string, string>> = {
+  '#audit/': 'libraries/audit/',
   '#environment/': 'libraries/environment/',
   '#kit/': 'libraries/kit/',
   '#contracts/': 'libraries/contracts/',

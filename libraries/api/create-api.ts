@@ -14,6 +14,7 @@ import {
   type Authorizer,
   type FaultCodes,
   failure,
+  type RefusedRequest,
 } from './operation.ts';
 import { passGates } from './pass-gates.ts';
 
@@ -34,6 +35,8 @@ type ApiOptions<Service, Caller, Code extends string, Name extends string> = {
     readonly seconds: number;
     readonly traceId: string;
   }) => void;
+  /** Called before an operation answers with an error; the answer waits for it. It never rejects. */
+  readonly onRefused?: ((refused: RefusedRequest<Caller, Code, Name>) => Promise<void>) | undefined;
   /** Called with the error that an operation threw when the answer is `internal`. */
   readonly onInternalError: (operation: Name, error: unknown) => void;
   /** JSON documents by path, served without authentication, such as OpenAPI documents. */
@@ -120,7 +123,14 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
   const started = performance.now();
   const trace = traceOf(options.table, incoming);
   const { traceId } = trace;
-  const response = await respond(options, operation, { incoming, traceId, path });
+  let caller: Caller | undefined;
+  const onCaller = (found: Caller): void => {
+    caller = found;
+  };
+  const response = await respond(options, operation, { incoming, traceId, path, onCaller });
+  if (response.kind === 'error') {
+    await options.onRefused?.({ operation: operation.name, code: response.code, caller, incoming, traceId, path });
+  }
   sendResponse(options.table, incoming, outgoing, trace, response);
   const code = response.kind === 'error' ? response.code : 'none';
   options.onEnded({ operation: operation.name, code, seconds: (performance.now() - started) / 1_000, traceId });
@@ -129,7 +139,7 @@ async function serveOperation<Service, Caller, Code extends string, Name extends
 async function respond<Service, Caller, Code extends string, Name extends string>(
   { table, service, authorizer, errorOf, onInternalError }: ApiOptions<Service, Caller, Code, Name>,
   operation: ApiOperation<Service, Caller, Code, Name>,
-  arrival: Parameters<typeof passGates>[3],
+  arrival: Parameters<typeof passGates<Service, Caller, Code>>[3],
 ): Promise<ApiResponse<Code>> {
   try {
     const provided = await passGates(table, operation, authorizer, arrival);

@@ -59,9 +59,10 @@ export type ApiRequest<Service, Caller> = {
  * - `query`: no unknown and no repeated parameter, each value valid
  * - `path`: each parameter of the path valid
  * - `body`: media type, declared size, then the bytes within size and time; that it is JSON is left to the operation
+ * - `right`: the authorizer once more, after a body that may have taken long to arrive
  * - `idempotency_key`: exactly one header of the right form
  */
-export type GateName = 'identity' | 'query' | 'path' | 'body' | 'idempotency_key';
+export type GateName = 'identity' | 'query' | 'path' | 'body' | 'right' | 'idempotency_key';
 
 /** A parameter as OpenAPI describes it, and the function that reads its value. */
 export type Parameter<Code extends string> = {
@@ -163,9 +164,24 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
   };
 };
 
+/** A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. */
+export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & { readonly caller?: Caller };
+
 /** Authorizes every request separately, and never throws because of a token or a network. */
 export type Authorizer<Caller, Code extends string> = {
   authorize(
     rawHeaders: readonly string[],
-  ): Promise<{ readonly kind: 'caller'; readonly caller: Caller } | ApiError<Code>>;
+  ): Promise<{ readonly kind: 'caller'; readonly caller: Caller } | AuthorizerError<Caller, Code>>;
+};
+
+/** A request that an operation answered with an error. */
+export type RefusedRequest<Caller, Code extends string, Name extends string> = {
+  readonly operation: Name;
+  readonly code: Code;
+  /** Absent if the request failed before its identity was verified. */
+  readonly caller: Caller | undefined;
+  readonly incoming: IncomingMessage;
+  readonly traceId: string;
+  /** The raw parameters of the path. */
+  readonly path: Readonly<Record<string, string>>;
 };

@@ -13,10 +13,12 @@ import {
 } from './operation.ts';
 
 /** The request as received, with the raw parameters of its path. */
-type Arrival = {
+type Arrival<Caller> = {
   readonly incoming: IncomingMessage;
   readonly traceId: string;
   readonly path: Readonly<Record<string, string>>;
+  /** Called with the verified caller, also if the caller lacks a right. */
+  readonly onCaller?: (caller: Caller) => void;
 };
 
 type Provided<Caller> = Partial<
@@ -28,15 +30,18 @@ export async function passGates<Service, Caller, Code extends string>(
   table: ApiTable<Service, Caller, Code>,
   operation: ApiOperation<Service, Caller, Code>,
   authorizer: Authorizer<Caller, Code>,
-  arrival: Arrival,
+  arrival: Arrival<Caller>,
 ): Promise<Provided<Caller> | ApiError<Code>> {
   const { faults } = table;
   const { incoming } = arrival;
+  const authorize = async () => {
+    const found = await authorizer.authorize(incoming.rawHeaders);
+    if (found.caller !== undefined) arrival.onCaller?.(found.caller);
+    return found.kind === 'error' ? found : { caller: found.caller };
+  };
   const ask: Record<GateName, () => Promise<Provided<Caller> | ApiError<Code>> | Provided<Caller> | ApiError<Code>> = {
-    identity: async () => {
-      const found = await authorizer.authorize(incoming.rawHeaders);
-      return found.kind === 'error' ? found : { caller: found.caller };
-    },
+    identity: authorize,
+    right: authorize,
     query: () => {
       const query = new URL(incoming.url ?? '/', 'http://service').searchParams;
       const known = operation.parameters.filter((parameter) => parameter.in === 'query');

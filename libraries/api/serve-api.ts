@@ -2,7 +2,7 @@ import { listen } from '#kit/http/listen';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { createApi } from './create-api.ts';
-import type { ApiTable, Authorizer } from './operation.ts';
+import type { ApiTable, Authorizer, RefusedRequest } from './operation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 type ServedApi<Service, Caller, Code extends string, Name extends string> = {
@@ -14,6 +14,8 @@ type ServedApi<Service, Caller, Code extends string, Name extends string> = {
   readonly errorOf: (error: unknown) => Code | undefined;
   /** Called with every error that an operation throws. */
   readonly onError?: (error: unknown) => void;
+  /** Called before an operation answers with an error. It never rejects. */
+  readonly onRefused?: (refused: RefusedRequest<Caller, Code, Name>) => Promise<void>;
   readonly logger: Logger;
   readonly metrics?: Pick<RequestMetrics<Name, Code>, 'ended'>;
   /** JSON documents by path, served without authentication. */
@@ -33,7 +35,7 @@ const idleMs = 2_000;
 export async function serveApi<Service, Caller, Code extends string, Name extends string>(
   options: ServedApi<Service, Caller, Code, Name>,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const { table, service, authorizer, errorOf, onError, logger, metrics, documents = {} } = options;
+  const { table, service, authorizer, errorOf, onError, onRefused, logger, metrics, documents = {} } = options;
   const api = createApi({
     table,
     service,
@@ -48,6 +50,7 @@ export async function serveApi<Service, Caller, Code extends string, Name extend
       metrics?.ended(operation, code, seconds);
       logger.info('request_ended', { operation, code, traceId, durationMs: Math.round(seconds * 1_000) });
     },
+    onRefused,
     onInternalError: (operation, error) =>
       logger.error('operation_failed', { operation, failure: describeFailure(error) }),
     documents: Object.fromEntries(

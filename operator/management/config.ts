@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { auditSettings } from '#audit/audit-settings';
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
@@ -24,6 +25,7 @@ export const settings = {
       help: 'first administrators, each as issuer|subject; they are granted the permission at every start',
     }),
   ),
+  ...auditSettings,
   PORTCULLIS_ENVIRONMENT_DIR: setting.path({ help: 'folder of providers.yaml, the same as that of the operator' }),
   PORTCULLIS_RUN_DIR: setting.optional(
     setting.path({
@@ -53,6 +55,8 @@ export type ManagementConfig = {
   readonly issuersFile: string;
   readonly relations: RelationsChoice;
   readonly administrators: readonly string[];
+  /** How long entries of the audit log are kept, days. */
+  readonly auditDays: number;
   readonly environment: { readonly providers: string; readonly limits: string };
   readonly runDirectory: string | undefined;
   readonly logLevel: LogLevel;
@@ -85,6 +89,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     issuersFile: read.PORTCULLIS_ISSUERS_FILE,
     relations: relationsOf(read),
     administrators: read.PORTCULLIS_ADMINISTRATORS ?? [],
+    auditDays: read.PORTCULLIS_AUDIT_DAYS,
     environment: { providers: join(folder, 'providers.yaml'), limits: join(folder, 'limits.yaml') },
     runDirectory: read.PORTCULLIS_RUN_DIR,
     logLevel: read.PORTCULLIS_LOG_LEVEL,

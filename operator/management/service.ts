@@ -1,16 +1,21 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import { createRefusalRecorder } from '#audit/record-refusals';
+import { startRetention } from '#audit/start-retention';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { classifierProfile, detectorContract } from '#contracts/policy';
 import type { ApprovedProvider } from '#contracts/providers';
 import { serveProbes } from '#kit/http/serve-probes';
 import { openTokenFile, type TokenFile } from '#kit/http/token-file';
+import { describeFailure } from '#kit/log/describe-failure';
 import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
+import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import { openServiceDatabase } from '#sql/open-service-database';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
@@ -20,6 +25,7 @@ import type { AdministratorAuthorizer } from './access/authorize-administrators.
 import { openAccess } from './access/open-access.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
+import { createRefusalNotes } from './audit/note-refusals.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
 import type { Management } from './http/management.ts';
@@ -101,7 +107,12 @@ export async function createManagementService(
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const gateways = parts.use(openGateways(config, { client, clock, logger }));
-  const store = createOperationStore(database);
+  const audit = await openPostgresAudit(database, 'management');
+  const onAuditFailure = (error: unknown): void =>
+    logger.warn('audit_not_written', { failure: describeFailure(error) });
+  const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
+  parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
+  const store = createOperationStore(database, audit);
   const models = createModelReader({ client, caches, gateways, approved, store });
   const advance = createAdvancePolicy({ client, caches, store });
   const commands = { client, store, advance, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
@@ -119,6 +130,7 @@ export async function createManagementService(
     providers: () => providerList(approved()),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
+    audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
   };
@@ -138,6 +150,7 @@ export async function createManagementService(
       service: management,
       authorizer,
       errorOf: unavailableCode,
+      onRefused: createRefusalNotes(refusals),
       logger,
       metrics,
       documents: { [managementDocumentPath]: managementDocument(), [commonDocumentPath]: commonDocument() },
@@ -163,7 +176,8 @@ function endForNewStart(logger: Logger): void {
 
 function unavailableCode(error: unknown): ManagementErrorCode | undefined {
   if (error instanceof KubeError) return 'resources_unavailable';
-  return error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
+  const isOfDatabase = error instanceof SqlUnavailableError || error instanceof SqlStatementError;
+  return isOfDatabase || error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
 }
 
 function openClient(

@@ -1,4 +1,4 @@
-import { type ApiError, type Authorizer, failure } from '#api/operation';
+import { type Authorizer, type AuthorizerError, failure } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { Identity, Verifier } from '#identity/create-verifier';
 import type { Subject } from '#identity/identity';
@@ -7,14 +7,14 @@ import { controlPlane } from '#relations/model';
 import type { Relations } from '#relations/ports';
 import { RelationsModelError, RelationsUnavailableError } from '#relations/relations-error';
 import { userSubject } from '#relations/subject';
+import { type ManagementCaller, managementCallerOf } from './management-caller.ts';
 
 type AccessErrorCode = Extract<
   ManagementErrorCode,
   'unauthenticated' | 'permission_denied' | 'identity_unavailable' | 'authorization_unavailable'
 >;
 
-/** `caller` is issuer and subject in one text; equal texts mean the same subject. */
-export type AdministratorAuthorizer = Authorizer<string, AccessErrorCode>;
+export type AdministratorAuthorizer = Authorizer<ManagementCaller, AccessErrorCode>;
 
 /**
  * Accepts a valid token whose subject has control_plane:control-plane#administer now. Every actor of the act chain
@@ -42,17 +42,19 @@ export function createAdministratorAuthorizer(options: {
       if (identity.kind === 'refusal') {
         return failure(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
       }
+      let caller: ManagementCaller | undefined;
       try {
-        if (!(await mayAdminister(identity))) return failure('permission_denied');
-        return { kind: 'caller', caller: userSubject(identity) };
+        caller = managementCallerOf(identity);
+        if (await mayAdminister(identity)) return { kind: 'caller', caller };
+        return { ...failure('permission_denied'), caller };
       } catch (error) {
-        return refusalOf(error);
+        return caller === undefined ? refusalOf(error) : { ...refusalOf(error), caller };
       }
     },
   };
 }
 
-function refusalOf(error: unknown): ApiError<AccessErrorCode> {
+function refusalOf(error: unknown): AuthorizerError<ManagementCaller, AccessErrorCode> {
   // A subject that cannot be written as a relation cannot have been granted one.
   if (error instanceof RelationsModelError) return failure('permission_denied');
   if (error instanceof RelationsUnavailableError) return failure('authorization_unavailable');

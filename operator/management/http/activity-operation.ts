@@ -1,6 +1,7 @@
 import { type ApiOperation, type Parameter, success } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { selectDecisions } from '#contracts/select-decisions';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 type ActivityParameter = Parameter<ManagementErrorCode>;
@@ -55,7 +56,7 @@ const parameters: readonly ActivityParameter[] = [
 ];
 
 /** A route outside of the contract: the newest decisions of all gateway replicas. */
-export const activityOperation: ApiOperation<Management, string, ManagementErrorCode, 'listActivity'> = {
+export const activityOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'listActivity'> = {
   name: 'listActivity',
   method: 'GET',
   path: '/api/v1/activity',

@@ -1,5 +1,6 @@
 import { detailsOf } from '#api/details-of';
 import { failure } from '#api/operation';
+import { digestOf } from '#contracts/canonical';
 import { policyCreateSchema } from '#contracts/management';
 import { readShape } from '#contracts/read-shape';
 import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
@@ -31,6 +32,8 @@ export function createPolicy(request: ManagementRequest): Promise<ManagementResp
           kind: 'policy.create',
           target: { type: 'policy', id },
           write: { type: 'create_policy', objectName, spec },
+          before: null,
+          after: { policyId: id, revision: null, digest: digestOf(spec.definition) },
         },
       };
     },

@@ -3,6 +3,7 @@ import { success } from '#api/operation';
 import { readLimit } from '#api/pages';
 import { managementLimits, resourceIdSchema } from '#contracts/management';
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import type { SchemaName } from './body-schemas.ts';
 import { createPolicy } from './create-policy.ts';
 import { faults } from './faults.ts';
@@ -30,7 +31,9 @@ export const operationNames = [
 ] as const;
 export type ManagementOperation = (typeof operationNames)[number];
 
-type Row = ApiOperation<Management, string, ManagementErrorCode, ManagementOperation> & { readonly body?: SchemaName };
+type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, ManagementOperation> & {
+  readonly body?: SchemaName;
+};
 type ManagementParameter = Parameter<ManagementErrorCode>;
 
 const uuidv7 = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
@@ -80,7 +83,7 @@ const ifMatch = (what: string): ManagementParameter => ({
 });
 
 const readGates = ['identity', 'query', 'path'] as const;
-const commandGates = [...readGates, 'body', 'idempotency_key'] as const;
+const commandGates = [...readGates, 'body', 'right', 'idempotency_key'] as const;
 
 const readOf = (schema: SchemaName, headers: readonly string[] = []) =>
   ({ status: 200, description: 'What was asked for.', schema, headers }) as const;
@@ -304,7 +307,7 @@ const operations: readonly Row[] = [
 ];
 
 /** The ten operations of platform.control-plane.guardrail-management/v1 (management:version:contract). */
-export const managementTable: ApiTable<Management, string, ManagementErrorCode, ManagementOperation> = {
+export const managementTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ManagementOperation> = {
   operations,
   errors: managementErrors,
   everyError: [

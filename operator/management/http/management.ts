@@ -1,7 +1,9 @@
 import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
+import type { AuditLog } from '#audit/ports';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { KubeClient } from '#kube/client/client';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
 import type { ProviderTests } from '../activity/test-providers.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
@@ -19,12 +21,13 @@ export type Management = {
   readonly providers: () => ProviderList;
   readonly activity: ActivityCollector;
   readonly providerTests: ProviderTests;
+  readonly audit: Pick<AuditLog, 'read' | 'chains'>;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */
   readonly duplicateWaitMs: number;
 };
 
-/** A request of an administrator; `caller` is the subject that idempotency keys belong to. */
-export type ManagementRequest = ApiRequest<Management, string>;
+/** A request of an administrator. */
+export type ManagementRequest = ApiRequest<Management, ManagementCaller>;
 export type ManagementError = ApiError<ManagementErrorCode>;
 export type ManagementResponse = ApiResponse<ManagementErrorCode>;

@@ -1,11 +1,15 @@
-import { openApiDocument, openApiPaths } from '#api/openapi';
-import { managementContract } from '#contracts/management';
+import { componentSchemas, openApiDocument, openApiPaths } from '#api/openapi';
+import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
+import { managementContract, managementErrorSchema } from '#contracts/management';
+import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { managementTable } from './management-table.ts';
 
 /** The management routes have a document of their own (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
 export const commonDocumentPath = '/openapi.json';
+
+const platformToken = 'The platform token of a subject with control_plane:control-plane#administer.';
 
 /** The OpenAPI document of the contract platform.control-plane.guardrail-management/v1 (management:version:contract). */
 export function managementDocument(): unknown {
@@ -24,7 +28,7 @@ export function managementDocument(): unknown {
       { name: 'Providers', description: 'Approved external checks.' },
     ],
     paths: openApiPaths(managementTable),
-    token: 'The platform token of a subject with control_plane:control-plane#administer.',
+    token: platformToken,
     headers: {
       ETag: {
         description: 'A strong tag for If-Match; it does not move with what is observed.',
@@ -60,8 +64,17 @@ export function commonDocument(): unknown {
     summary: 'What the control plane serves beside its contracts.',
     description: `Contracts have documents of their own: ${managementDocumentPath}.`,
     server: 'The control plane.',
-    tags: [{ name: 'Documents', description: 'Descriptions of interfaces.' }],
+    tags: [
+      { name: 'Audit', description: 'Who changed what, and what was refused.' },
+      { name: 'Documents', description: 'Descriptions of interfaces.' },
+    ],
+    token: platformToken,
+    schemas: componentSchemas({
+      written: {},
+      read: { AuditPage: auditPageSchema, AuditChains: auditChainsSchema, Error: managementErrorSchema },
+    }),
     paths: {
+      ...openApiPaths({ ...managementTable, operations: auditOperations }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
       [managementDocumentPath]: document(
         managementDocumentPath,

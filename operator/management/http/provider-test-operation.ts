@@ -1,9 +1,10 @@
 import { type ApiOperation, success } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management } from './management.ts';
 
 /** A route outside of the contract: every gateway replica tests the provider of a model. */
-export const providerTestOperation: ApiOperation<Management, string, ManagementErrorCode, 'testProvider'> = {
+export const providerTestOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'testProvider'> = {
   name: 'testProvider',
   method: 'GET',
   path: '/api/v1/provider-test',

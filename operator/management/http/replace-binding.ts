@@ -48,6 +48,8 @@ async function plan(
       kind: policyId === null ? 'binding.unbind' : 'binding.apply',
       target: { type: 'model', id: modelId },
       write: { type: 'write_binding', objectName: name, uid, generation, guardrail, contentProfile, policyId },
+      before: await service.models.stateOf(binding),
+      after: policyId === null ? null : { policyId, revision: body.value.policyRevision, digest: null },
     },
   };
 }

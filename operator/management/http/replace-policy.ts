@@ -1,5 +1,6 @@
 import { detailsOf } from '#api/details-of';
 import { failure } from '#api/operation';
+import { digestOf } from '#contracts/canonical';
 import { policyReplaceSchema } from '#contracts/management';
 import { readShape } from '#contracts/read-shape';
 import type { JsonValue } from '#kit/json/parse-strict';
@@ -59,6 +60,12 @@ async function plan(
       kind: 'policy.update',
       target: { type: 'policy', id: policyId },
       write: { type: 'replace_policy', objectName: name, uid, generation, spec },
+      before: {
+        policyId,
+        revision: record.kind === 'recorded' ? record.revision.number : null,
+        digest: digestOf(policy.spec.definition),
+      },
+      after: { policyId, revision: null, digest: digestOf(spec.definition) },
     },
   };
 }

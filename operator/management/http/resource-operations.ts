@@ -2,6 +2,7 @@ import { type ApiOperation, failure, type Parameter, success } from '#api/operat
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { isKubeError } from '#kube/client/kube-error';
 import { type Kind, kinds } from '#resources/kinds';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 export const resourceOperationNames = ['discoverResources', 'listResources', 'getResource'] as const;
@@ -72,7 +73,12 @@ const readOf = (schema: string) => ({ status: 200, description: 'What was asked 
  * Routes outside of the contract: policies, revisions and bindings as they are stored, by the names of the resources.
  * They only read; each change is a command of the contract.
  */
-export const resourceOperations: readonly ApiOperation<Management, string, ManagementErrorCode, ResourceOperation>[] = [
+export const resourceOperations: readonly ApiOperation<
+  Management,
+  ManagementCaller,
+  ManagementErrorCode,
+  ResourceOperation
+>[] = [
   {
     name: 'discoverResources',
     method: 'GET',

@@ -1,7 +1,9 @@
 import { failure, success } from '#api/operation';
 import { type Attempt, commandFingerprint, runIdempotent } from '#api/run-idempotent';
+import { clientClassOf } from '#audit/client-class';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { JsonValue } from '#kit/json/parse-strict';
+import type { CommandOrigin } from '../operations/command-origin.ts';
 import { acceptedResource, type CommandRecord } from '../operations/command-record.ts';
 import { executeCommand } from '../operations/execute-command.ts';
 import type { NewCommand } from '../operations/ports.ts';
@@ -11,7 +13,10 @@ import { readCommandNote } from './read-command-note.ts';
 
 /** The write of a command that passed every gate. */
 export type PlannedCommand =
-  | { readonly kind: 'planned'; readonly command: Pick<NewCommand, 'kind' | 'target' | 'write'> }
+  | {
+      readonly kind: 'planned';
+      readonly command: Pick<NewCommand, 'kind' | 'target' | 'write'> & Pick<CommandOrigin, 'before' | 'after'>;
+    }
   | ManagementError;
 
 type CommandPlan = {
@@ -26,7 +31,8 @@ type CommandPlan = {
 
 /** Executes a command once per subject and Idempotency-Key (docs/design/commands.md). */
 export function runCommand(request: ManagementRequest, spec: CommandPlan): Promise<ManagementResponse> {
-  const { service, body, caller: subject, idempotencyKey: key, traceId } = request;
+  const { service, body, caller, idempotencyKey: key, traceId } = request;
+  const { subject, author, groups } = caller;
   const { commands, newId, duplicateWaitMs: waitMs } = service;
   const { store, clock } = commands;
   const fingerprint = commandFingerprint(spec.method, spec.path, body.digest);
@@ -38,7 +44,10 @@ export function runCommand(request: ManagementRequest, spec: CommandPlan): Promi
     const planned = await spec.plan(body.json, operationId, isRepeated);
     if (planned.kind === 'error') return { kind: 'refused', error: planned };
     const write = { ...planned.command.write, note: read.note };
-    const command = { ...planned.command, write, subject, key, fingerprint, operationId, traceId };
+    const { before, after, ...rest } = planned.command;
+    const client = clientClassOf(request.incoming.socket.remoteAddress);
+    const origin = { author, groups, client, before, after };
+    const command = { ...rest, write, origin, subject, key, fingerprint, operationId, traceId };
     const executed = await executeCommand(commands, command);
     switch (executed.kind) {
       case 'accepted':

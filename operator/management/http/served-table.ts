@@ -1,6 +1,8 @@
 import type { ApiTable } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { ManagementCaller } from '../access/management-caller.ts';
 import { activityOperation } from './activity-operation.ts';
+import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
@@ -11,15 +13,23 @@ export const servedOperationNames = [
   ...resourceOperationNames,
   activityOperation.name,
   providerTestOperation.name,
+  ...auditOperationNames,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
   | ResourceOperation
   | typeof activityOperation.name
-  | typeof providerTestOperation.name;
+  | typeof providerTestOperation.name
+  | AuditOperation;
 
-/** Every operation of the service: those of the contract, and the service's own reads of resources and decisions. */
-export const servedTable: ApiTable<Management, string, ManagementErrorCode, ServedOperation> = {
+/** Every operation of the service: those of the contract, and the service's own reads of resources, decisions and audit entries. */
+export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
   ...managementTable,
-  operations: [...managementTable.operations, ...resourceOperations, activityOperation, providerTestOperation],
+  operations: [
+    ...managementTable.operations,
+    ...resourceOperations,
+    activityOperation,
+    providerTestOperation,
+    ...auditOperations,
+  ],
 };

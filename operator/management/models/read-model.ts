@@ -1,3 +1,4 @@
+import type { AuditState } from '#contracts/audit';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { KubeClient } from '#kube/client/client';
 import { isInProgress } from '#resources/binding-state';
@@ -22,6 +23,8 @@ export type ModelReader = {
   find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
   /** The input of its state: a live read of the route, cached reports, and the running gateway replicas. */
   snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
+  /** The policy that the binding names, and the bundle that its route pins; null without a policy. */
+  stateOf(binding: Stored<ModelBinding>): Promise<AuditState | null>;
   /** The input that decides how operations on it end. */
   read(modelId: string): Promise<BindingFacts | undefined>;
 };
@@ -92,6 +95,13 @@ export function createModelReader(options: {
   return {
     find: (modelId) => findModel(client, caches, modelId),
     snapshot,
+    async stateOf(binding) {
+      const { guardrail } = binding.spec;
+      if (guardrail.mode === 'None') return null;
+      const [route, policyId] = await Promise.all([routeOf(binding), policyIdOf(binding)]);
+      const digest = route?.spec.guardrail.mode === 'Policy' ? route.spec.guardrail.digest : null;
+      return { policyId: policyId ?? null, revision: guardrail.policyRef.revision, digest };
+    },
     async read(modelId) {
       const binding = await findModel(client, caches, modelId);
       if (binding === undefined) return undefined;

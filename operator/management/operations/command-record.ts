@@ -3,6 +3,7 @@ import { type OperationFailureCode, operationFailures } from '#contracts/managem
 import type { ChangeNote } from '#resources/change-note';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import type { ModelBindingSpec } from '#resources/model-binding';
+import type { CommandOrigin } from './command-origin.ts';
 
 /** The author and the reason of a write; absent in rows of earlier versions. */
 type NotedWrite = { readonly note?: ChangeNote };
@@ -48,6 +49,7 @@ export type CommandRecord = {
   readonly state: OperationState;
   readonly target: CommandTarget;
   readonly traceId: string;
+  readonly origin: CommandOrigin;
   /** Whether the command's write is known to have succeeded, so that the answer was or will be 202. */
   readonly accepted: boolean;
   readonly written: WrittenGeneration | undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ApplicationRecord } from '#resources/model-binding';
+import { originOfKey } from './command-origin.ts';
 import type { CommandWrite, OpenCommandRecord } from './command-record.ts';
 import { type BindingFacts, decideBindingEnd } from './decide-binding-end.ts';
 import { decidePolicyEnd } from './decide-policy-end.ts';
@@ -17,6 +18,7 @@ function operation(change: Partial<BindingWrite> = {}): OpenCommandRecord & { re
     state: 'running',
     target: { type: 'model', id: modelId },
     traceId: '0'.repeat(32),
+    origin: originOfKey(null),
     accepted: true,
     written: { uid: 'uid', generation: 5 },
     result: undefined,

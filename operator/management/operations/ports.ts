@@ -1,4 +1,5 @@
 import type { OperationKind } from '#contracts/management';
+import type { CommandOrigin } from './command-origin.ts';
 import type {
   CommandRecord,
   CommandTarget,
@@ -15,6 +16,7 @@ export type NewCommand = {
   readonly target: CommandTarget;
   readonly traceId: string;
   readonly write: CommandWrite;
+  readonly origin: CommandOrigin;
   /** The owner of the key. */
   readonly subject: string;
   readonly key: string;
@@ -37,12 +39,16 @@ export type OperationStore = {
   begin(command: NewCommand, leaseMs: number): Promise<CommandRecord | undefined>;
   /**
    * Records that the write succeeded: the key is used up and the operation runs, also if recovery ended it as
-   * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists.
+   * not_executed before. An operation with any other end is unchanged. Undefined if the row no longer exists. The entry
+   * of the audit log is added with it, once.
    */
   accept(operationId: string, written: WrittenGeneration): Promise<CommandRecord | undefined>;
   /** Deletes a command that was not accepted, with its key; false if it was accepted or no longer exists. */
   withdraw(operationId: string): Promise<boolean>;
-  /** Ends an operation; false if it had ended before. The key of a command that was not accepted becomes free. */
+  /**
+   * Ends an operation, and adds the entry of the audit log with it; false if it had ended before. The key of a command
+   * that was not accepted becomes free.
+   */
   finish(operationId: string, end: OperationEnd): Promise<boolean>;
   get(operationId: string): Promise<CommandRecord | undefined>;
   /** The operation with its write; undefined if the operation has ended. */

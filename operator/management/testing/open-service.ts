@@ -59,7 +59,9 @@ export async function openService(overrides: ManagementOverrides = {}): Promise<
     PORTCULLIS_RUN_DIR: data.path,
   });
   const clock = createManualClock();
-  const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller: subject } as const) };
+  const author = { kind: 'token' as const, issuer: 'test', subject: 'administrator', actors: [] };
+  const caller = { subject, author, groups: [] };
+  const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller } as const) };
   const start = () =>
     createManagementService(config, secrets, { authorizer, clock, logger: silentLogger, ...overrides });
   const service = parts.use(await start());

@@ -1,5 +1,6 @@
 import type { OperationKind, OperationResult, OperationState } from '#contracts/management';
 import type { OperationFailureCode } from '#contracts/management-errors';
+import { type CommandOrigin, originOfKey } from '../../command-origin.ts';
 import type { CommandRecord, CommandWrite, OpenCommandRecord } from '../../command-record.ts';
 
 /** A row of management.operations without its write. */
@@ -10,6 +11,10 @@ export type OperationRow = {
   readonly target_type: 'policy' | 'model';
   readonly target_id: string;
   readonly trace_id: string;
+  /** Null in rows of earlier versions. */
+  readonly origin: string | null;
+  /** The subject that the idempotency key belongs to; null when the key was deleted. */
+  readonly key_owner: string | null;
   readonly accepted: boolean;
   readonly written_uid: string | null;
   /** The driver returns bigint as text. */
@@ -30,6 +35,7 @@ export function operationOfRow(row: OperationRow): CommandRecord {
     state: row.state,
     target: { type: row.target_type, id: row.target_id },
     traceId: row.trace_id,
+    origin: row.origin === null ? originOfKey(row.key_owner) : (JSON.parse(row.origin) as CommandOrigin),
     accepted: row.accepted,
     written: uid === null || generation === null ? undefined : { uid, generation: Number(generation) },
     result: row.result === null ? undefined : (JSON.parse(row.result) as OperationResult),

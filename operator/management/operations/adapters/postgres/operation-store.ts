@@ -1,4 +1,6 @@
+import type { AuditLog } from '#audit/ports';
 import { type Database, SqlStatementError, SqlUnavailableError } from '#sql/connect';
+import { acceptedEntry, endedEntry } from '../../command-origin.ts';
 import { type OperationStore, RecordsUnavailableError } from '../../ports.ts';
 import { type OpenOperationRow, type OperationRow, openOperationOfRow, operationOfRow } from './operation-rows.ts';
 
@@ -6,32 +8,32 @@ import { type OpenOperationRow, type OperationRow, openOperationOfRow, operation
 const keyDays = 7;
 const operationDays = 30;
 
-/** Operations in PostgreSQL, in the schema `management`, over one pool. */
-export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationStore {
-  const columns = sql`operation_id, kind, state, target_type, target_id, trace_id, accepted, written_uid,
-    written_generation, result, failure_code, failure_message, created_at, updated_at`;
-  const qualified = sql`o.operation_id, o.kind, o.state, o.target_type, o.target_id, o.trace_id, o.accepted,
-    o.written_uid, o.written_generation, o.result, o.failure_code, o.failure_message, o.created_at, o.updated_at`;
+/** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
+export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): OperationStore {
+  const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted,
+    written_uid, written_generation, result, failure_code, failure_message, operations.created_at, updated_at,
+    (select subject from management.idempotency_keys k where k.operation_id = operations.operation_id) as key_owner`;
   /** The time in whole milliseconds, the precision of API answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
 
   return wrapped({
     async findKey(subject, key) {
       const [row] = await sql<(OperationRow & { readonly fingerprint: string })[]>`
-        select k.fingerprint, ${qualified}
-        from management.idempotency_keys k join management.operations o using (operation_id)
-        where k.subject = ${subject} and k.key = ${key}`;
+        select held.fingerprint, ${columns}
+        from management.idempotency_keys held join management.operations using (operation_id)
+        where held.subject = ${subject} and held.key = ${key}`;
       return row === undefined ? undefined : { fingerprint: row.fingerprint, record: operationOfRow(row) };
     },
 
     async begin(command, leaseMs) {
-      const { operationId, kind, target, traceId, write, subject, key, fingerprint } = command;
+      const { operationId, kind, target, traceId, write, origin, subject, key, fingerprint } = command;
       return sql.begin(async (transaction) => {
         const [row] = await transaction<OperationRow[]>`
           insert into management.operations
-            (operation_id, kind, state, target_type, target_id, trace_id, write, leased_until, created_at, updated_at)
+            (operation_id, kind, state, target_type, target_id, trace_id, write, origin, leased_until, created_at,
+             updated_at)
           select ${operationId}, ${kind}, 'pending', ${target.type}, ${target.id}, ${traceId}, ${JSON.stringify(write)},
-            clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
+            ${JSON.stringify(origin)}, clock_timestamp() + ${leaseMs} * interval '1 millisecond', moment, moment
           from (select ${now} as moment) as clock
           where not exists (
             select from management.idempotency_keys where subject = ${subject} and key = ${key})
@@ -49,16 +51,23 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
     },
 
     async accept(operationId, { uid, generation }) {
-      const [row] = await sql<OperationRow[]>`
-        update management.operations set
-          state = case when state = 'pending' or failure_code = 'not_executed' then 'running' else state end,
-          failure_code = case when failure_code = 'not_executed' then null else failure_code end,
-          failure_message = case when failure_code = 'not_executed' then null else failure_message end,
-          accepted = true, written_uid = ${uid}, written_generation = ${generation},
-          updated_at = case when accepted then updated_at else ${now} end
-        where operation_id = ${operationId} and (failure_code is distinct from 'not_executed' or write is not null)
-        returning ${columns}`;
-      return row === undefined ? undefined : operationOfRow(row);
+      return sql.begin(async (transaction) => {
+        const [before] = await transaction<{ accepted: boolean }[]>`
+          select accepted from management.operations where operation_id = ${operationId} for update`;
+        const [row] = await transaction<OperationRow[]>`
+          update management.operations set
+            state = case when state = 'pending' or failure_code = 'not_executed' then 'running' else state end,
+            failure_code = case when failure_code = 'not_executed' then null else failure_code end,
+            failure_message = case when failure_code = 'not_executed' then null else failure_message end,
+            accepted = true, written_uid = ${uid}, written_generation = ${generation},
+            updated_at = case when accepted then updated_at else ${now} end
+          where operation_id = ${operationId} and (failure_code is distinct from 'not_executed' or write is not null)
+          returning ${columns}`;
+        if (row === undefined) return undefined;
+        const record = operationOfRow(row);
+        if (before?.accepted === false) await audit.append(transaction, [acceptedEntry(record)]);
+        return record;
+      });
     },
 
     async withdraw(operationId) {
@@ -71,19 +80,21 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>): OperationS
       const result = end.kind === 'succeeded' ? JSON.stringify(end.result) : null;
       const code = end.kind === 'failed' ? end.code : null;
       const message = end.kind === 'failed' ? end.message : null;
-      // One statement: a process that is killed after it leaves no key of a command that was never executed.
-      const rows = await sql`
-        with ended as (
+      // One transaction: a process that is killed after it leaves no key of a command that was never executed.
+      return sql.begin(async (transaction) => {
+        const [row] = await transaction<OperationRow[]>`
           update management.operations set
             state = ${end.kind}, result = ${result}, failure_code = ${code}, failure_message = ${message},
             write = case when ${code}::text = 'not_executed' then write else null end, updated_at = ${now}
           where operation_id = ${operationId} and state in ('pending', 'running')
-          returning operation_id, accepted),
-        released as (
-          delete from management.idempotency_keys using ended
-          where idempotency_keys.operation_id = ended.operation_id and not ended.accepted)
-        select from ended`;
-      return rows.length > 0;
+          returning ${columns}`;
+        if (row === undefined) return false;
+        if (!row.accepted) {
+          await transaction`delete from management.idempotency_keys where operation_id = ${operationId}`;
+        }
+        await audit.append(transaction, [endedEntry(operationOfRow(row), end)]);
+        return true;
+      });
     },
 
     async get(operationId) {

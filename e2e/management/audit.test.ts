@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AuditEntry } from '#contracts/audit';
+import { createAuditVerifier } from '#contracts/verify-audit';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { until } from '../support/until.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
+import { issuer } from './start-management.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the management API'), () => {
+  let world: ManagementWorld;
+
+  beforeAll(async () => {
+    world = await openManagementWorld({ replicas: 2 });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const listed = async (query: string): Promise<readonly AuditEntry[]> => {
+    const answer = await world.api.call(`/api/v1/audit?${query}`);
+    expect([query, answer.status]).toEqual([query, 200]);
+    return answer.json.items;
+  };
+  const administrator = { kind: 'token', issuer, subject: 'root-admin', actors: [] };
+
+  test('an accepted command has one entry with author, target, revision and digests, and one for its end', async () => {
+    const { id } = await world.createPolicy('audited');
+    const modelId = await world.createModel('audited-model');
+    const applied = await world.applied(modelId, id, 1);
+    const { operationId } = applied.json;
+    await until(
+      'the end of the application is recorded',
+      async () => (await listed(`operationId=${operationId}`)).length > 1,
+    );
+    const [ended, accepted] = await listed(`operationId=${operationId}`);
+    expect(accepted?.content).toMatchObject({
+      action: 'binding.apply',
+      outcome: 'accepted',
+      code: null,
+      author: administrator,
+      client: 'loopback',
+      target: { type: 'model', id: modelId },
+      before: null,
+      after: { policyId: id, revision: 1, digest: null },
+    });
+    expect(ended?.content).toMatchObject({
+      outcome: 'succeeded',
+      after: { policyId: id, revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const policy = await listed(`targetId=${id}&order=oldest`);
+    expect(policy.map(({ content }) => [content.action, content.outcome])).toEqual([
+      ['policy.create', 'accepted'],
+      ['policy.create', 'succeeded'],
+    ]);
+    const { definitionDigest } = (await world.api.call(`/api/v1/guardrail-policies/${id}`)).json;
+    expect(policy[1]?.content.after).toEqual({ policyId: id, revision: 1, digest: definitionDigest });
+  });
+
+  test('a repetition with the same key adds no entry', async () => {
+    const body = { name: 'repeated-audit', definition: definitionOf('repeated-audit') };
+    const key = 'audit-repeated-key-1';
+    const first = await world.api.command('POST', '/api/v1/guardrail-policies', body, { key });
+    await world.api.ended(first);
+    await world.api.command('POST', '/api/v1/guardrail-policies', body, { key, replica: 1 });
+    const entries = await listed(`operationId=${first.json.operationId}`);
+    expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
+  });
+
+  test('a refused command has an entry with its code and author; one of a subject without the right names that subject', async () => {
+    const { id } = await world.createPolicy('refused-audit');
+    const path = `/api/v1/guardrail-policies/${id}`;
+    const body = { name: 'refused-audit', status: 'draft', definition: definitionOf('refused-audit') };
+    const stale = await world.api.command('PUT', path, body, { etag: '"old"' });
+    expect(stale.status).toBe(412);
+    const token = await world.api.mint({
+      subject: 'nobody-in-particular',
+      actors: [{ issuer, subject: 'assistant' }],
+    });
+    expect((await world.api.command('PUT', path, body, { etag: '"old"', token })).status).toBe(403);
+    expect((await world.api.call(path, { token })).status).toBe(403);
+    const [read, denied, refused] = await listed('outcome=refused&limit=3');
+    expect(refused?.content).toMatchObject({
+      action: 'policy.update',
+      code: 'etag_mismatch',
+      author: administrator,
+      target: { type: 'policy', id },
+      operationId: null,
+      count: 1,
+    });
+    const author = {
+      kind: 'token',
+      issuer,
+      subject: 'nobody-in-particular',
+      actors: [{ issuer, subject: 'assistant' }],
+    };
+    expect(denied?.content).toMatchObject({ action: 'policy.update', code: 'permission_denied', author });
+    expect(read?.content).toMatchObject({ action: 'read', code: 'permission_denied', author, target: { id } });
+  });
+
+  test('reads of the audit log need the permission, and its parameters are validated', async () => {
+    const of = async (query: string, token?: string | null) =>
+      (await world.api.call(`/api/v1/audit${query}`, token === undefined ? {} : { token })).status;
+    expect(await of('', null)).toBe(401);
+    expect(await of('', await world.api.mint({ subject: 'somebody' }))).toBe(403);
+    for (const query of ['?limit=1', '?limit=500', '?since=2026-01-01T00:00:00Z', '?action=policy.create']) {
+      expect([query, await of(query)]).toEqual([query, 200]);
+    }
+    for (const query of ['?limit=0', '?limit=501', '?since=yesterday', '?action=other', '?cursor=x', '?unknown=1']) {
+      expect([query, await of(query)]).toEqual([query, 400]);
+    }
+    expect((await world.api.call('/api/v1/audit/chains', { token: null })).status).toBe(401);
+  });
+
+  test('pages of both replicas are one chain that a client proves', async () => {
+    for (const name of ['chain-a', 'chain-b', 'chain-c']) await world.createPolicy(name);
+    const chains = (await world.api.call('/api/v1/audit/chains')).json.items;
+    const verifier = createAuditVerifier(chains);
+    let count = 0;
+    for (let cursor: string | null = '', replica = 0; cursor !== null; replica = 1 - replica) {
+      const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page = await world.api.call(`/api/v1/audit?order=oldest&limit=2${next}`, { replica });
+      for (const entry of page.json.items) verifier.add(entry);
+      count += page.json.items.length;
+      cursor = page.json.nextCursor;
+    }
+    expect(count).toBeGreaterThan(6);
+    expect(verifier.end()).toEqual([]);
+    const newest = await world.api.call('/api/v1/audit?limit=1');
+    expect((await world.api.call(`/api/v1/audit?order=oldest&cursor=${newest.json.nextCursor}`)).status).toBe(400);
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import type { AuditContent, AuditEntry } from '#contracts/audit';
+import { createAuditVerifier } from '#contracts/verify-audit';
+import { connectSql, passwordFrom } from '#sql/connect';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import type { AuditLog } from '../../ports.ts';
+import { openPostgresAudit } from './postgres-audit.ts';
+
+const start = Date.parse('2026-01-01T00:00:00.000Z');
+
+function content(number: number, change: Partial<AuditContent> = {}): AuditContent {
+  return {
+    time: new Date(start + number).toISOString(),
+    action: 'policy.update',
+    outcome: 'accepted',
+    code: null,
+    author: { kind: 'token', issuer: 'http://issuer.test', subject: `user-${number % 3}`, actors: [] },
+    client: 'loopback',
+    target: { type: 'policy', id: `policy-${number}` },
+    operationId: null,
+    traceId: null,
+    before: null,
+    after: null,
+    count: 1,
+    since: null,
+    ...change,
+  };
+}
+
+async function allEntries(log: AuditLog, order: 'newest' | 'oldest' = 'oldest'): Promise<readonly AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const page = await log.read({ filter: {}, order, limit: 7, after });
+    found.push(...page.entries);
+    if (page.next === null) return found;
+    after = page.next;
+  }
+}
+
+async function breaksOf(log: AuditLog, change: (entries: AuditEntry[]) => readonly AuditEntry[] = (all) => all) {
+  const verifier = createAuditVerifier(await log.chains());
+  for (const entry of change([...(await allEntries(log))])) verifier.add(entry);
+  return verifier.end();
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log in PostgreSQL'), () => {
+  test('entries that two replicas add at the same time are one chain without a gap', async () => {
+    await using database = await openTestDatabase();
+    await using second = connectSql({
+      url: database.url,
+      applicationName: 'second',
+      password: passwordFrom(database.passwordFile),
+    });
+    const logs = [await openPostgresAudit(database.database, 'one'), await openPostgresAudit(second, 'one')] as const;
+    await Promise.all(
+      Array.from({ length: 40 }, (_, at) => logs[at % 2 === 0 ? 0 : 1].write([content(2 * at), content(2 * at + 1)])),
+    );
+    const entries = await allEntries(logs[0]);
+    expect(entries.map(({ number }) => number)).toEqual(Array.from({ length: 80 }, (_, at) => at + 1));
+    expect(new Set(entries.map((entry) => entry.content.target?.id)).size).toBe(80);
+    expect(await breaksOf(logs[1])).toEqual([]);
+    expect((await allEntries(logs[0], 'newest')).map(({ number }) => number)).toEqual(
+      Array.from({ length: 80 }, (_, at) => 80 - at),
+    );
+  });
+
+  test('an entry of a transaction that is rolled back leaves no gap in the chain', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const log = await openPostgresAudit(database.database, 'one');
+    await log.write([content(1)]);
+    const failed = sql.begin(async (own) => {
+      await log.append(own, [content(2)]);
+      throw new RangeError('a rule refused it');
+    });
+    await expect(failed).rejects.toThrow(RangeError);
+    await log.write([content(3)]);
+    expect((await allEntries(log)).map((entry) => entry.content.target?.id)).toEqual(['policy-1', 'policy-3']);
+    expect(await breaksOf(log)).toEqual([]);
+  });
+
+  test('the database refuses to change, remove or truncate entries', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const log = await openPostgresAudit(database.database, 'one');
+    await log.write([content(1), content(2)]);
+    for (const statement of [
+      `update audit.entries set content = replace(content, 'accepted', 'refused')`,
+      'delete from audit.entries',
+      'truncate audit.entries',
+    ]) {
+      await expect(sql.unsafe(statement), statement).rejects.toMatchObject({ sqlState: '42501' });
+    }
+    expect(await allEntries(log)).toHaveLength(2);
+  });
+
+  test('a verification names the first entry that was changed, removed, exchanged or cut off', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    await log.write(Array.from({ length: 9 }, (_, at) => content(at + 1)));
+    const changed = (entry: AuditEntry) => ({ ...entry, content: { ...entry.content, client: 'public' as const } });
+    for (const [tamper, number, problem] of [
+      [(all: AuditEntry[]) => all.map((one) => (one.number >= 4 ? changed(one) : one)), 4, /content was changed/],
+      [(all: AuditEntry[]) => all.filter((one) => one.number !== 5), 5, /missing/],
+      [(all: AuditEntry[]) => all.slice(0, 7), 8, /missing/],
+      [(all: AuditEntry[]) => all.slice(1), 1, /missing/],
+      [(all: AuditEntry[]) => [...all.slice(0, 3), ...all.slice(2)], 3, /occurs twice/],
+    ] as const) {
+      const breaks = await breaksOf(log, tamper);
+      expect(breaks).toEqual([{ chain: 'one', number, problem: expect.stringMatching(problem) }]);
+    }
+    expect(await breaksOf(log)).toEqual([]);
+  });
+
+  test('retention removes entries before its time, keeps the newest one, and the rest stays provable', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    await log.write(Array.from({ length: 1_203 }, (_, at) => content(at + 1)));
+    const now = new Date(start + 5_000);
+    expect(await log.retain(new Date(start + 1_101), now)).toBe(1_100);
+    const kept = await allEntries(log);
+    expect(kept[0]?.content.target?.id).toBe('policy-1101');
+    expect(kept.filter((one) => one.content.action === 'audit.retain').map((one) => one.content.count)).toEqual([
+      500, 500, 100,
+    ]);
+    expect(await breaksOf(log)).toEqual([]);
+    const unrecorded = await breaksOf(log, (all) => all.filter((one) => one.content.action !== 'audit.retain'));
+    expect(unrecorded).toHaveLength(1);
+    expect(await log.retain(new Date(start + 9_000), new Date(start + 8_000))).toBe(105);
+    expect(await allEntries(log)).toHaveLength(2);
+    expect(await breaksOf(log)).toEqual([]);
+  });
+
+  test('entries that were removed without retention break the chain', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const log = await openPostgresAudit(database.database, 'one');
+    await log.write(Array.from({ length: 5 }, (_, at) => content(at + 1)));
+    const third = (await allEntries(log))[2];
+    await sql.begin(async (own) => {
+      await own`select set_config('portcullis.audit_retention', 'on', true)`;
+      await own`delete from audit.entries where number <= 3`;
+      await own`update audit.chains set removed_number = 3, removed_hash = ${third?.hash ?? ''}`;
+    });
+    expect(await breaksOf(log)).toEqual([
+      { chain: 'one', number: 3, problem: 'it was removed, and no entry of retention records that' },
+    ]);
+  });
+
+  test('filters select entries by author, target, action, outcome, chain and time', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    const other = await openPostgresAudit(database.database, 'two');
+    await log.write([content(1), content(2, { action: 'binding.unbind', outcome: 'refused', code: 'etag_mismatch' })]);
+    await other.write([content(3, { operationId: 'operation-3' })]);
+    const found = async (filter: Parameters<AuditLog['read']>[0]['filter']) =>
+      (await log.read({ filter, order: 'oldest', limit: 10 })).entries.map((one) => one.content.target?.id);
+    expect(await found({ subject: 'user-1' })).toEqual(['policy-1']);
+    expect(await found({ subject: 'user' })).toEqual([]);
+    expect(await found({ targetId: 'policy-2' })).toEqual(['policy-2']);
+    expect(await found({ action: 'binding.unbind' })).toEqual(['policy-2']);
+    expect(await found({ outcome: 'accepted' })).toEqual(['policy-1', 'policy-3']);
+    expect(await found({ chain: 'two' })).toEqual(['policy-3']);
+    expect(await found({ operationId: 'operation-3' })).toEqual(['policy-3']);
+    const times = { since: '2026-01-01T00:00:00.002Z', until: '2026-01-01T00:00:00.003Z' };
+    expect(await found(times)).toEqual(['policy-2']);
+    expect(await breaksOf(log)).toEqual([]);
+  });
+
+  test('what was observed under one source is recorded once, whichever replica observes it', async () => {
+    await using database = await openTestDatabase();
+    const log = await openPostgresAudit(database.database, 'one');
+    const added = await Promise.all([1, 2, 3, 4].map((at) => log.writeOnce('revision/1', content(at))));
+    expect(added.filter((one) => one)).toHaveLength(1);
+    expect(await log.writeOnce('revision/2', content(5))).toBe(true);
+    expect(await allEntries(log)).toHaveLength(2);
+  });
+});

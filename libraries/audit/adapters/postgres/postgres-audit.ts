@@ -1,0 +1,168 @@
+import { type AuditContent, type AuditEntry, auditContentSchema, auditGenesis, auditHash } from '#contracts/audit';
+import { canonicalBytes } from '#contracts/canonical';
+import type { Database, Sql, TransactionSql } from '#sql/connect';
+import { migrate } from '#sql/migrate';
+import type { AuditFilter, AuditLog } from '../../ports.ts';
+
+const schema = 'audit';
+const folder = new URL('./migrations/', import.meta.url);
+/** Entries that one statement adds or removes. */
+const batch = 500;
+
+type Head = { readonly number: string; readonly hash: string };
+type EntryRow = {
+  readonly position: string;
+  readonly chain: string;
+  readonly number: string;
+  readonly previous: string;
+  readonly hash: string;
+  readonly content: string;
+};
+
+/**
+ * The audit log of a service in PostgreSQL. Migrates its schema first. The caller disposes the database.
+ * @param chain name of the service
+ * @throws MigrationError, SqlUnavailableError
+ */
+export async function openPostgresAudit(database: Database, chain: string): Promise<AuditLog> {
+  await migrate(database, { schema, folder });
+  await database.sql`
+    insert into audit.chains (chain, removed_hash, hash) values (${chain}, ${auditGenesis}, ${auditGenesis})
+    on conflict do nothing`;
+  return auditLog(database.sql, chain);
+}
+
+function auditLog(sql: Sql, chain: string): AuditLog {
+  const write = (contents: readonly AuditContent[]) => sql.begin((own) => append(own, chain, contents));
+  return {
+    append: (own, contents) => append(own, chain, contents),
+    write,
+
+    writeOnce: (source, content) =>
+      sql.begin(async (own) => {
+        const head = await lockHead(own, chain);
+        const [found] = await own`select from audit.entries where chain = ${chain} and source = ${source}`;
+        if (found !== undefined) return false;
+        await addAfter(own, chain, head, [content], source);
+        return true;
+      }),
+
+    async read({ filter, order, limit, after }) {
+      const isNewest = order === 'newest';
+      const beyond =
+        after === undefined ? sql`` : isNewest ? sql`and position < ${after}` : sql`and position > ${after}`;
+      const rows = await sql<EntryRow[]>`
+        select position, chain, number, previous, hash, content from audit.entries
+        where ${conditions(sql, filter)} ${beyond}
+        order by position ${isNewest ? sql`desc` : sql`asc`} limit ${limit + 1}`;
+      const shown = rows.slice(0, limit);
+      const last = shown.at(-1);
+      return { entries: shown.map(entryOf), next: rows.length > limit && last !== undefined ? last.position : null };
+    },
+
+    async chains() {
+      const rows = await sql<(Head & { chain: string; removed_number: string; removed_hash: string })[]>`
+        select chain, removed_number, removed_hash, number, hash from audit.chains order by chain`;
+      return rows.map((row) => ({
+        chain: row.chain,
+        removed: { number: Number(row.removed_number), hash: row.removed_hash },
+        newest: { number: Number(row.number), hash: row.hash },
+      }));
+    },
+
+    async retain(before, now) {
+      let removed = 0;
+      for (;;) {
+        const count = await sql.begin((own) => removeOldest(own, chain, before, now));
+        removed += count;
+        if (count < batch) return removed;
+      }
+    },
+  };
+}
+
+async function append(sql: TransactionSql, chain: string, contents: readonly AuditContent[]): Promise<void> {
+  if (contents.length === 0) return;
+  await addAfter(sql, chain, await lockHead(sql, chain), contents);
+}
+
+/** The newest entry of a chain, which no other transaction can extend until this one ends. */
+async function lockHead(sql: TransactionSql, chain: string): Promise<Head> {
+  const [head] = await sql<Head[]>`select number, hash from audit.chains where chain = ${chain} for update`;
+  if (head === undefined) throw new Error('the audit log was emptied');
+  return head;
+}
+
+async function addAfter(
+  sql: TransactionSql,
+  chain: string,
+  head: Head,
+  contents: readonly AuditContent[],
+  source: string | null = null,
+): Promise<void> {
+  let { number, hash } = { number: Number(head.number), hash: head.hash };
+  const rows = contents.map((content) => {
+    const entry = { chain, number: number + 1, previous: hash, content: auditContentSchema.parse(content) };
+    ({ number, hash } = { number: entry.number, hash: auditHash(entry) });
+    return { ...entry, hash, content: canonicalBytes(entry.content).toString('utf8'), source };
+  });
+  await sql`insert into audit.entries ${sql(rows, 'chain', 'number', 'previous', 'hash', 'content', 'source')}`;
+  await sql`update audit.chains set number = ${number}, hash = ${hash} where chain = ${chain}`;
+}
+
+/** Removes one batch from the start of a chain, and records in the same transaction up to where. */
+async function removeOldest(sql: TransactionSql, chain: string, before: Date, now: Date): Promise<number> {
+  const head = await lockHead(sql, chain);
+  await sql`select set_config('portcullis.audit_retention', 'on', true)`;
+  // Entries are removed from the start up to the first one that is kept, so that the rest stays one chain.
+  const removed = await sql<{ number: string; hash: string }[]>`
+    delete from audit.entries where chain = ${chain} and number < ${head.number} and number < (
+      select coalesce(min(number), ${head.number}) from audit.entries
+      where chain = ${chain} and time >= ${before.toISOString()})
+      and number <= (select removed_number from audit.chains where chain = ${chain}) + ${batch}
+    returning number, hash`;
+  const last = removed.toSorted((a, b) => Number(a.number) - Number(b.number)).at(-1);
+  if (last === undefined) return 0;
+  await sql`
+    update audit.chains set removed_number = ${last.number}, removed_hash = ${last.hash} where chain = ${chain}`;
+  await addAfter(sql, chain, head, [retention(chain, last.hash, removed.length, now)]);
+  return removed.length;
+}
+
+/** What retention removed: `after.digest` is the hash of the last removed entry, which the first kept one names. */
+function retention(chain: string, hash: string, count: number, now: Date): AuditContent {
+  return {
+    time: now.toISOString(),
+    action: 'audit.retain',
+    outcome: 'succeeded',
+    code: null,
+    author: { kind: 'service', name: chain },
+    client: 'none',
+    target: { type: 'audit', id: chain },
+    operationId: null,
+    traceId: null,
+    before: null,
+    after: { policyId: null, revision: null, digest: hash },
+    count,
+    since: null,
+  };
+}
+
+function entryOf(row: EntryRow): AuditEntry {
+  const { chain, number, previous, hash, content } = row;
+  return { chain, number: Number(number), previous, hash, content: JSON.parse(content) as AuditContent };
+}
+
+function conditions(sql: Sql, filter: AuditFilter) {
+  const { action, outcome, subject, targetId, operationId, chain, since, until } = filter;
+  const optional = (value: string | undefined) => value ?? null;
+  return sql`
+    (${optional(action)}::text is null or action = ${optional(action)})
+    and (${optional(outcome)}::text is null or outcome = ${optional(outcome)})
+    and (${optional(subject)}::text is null or subject = ${optional(subject)})
+    and (${optional(targetId)}::text is null or target_id = ${optional(targetId)})
+    and (${optional(operationId)}::text is null or operation_id = ${optional(operationId)})
+    and (${optional(chain)}::text is null or chain = ${optional(chain)})
+    and (${optional(since)}::text is null or time >= ${optional(since)})
+    and (${optional(until)}::text is null or time < ${optional(until)})`;
+}
