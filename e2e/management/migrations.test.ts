@@ -13,8 +13,9 @@ import { type ManagementWorld, openManagementWorld } from './open-management-wor
 const folders = {
   management: join(root, 'operator/management/migrations'),
   relations: join(root, 'libraries/relations/adapters/postgres/migrations'),
+  audit: join(root, 'libraries/audit/adapters/postgres/migrations'),
 } as const;
-const schemas = ['management', 'relations'] as const;
+const schemas = ['management', 'relations', 'audit'] as const;
 
 /**
  * SHA-256 of each migration. A process refuses a database whose applied migration has other content: a change needs a
@@ -22,8 +23,10 @@ const schemas = ['management', 'relations'] as const;
  */
 const published = {
   'management/0001-operations.sql': 'a733c736f25c63e18b520a6900c3609e666f90dfa6e8cbbfcfb86b5de89e6944',
+  'management/0002-origin.sql': '34985ca98985fbb2b30ba6f5060e4208b97451bad8b32737bfc7d04bb6b2f903',
   'relations/0001-tuples.sql': '176f2f7fc28be9276ce3e99ee2877a05ab775652d3b760f9f7f2aab6ee0d68d8',
   'relations/0002-subjects.sql': '06f6572b43de550152f0e88fd9bf0095f7127621ec2ac4dbcb00a51c15afc7a1',
+  'audit/0001-entries.sql': '3cb5101ed4a03235fd600f70f9f7dfb632be6868591492c4a697bb43c3fcf5f2',
 };
 
 const subject = 'user:http%3A//issuer.test|root-admin';
@@ -109,11 +112,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the tables of the man
     expect((await world.createPolicy('afterwards')).id).toMatch(/-7/);
   });
 
-  test('the management database contains keys, operations and relations only', async () => {
+  test('the management database contains keys, operations, relations and the audit log only', async () => {
     const tables = await sql()`
       select table_schema || '.' || table_name as name from information_schema.tables
       where table_schema not in ('pg_catalog', 'information_schema') order by name`;
     expect(tables.map(({ name }) => name)).toEqual([
+      'audit.chains',
+      'audit.entries',
+      'audit.migrations',
       'management.idempotency_keys',
       'management.migrations',
       'management.operations',

@@ -62,9 +62,9 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
       return access.authorize(['Authorization', `Bearer ${token}`]);
     };
     expect(await authorize('ann')).toMatchObject({ kind: 'caller' });
-    expect(await authorize('bob')).toEqual({ kind: 'error', code: 'permission_denied' });
+    expect(await authorize('bob')).toMatchObject({ kind: 'error', code: 'permission_denied' });
     expect(await access.authorize([])).toEqual({ kind: 'error', code: 'unauthenticated' });
     await server.end();
-    expect(await authorize('ann')).toEqual({ kind: 'error', code: 'authorization_unavailable' });
+    expect(await authorize('ann')).toMatchObject({ kind: 'error', code: 'authorization_unavailable' });
   });
 });
