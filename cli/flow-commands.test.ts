@@ -126,7 +126,9 @@ describe('portcullis flow test', () => {
     expect(end.code).toBe(5);
     expect(end.stdout).toContain('FAILED  asks no model when nothing was found: the node answer did not run\n');
     expect(end.stdout).toContain('3 of 4 tests passed');
-    expect(end.stderr).toBe(`portcullis: ${flow}: 1 of 4 tests failed: the lines that begin with FAILED name them.\n`);
+    expect(end.stderr).toBe(
+      `portcullis: ${flow}: 1 of 4 tests failed: asks no model when nothing was found: the node answer did not run. Correct the flow, or the test.\n`,
+    );
   });
 });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonValue } from '#kit/json/json-value';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
+import { unreachableReason } from '../errors/unreachable.ts';
 import { exchangeJson } from '../http/exchange-json.ts';
 
 const partSchema = z.looseObject({ text: z.string().optional(), data: z.json().optional() });
@@ -37,7 +38,9 @@ export async function sendAgentMessage({ origin, identity, text, data }: Sent): 
   const headers = { 'a2a-version': '1.0', ...identity };
   const answer = await exchangeJson(origin, { method: 'POST', path: '/message:send', body, headers }, answerMs).catch(
     (cause: unknown) => {
-      throw new CliError('not_running', `The agent at ${origin} does not answer.`, { cause });
+      const sentence = `The agent at ${origin} does not answer: ${unreachableReason(cause, origin)}.`;
+      const remedy = '"portcullis get agentversions" shows the address and the condition of each version.';
+      throw new CliError('not_running', `${sentence} ${remedy}`, { cause });
     },
   );
   if (!answer.ok) throw refusalOf(answer.status, answer.json);

@@ -11,6 +11,7 @@ import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../c
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
+import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
@@ -86,7 +87,9 @@ async function post(gateway: string, key: string, body: unknown): Promise<Respon
       redirect: 'error',
     });
   } catch (cause) {
-    throw new CliError('not_running', `The gateway at ${gateway} does not answer.`, { cause });
+    const reason = unreachableReason(cause, gateway);
+    const remedy = unreachableRemedy('gateway');
+    throw new CliError('not_running', `The gateway at ${gateway} does not answer: ${reason}. ${remedy}`, { cause });
   }
 }
 

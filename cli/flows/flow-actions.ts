@@ -86,7 +86,12 @@ export async function testFlow(path: string, options: TestFlowOptions): Promise<
   );
   if (failed.length === 0) return;
   const count = `${failed.length} of ${rows.length} tests failed`;
-  throw new CliError('tests_failed', `${path}: ${count}: the lines that begin with FAILED name them.`);
+  const [first] = failed;
+  const others = failed.length > 1 ? ' The lines that begin with FAILED name the others.' : '';
+  throw new CliError(
+    'tests_failed',
+    `${path}: ${count}: ${first?.name}: ${first?.problems.join('; ')}.${others} Correct the flow, or the test.`,
+  );
 }
 
 /** Prints flow.yaml, manifest.yaml and tests.yaml of a folder as one AgentVersion. @throws CliError usage, not_found */

@@ -1,5 +1,6 @@
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
+import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
 
 /** A service of the data plane refused a request. `code` is from its closed table; `traceId` finds the request in its log. */
 export class ServiceApiError extends CliError {
@@ -19,8 +20,9 @@ export class ServiceApiError extends CliError {
 /** No answer arrived before the timeout. */
 export class ServiceUnreachableError extends CliError {
   constructor(service: string, origin: string, cause: unknown) {
-    const remedy = 'check the address and the log of the service.';
-    super('not_running', `The ${service} service at ${origin} does not answer: ${remedy}`, { cause });
+    const reason = unreachableReason(cause, origin);
+    const remedy = unreachableRemedy(service);
+    super('not_running', `The ${service} service at ${origin} does not answer: ${reason}. ${remedy}`, { cause });
     this.name = 'ServiceUnreachableError';
   }
 }

@@ -2,6 +2,7 @@ import type { ManagementErrorBody } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
+import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
 
 type ErrorDetails = ManagementErrorBody['error']['details'];
 
@@ -27,13 +28,9 @@ export class ManagementApiError extends CliError {
 /** No answer arrived before the timeout. */
 export class ManagementUnreachableError extends CliError {
   constructor(origin: string, cause: unknown) {
-    super(
-      'not_running',
-      `The management API at ${origin} does not answer: check the address and the log of the service.`,
-      {
-        cause,
-      },
-    );
+    const reason = unreachableReason(cause, origin);
+    const remedy = unreachableRemedy('operator');
+    super('not_running', `The management API at ${origin} does not answer: ${reason}. ${remedy}`, { cause });
     this.name = 'ManagementUnreachableError';
   }
 }

@@ -27,7 +27,7 @@ export function readResources(
   const problems: string[] = [];
   const resources: ReadManifest[] = [];
   for (const { name, bytes } of sources) {
-    const read = readManifests(bytes, complete === undefined ? {} : { complete });
+    const read = readManifests(bytes, { repeat: 'found', ...(complete === undefined ? {} : { complete }) });
     problems.push(...read.problems.map((problem) => problemSentence(name, problem)));
     resources.push(...read.resources.map((manifest) => ({ ...manifest, source: name })));
   }

@@ -72,7 +72,7 @@ export function readYaml<S extends z.ZodType>({ name, bytes }: ManifestSource, s
   const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
   const read = readShape(schema, value);
   if (read.ok) return read.value;
-  const sentences = shapeMessages(read.problems)
+  const sentences = shapeMessages(read.problems, value)
     .slice(0, maxProblems)
     .map(({ path, message }) => {
       const place = placeOfPath(document, path, lines);

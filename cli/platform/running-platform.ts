@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
 import { sentence } from '#diagnosis/sentence';
 import { CliError } from '../errors/cli-error.ts';
@@ -21,7 +22,7 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
     throw new CliError('not_running', `${data.root} does not exist: start a platform there with "portcullis up".`);
   }
   if (!existsSync(data.lock)) {
-    throw new CliError('not_running', `${data.root} is not the data directory of a platform: check --data.`);
+    throw new CliError('not_running', notData(data, asked));
   }
   if (!isLocked(data.lock)) {
     throw new CliError('not_running', notRunning(data));
@@ -31,6 +32,15 @@ export function runningPlatform(asked: string | undefined): RunningPlatform {
     throw new CliError('not_running', `The platform on ${data.root} is still starting: try again in a moment.`);
   }
   return { data, status };
+}
+
+function notData({ root, lock }: DataDirectory, asked: string | undefined): string {
+  const named = asked === undefined ? 'PORTCULLIS_DATA_DIR' : '--data';
+  return (
+    `${root} is not the data directory of a platform: it has no file ${basename(lock)}, which "portcullis up" writes. ` +
+    `Give the directory of a platform to ${named}, by default .portcullis in the checkout, or start one there: ` +
+    `portcullis up --data ${root}`
+  );
 }
 
 /** The cause of the last failed start comes first. */

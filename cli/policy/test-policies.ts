@@ -17,6 +17,8 @@ type TestPoliciesOptions = OutputOptions & {
 type TestRow = {
   readonly policy: string;
   readonly test: string;
+  /** Position in `spec.tests`. */
+  readonly at: number;
   readonly expect: PolicyTest['expect'];
   readonly decision: JudgeVerdict['results'][number]['decision'];
   readonly rules: readonly string[];
@@ -50,11 +52,22 @@ export async function testPolicies(
   writeResult(formatOf(output), { tests: rows, warnings }, () =>
     [...rows.map(describe), ...warnings, count].join('\n'),
   );
-  if (failed.length > 0)
-    throw new CliError(
-      'tests_failed',
-      `${what}: ${failed.length} of ${rows.length} tests failed: the lines that begin with FAILED name them.`,
-    );
+  if (failed.length > 0) throw new CliError('tests_failed', failureSentence(what, rows, failed));
+}
+
+/** The first failed test comes with its place; the lines of the output name the others. */
+function failureSentence(what: string, rows: readonly TestRow[], failed: readonly TestRow[]): string {
+  const [first] = failed;
+  const place =
+    first === undefined
+      ? ''
+      : `policy ${first.policy}, spec.tests[${first.at}] (${first.test}): expected ${first.expect}, ` +
+        `got ${decisionOf(first, 'by the rule')}. `;
+  const others = failed.length > 1 ? 'The lines that begin with FAILED name the others. ' : '';
+  return (
+    `${what}: ${failed.length} of ${rows.length} tests failed: ${place}${others}` +
+    'Correct the rule, or "expect" of the test.'
+  );
 }
 
 function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly TestRow[] {
@@ -66,6 +79,7 @@ function rowsOf({ policy }: PolicyInFile, { results }: JudgeVerdict): readonly T
     return {
       policy: policy.metadata.name,
       test: name,
+      at,
       expect,
       decision,
       rules,
@@ -89,8 +103,14 @@ function warningsOf(policy: PolicyInFile, verdict: JudgeVerdict): readonly strin
   ];
 }
 
-function describe({ test: name, expect, decision, rules, code, passed }: TestRow): string {
-  const by = rules.length === 0 ? '' : ` by ${rules.join(', ')}`;
-  const got = `${decision}${code === undefined ? '' : ` (${code})`}${by}`;
-  return passed ? `passed  ${name}: ${got}` : `FAILED  ${name}: expected ${expect}, got ${got}`;
+function describe(row: TestRow): string {
+  return row.passed
+    ? `passed  ${row.test}: ${decisionOf(row)}`
+    : `FAILED  ${row.test}: expected ${row.expect}, got ${decisionOf(row)}`;
+}
+
+/** A decision with the rules that it comes from. */
+function decisionOf({ decision, rules, code }: TestRow, by = 'by'): string {
+  const from = rules.length === 0 ? '' : ` ${by} ${rules.join(', ')}`;
+  return `${decision}${code === undefined ? '' : ` (${code})`}${from}`;
 }

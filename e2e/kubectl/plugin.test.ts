@@ -347,7 +347,9 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     await apply(policyObject('tried', { tests: [check('good', 'the portal', 'Pass')] }));
     expect(await run('test', 'tried')).toMatchObject({
       code: 5,
-      stderr: 'portcullis: GuardrailPolicy tried: 1 of 1 tests failed: the lines that begin with FAILED name them.\n',
+      stderr:
+        'portcullis: GuardrailPolicy tried: 1 of 1 tests failed: policy tried, spec.tests[0] (good): ' +
+        'expected Pass, got Reject by the rule forbidden. Correct the rule, or "expect" of the test.\n',
     });
     expect((await run('test', 'tried', '--revision', '1')).code).toBe(0);
     expect((await run('test', '-f', 'examples/guarded-chat/policy.yaml')).stdout).toContain('11 of 11 tests passed');

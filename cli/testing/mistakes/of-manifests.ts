@@ -45,7 +45,7 @@ function edited(
 export const mistakesOfManifests: readonly Mistake[] = [
   edited('a wrong kind', ['kind: ModelBinding', 'kind: ModelBindings'], {
     place: ['m.yaml: document 1, line 2, column 1: kind'],
-    remedy: ['must be one of GuardrailPolicy, ModelBinding', 'did you mean ModelBinding?'],
+    remedy: ['must be one of GuardrailPolicy, ModelBinding', 'not "ModelBindings": did you mean ModelBinding?'],
   }),
   edited('a kind of Kubernetes in a file', ['kind: ModelBinding', 'kind: ConfigMap'], {
     place: ['m.yaml: document 1, line 2, column 1: kind'],
@@ -57,7 +57,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a wrong apiVersion', ['portcullis.dev/v1alpha1', 'portcullis.dev/v1'], {
     place: ['m.yaml: document 1, line 1, column 1: apiVersion'],
-    remedy: ['must be "portcullis.dev/v1alpha1"'],
+    remedy: ['must be "portcullis.dev/v1alpha1", not "portcullis.dev/v1"'],
   }),
   edited('a misspelt field', ['upstreamModel: echo', 'upstreamModle: echo'], {
     place: ['line 9, column 5: spec.model.upstreamModle is an unknown field'],
@@ -73,15 +73,15 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a wrong type', ['replicas: 1', 'replicas: "1"'], {
     place: ['line 18, column 3: spec.replicas'],
-    remedy: ['must be a whole number: remove the quotes'],
+    remedy: ['must be a whole number, not "1": remove the quotes'],
   }),
   edited('a number with a fraction', ['replicas: 1', 'replicas: 1.5'], {
     place: ['line 18, column 3: spec.replicas'],
-    remedy: ['must be a whole number'],
+    remedy: ['must be a whole number, not 1.5'],
   }),
   edited('a number that is too large', ['replicas: 1', 'replicas: 65'], {
     place: ['line 18, column 3: spec.replicas'],
-    remedy: ['must be at most 64'],
+    remedy: ['must be at most 64, not 65'],
   }),
   edited('a missing field', ['    provider: echo\n', ''], {
     place: ['line 6, column 3: spec.model.provider'],
@@ -93,19 +93,19 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a word outside of its list', ['state: Enabled', 'state: enabled'], {
     place: ['line 10, column 5: spec.model.state'],
-    remedy: ['must be one of "Enabled", "Disabled"'],
+    remedy: ['must be one of "Enabled", "Disabled", not "enabled"'],
   }),
   edited('a word outside of the list that decides', ['mode: Policy', 'mode: policy'], {
     place: ['line 13, column 5: spec.guardrail.mode'],
-    remedy: ['must be one of "Policy", "None"'],
+    remedy: ['must be one of "Policy", "None", not "policy"'],
   }),
   edited('a name in capitals', ['name: typed', 'name: Typed'], {
     place: ['line 4, column 3: metadata.name'],
-    remedy: ['lower case'],
+    remedy: ['must be a DNS name in lower case, not "Typed": letters'],
   }),
   edited('an alias with a blank', ['alias: typed', 'alias: my model'], {
     place: ['line 7, column 5: spec.model.alias'],
-    remedy: ['letters, digits'],
+    remedy: ['letters, digits', ', not "my model"'],
   }),
   edited('a wrong namespace', ['  name: typed', '  name: typed\n  namespace: other'], {
     place: ['document 1: metadata.namespace is other'],

@@ -57,8 +57,8 @@ export const mistakesOfPolicies: readonly Mistake[] = [
     }),
     {
       exit: 5,
-      place: ['p.yaml', '1 of 1 tests failed'],
-      remedy: ['the lines that begin with FAILED'],
+      place: ['p.yaml', '1 of 1 tests failed: policy small, spec.tests[0] (greets)'],
+      remedy: ['expected Pass, got Reject by the rule term. Correct the rule, or "expect" of the test.'],
     },
   ),
   tested(
@@ -69,7 +69,7 @@ export const mistakesOfPolicies: readonly Mistake[] = [
     {
       exit: 2,
       place: ['line', 'spec.tests[0].expect'],
-      remedy: ['must be one of "Pass", "Reject", "Mask"'],
+      remedy: ['must be one of "Pass", "Reject", "Mask", not "Deny"'],
     },
   ),
   {

@@ -186,11 +186,11 @@ export const mistakesOfResources: readonly Mistake[] = [
   },
   {
     title: 'a server that does not answer',
-    args: ['get', 'gp', '--server', 'http://127.0.0.1:9', '--token-file', 'FOLDER/bad', '--request-timeout', '1'],
+    args: ['get', 'gp', '--server', 'http://127.0.0.1:2', '--token-file', 'FOLDER/bad', '--request-timeout', '1'],
     files: { bad: 'x\n' },
     exit: 4,
-    place: ['http://127.0.0.1:9'],
-    remedy: ['check the address'],
+    place: ['http://127.0.0.1:2', 'no program listens on port 2 of 127.0.0.1'],
+    remedy: ['"portcullis status" shows the addresses', 'operator.log in the folder logs', '"kubectl logs"'],
   },
   {
     title: 'the gateway in place of the management API',

@@ -8,7 +8,7 @@ import type { Resource } from '#resources/metadata';
 import { findKind } from '#resources/schemas';
 import { metadataProblems } from './metadata-problems.ts';
 import { type Place, placeAt, placeOfPath } from './place-in-yaml.ts';
-import { shapeMessages } from './shape-message.ts';
+import { shapeMessages, withFound } from './shape-message.ts';
 import { unresolvedAlias, yamlFaults } from './yaml-fault.ts';
 
 /** Largest text, bytes. */
@@ -51,6 +51,8 @@ type ReadOptions = {
   readonly complete?: (document: unknown) => unknown;
   /** Whether kinds that only Portcullis writes are accepted; refused when absent. */
   readonly internal?: 'allow';
+  /** Whether problems repeat short words and numbers of the text: for its writer, never for a log. */
+  readonly repeat?: 'found';
 };
 
 /** A parsed document and the places of its parts. */
@@ -179,11 +181,16 @@ function readSource(source: Source, options: ReadOptions): Manifest | readonly M
   const value = options.complete === undefined ? source.value : options.complete(source.value);
   const found = findKind(kindName(value));
   if (found === undefined || (found.kind.internal && options.internal !== 'allow')) {
-    return [problemAt(source, { path: ['kind'], message: kindMessage(kindName(value), found?.kind) })];
+    const word = kindName(value);
+    const message = kindMessage(word, found?.kind);
+    const told = options.repeat === 'found' && word !== '' ? withFound(message, word) : message;
+    return [problemAt(source, { path: ['kind'], message: told })];
   }
   const read = readShape(found.schema, value);
   if (!read.ok) {
-    return shapeMessages(read.problems).map((problem) => problemAt(source, problem));
+    return shapeMessages(read.problems, options.repeat === 'found' ? value : undefined).map((problem) =>
+      problemAt(source, problem),
+    );
   }
   const resource = value as Resource;
   const problems = metadataProblems(resource.metadata);

@@ -10,12 +10,13 @@ const maxFields = 12;
 /**
  * The problems of a value for its writer. An unknown field is reported with the field that was probably meant, or with
  * the fields of the schema; the field that was probably meant is then not reported as absent.
+ * @param found the value, where its short words and numbers may be repeated: on a terminal, never in a log
  */
-export function shapeMessages(problems: readonly ShapeProblem[]): readonly WrittenProblem[] {
+export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown): readonly WrittenProblem[] {
   const meant = new Set(problems.flatMap((problem) => meantField(problem) ?? []));
   return problems
     .filter(({ path, message }) => message !== absent || !meant.has(fieldPath(path)))
-    .map((problem) => ({ path: problem.path, message: shapeMessage(problem) }));
+    .map((problem) => ({ path: problem.path, message: withFound(shapeMessage(problem), at(found, problem.path)) }));
 }
 
 /** The predicate of `readShape` for a field that is absent. */
@@ -31,6 +32,25 @@ function shapeMessage(problem: ShapeProblem): string {
   const of = parent === '' ? 'there are' : `${parent} has`;
   const more = known.length > maxFields ? ' and others' : '';
   return `${message}: ${of} ${known.slice(0, maxFields).join(', ')}${more}`;
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, segment) => (inner as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[segment],
+    value,
+  );
+}
+
+/** A word of a list, a name or a number; longer texts may be content. */
+const shortText = /^[\x20-\x7e]{1,40}$/;
+
+/** The predicate with the value that breaks it, before its remedy: `must be at most 64, not 100`. */
+export function withFound(message: string, found: unknown): string {
+  if (!message.startsWith('must ')) return message;
+  if (typeof found === 'string' ? !shortText.test(found) : !['number', 'boolean'].includes(typeof found))
+    return message;
+  const [predicate = '', ...remedy] = message.split(': ');
+  return [`${predicate}, not ${JSON.stringify(found)}`, ...remedy].join(': ');
 }
 
 function nearestOf({ path, known = [] }: ShapeProblem): string | undefined {
