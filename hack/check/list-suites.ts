@@ -10,6 +10,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 
 /** Tests beside their subject that start databases or whole platforms, wait for leases, or run long searches. */
 export const slowFiles: readonly string[] = [
+  'cli/activity-commands.test.ts',
   'cli/agent-commands.test.ts',
   'cli/change-verbs.test.ts',
   'cli/frozen-processes.test.ts',
@@ -36,6 +37,7 @@ export const slowFiles: readonly string[] = [
   'libraries/sql/listen.test.ts',
   'operator/folder-api/crash.test.ts',
   'operator/folder-api/reflector-chaos.test.ts',
+  'operator/scenarios/agent-crash.test.ts',
   'operator/scenarios/crash.test.ts',
   'operator/scenarios/exchanged-aliases.test.ts',
   'operator/scenarios/interleaving.test.ts',
@@ -77,6 +79,7 @@ export const platformFiles: readonly string[] = [
 export const longFiles: readonly string[] = [
   'e2e/documents/documents.test.ts',
   'e2e/chart/liveness.test.ts',
+  'operator/scenarios/agent-crash.test.ts',
   'cli/up.test.ts',
   'cli/management-commands.test.ts',
   'e2e/kubectl/plugin.test.ts',
@@ -122,6 +125,7 @@ export const longFiles: readonly string[] = [
   'e2e/scenarios/life/operator-away.test.ts',
   'e2e/management/ends.test.ts',
   'e2e/scenarios/applications/number-of-processes.test.ts',
+  'operator/scenarios/agent.test.ts',
   'operator/scenarios/agent-version.test.ts',
   'operator/scenarios/rejected-route.test.ts',
   'operator/scenarios/application.test.ts',

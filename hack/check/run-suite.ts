@@ -10,7 +10,7 @@ type SuiteOptions = {
   readonly oneByOne?: boolean;
   /** True for files without side effects: they share a process, in an order that changes from run to run. */
   readonly shared?: boolean;
-  /** True for files that mostly wait for processes that they started: half of a core serves one of them. */
+  /** True for files that mostly wait: two cores serve three of them. */
   readonly waiting?: boolean;
   /** Called for every test with its full title. */
   readonly onTest?: (title: string) => void;
