@@ -39,7 +39,10 @@ export function outdatedBindings(
   };
 }
 
-/** Whether the route pins the desired application. The token tells policies apart: their ids are not known here. */
+/**
+ * Whether the route pins the desired application. The token distinguishes policies, because their ids are not known
+ * here.
+ */
 function pins(route: GatewayRoute['spec'], { spec }: Stored<ModelBinding>): boolean {
   if (route.token !== (spec.apply ?? '') || route.contentProfile !== spec.contentProfile) return false;
   if (route.guardrail.mode === 'None' || spec.guardrail.mode === 'None') return false;

@@ -103,7 +103,7 @@ async function deleteOthers(
   return deleted;
 }
 
-/** Changes with the content of a file, as far as the file system tells. */
+/** Changes with the content of a file, as far as the file system reports them. */
 function stampOf({ path }: DocumentFile): string {
   try {
     const { ctimeMs, size, ino } = statSync(path);

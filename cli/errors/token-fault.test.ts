@@ -23,7 +23,7 @@ test.each([
   [-61, 'The clock of this machine is 61 s ahead of that of the server: set the clock.'],
   [61, 'The clock of this machine is 61 s behind that of the server: set the clock.'],
   [60, undefined],
-] as const)('a server whose clock differs by %d s is told as %j', (seconds, sentence) => {
+] as const)('the message about a server whose clock differs by %d s is %j', (seconds, sentence) => {
   expect(tokenFault('opaque', now, dated(seconds))).toBe(sentence);
 });
 

@@ -28,7 +28,7 @@ type FoundField =
   | { readonly ok: true; readonly schema: FieldSchema }
   | { readonly ok: false; readonly missing: string; readonly known: readonly string[] };
 
-/** Finds a field; a name goes through lists and through every alternative of a union, as in kubectl. */
+/** Finds a field; a name also finds fields of list entries and of every alternative of a union, as in kubectl. */
 export function findField(whole: FieldSchema, path: readonly string[]): FoundField {
   let schema = whole;
   for (const name of path) {

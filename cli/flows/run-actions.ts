@@ -103,7 +103,9 @@ function casesOf(path: string, flow: LoadedFlow): FlowFile<readonly JudgedCase[]
   return load.ok ? { ok: true, value: load.cases } : { ok: false, file: path, problems: load.problems };
 }
 
-/** What a run needs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts. */
+/**
+ * What a run needs: ports to the services of the platform, the identity of the caller, and a signal that Ctrl-C aborts.
+ */
 async function openCalls(flow: LoadedFlow, options: CallingOptions) {
   const identity = await callerIdentity(options)();
   const person = options.as ?? process.env['PORTCULLIS_AS'] ?? '';
@@ -132,7 +134,7 @@ async function openCalls(flow: LoadedFlow, options: CallingOptions) {
   return { ports, request, signal: interrupt.signal, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** A text goes into the member that receives the text of a message of a client. */
+/** A text is put into the input member that receives the message text of a client. */
 function inputOf(flow: LoadedFlow, { message, input }: RunOptions): JsonValue {
   const own = input ?? {};
   if (message === undefined) {

@@ -173,6 +173,6 @@ function unavailableProblem(capability: string): AgentProblem {
   return {
     code: 'advertised_capability_unavailable',
     capability,
-    message: `the manifest asks for ${capability}, which is not confirmed`,
+    message: `the manifest requests ${capability}, which the startup check did not confirm`,
   };
 }

@@ -59,7 +59,9 @@ export function openSearchOf(read: OpenSearchValues): OpenSearchChoice | undefin
     problems.push('PORTCULLIS_OPENSEARCH_USER must have 1 to 100 characters without colons and spaces');
   }
   if (url?.protocol === 'http:' && user !== undefined && !ownHosts.includes(url.hostname)) {
-    problems.push('PORTCULLIS_OPENSEARCH_URL must begin with https: a password goes to no other machine without TLS');
+    problems.push(
+      'PORTCULLIS_OPENSEARCH_URL must begin with https: a password is sent to another machine over TLS only',
+    );
   }
   if (url?.protocol === 'http:' && caFile !== undefined) {
     problems.push('PORTCULLIS_OPENSEARCH_URL must begin with https where PORTCULLIS_OPENSEARCH_CA_FILE is set');

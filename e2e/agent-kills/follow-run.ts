@@ -1,4 +1,4 @@
-/** How a run ended for its client. `untyped` is a fault: an end that the client cannot tell from another one. */
+/** How a run ended for its client. `untyped` is a fault: the client cannot see whether the run was complete. */
 export type ClientEnd =
   | { readonly kind: 'answered' }
   /** An error of the protocol with its code. */
@@ -9,7 +9,7 @@ export type ClientEnd =
 
 const headers = { 'a2a-version': '1.0', 'content-type': 'application/json', 'x-user-id': 'ann' };
 
-/** Sends one question as a message or as a stream, and says how its run ended. */
+/** Sends one question as a message or as a stream. @returns how its run ended */
 export async function followRun(origin: string, question: string, way: 'send' | 'stream'): Promise<ClientEnd> {
   const message = { messageId: question, role: 'ROLE_USER', parts: [{ text: question }] };
   let status: number;

@@ -12,7 +12,7 @@ type NodeReport = {
   readonly one: readonly number[];
   /** Seconds until the last of twenty was Ready. */
   readonly twenty: number;
-  /** What each single version waited for. */
+  /** How long each single version took until it was ready, by step. */
   readonly phases: readonly string[];
 };
 

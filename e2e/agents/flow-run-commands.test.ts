@@ -141,7 +141,7 @@ describe('portcullis flow eval', () => {
     expect(await evaluate(assistant, '--min-score', '1.1')).toMatchObject({ code: 2 });
   });
 
-  test('portcullis flow eval gives 0 to a run that fails, and to a judge that gives no score', async () => {
+  test('portcullis flow eval scores 0 for a run that fails and for an answer of the judge without a score', async () => {
     const judge = { model: 'guarded-echo', criteria: 'The answer is polite.' };
     const cases = [
       { name: 'asks for a score', input: { question: 'Good morning' }, judge },

@@ -29,7 +29,7 @@ type AddOptions = Pick<StartOptions, 'config' | 'fileServiceToken'> & {
   readonly agentId?: string;
   readonly bundle: Partial<AgentBundle>;
   readonly flow?: Json;
-  /** What the route lets runs ask for; everything that the version requires if it is absent. */
+  /** Targets for which the route lets runs request tokens; if absent, all that the version requires. */
   readonly routed?: Requires;
 };
 

@@ -98,7 +98,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
       [`--namespace=${place.client.namespace}`, 'apply', '-f', '-'],
       objects.map((one) => stringify(one)).join('---\n'),
     );
-  /** Writes what a kubelet writes when a pull secret does not exist. */
+  /** Writes the pod status and the event that a kubelet writes when a pull secret does not exist. */
   async function refusePull(labelSelector: string, secret: string): Promise<true> {
     const { items } = await place.client.list<Pod>(builtinKinds.pod, { labelSelector });
     const [pod] = items.filter(({ status: found }) => found?.phase === 'Running');
@@ -152,7 +152,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('an installation on 
 
   test('status names a pull secret that does not exist', async () => {
     await apply(deployment('guard-management', 'management', { imagePullSecrets: [{ name: 'registry' }] }));
-    // Without a kubelet, the test writes what a kubelet writes.
+    // There is no kubelet here, so the test writes its pod status.
     await until('the kubelet reports it', () => refusePull('app=management', 'registry'));
     await both('pull secret missing', /Pod guard-management-\S+: .*pull secrets \(registry\)/, /imagePullSecrets/);
     await remove('deployment/guard-management');

@@ -63,7 +63,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a running platform wi
       async () => (await status()).stdout.startsWith('Ready:') && platform.status().ready,
     );
 
-  test('portcullis status of a platform without a fault begins with Ready, and why says that the binding is applied', async () => {
+  test('on a platform without a fault, portcullis status begins with Ready and portcullis why reports the binding as applied', async () => {
     await isWell();
     expect((await why()).stdout).toMatch(/^ModelBinding guarded-echo is applied: /);
   });

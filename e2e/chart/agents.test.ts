@@ -79,7 +79,7 @@ describe('the pod of an agent', () => {
     },
   );
 
-  test('a chart without agents gives the operator no template of them and creates no account', async () => {
+  test('a chart without agents gives the operator no pod template for agents and creates no service account', async () => {
     const objects = await renderFile('default-values.yaml');
     expect((await environmentOf(objects)).agents).toBeUndefined();
     expect(ofKind(objects, 'ServiceAccount').some(({ metadata }) => metadata.name.endsWith('-agent'))).toBe(false);

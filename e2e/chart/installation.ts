@@ -100,7 +100,7 @@ const describeChart = (): void => {
     cluster = await openTestCluster(timetable);
   }, minutes(45));
   beforeEach(({ skip }) => {
-    if (installationFailed) skip('nothing was installed: the first failure says why');
+    if (installationFailed) skip('nothing was installed: see the first failure');
   });
   afterAll(async () => {
     try {

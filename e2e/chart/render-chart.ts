@@ -40,7 +40,8 @@ export function renderFile(name: string): Promise<readonly Rendered[]> {
 export async function renderChart(args: readonly string[]): Promise<readonly Rendered[]> {
   const text = await helmOk(['template', release, chartFolder, '--namespace', namespace, ...args]);
   return parseAllDocuments(text, { version: '1.1', uniqueKeys: true }).flatMap((document) => {
-    if (document.errors.length > 0) throw new Error(`what is rendered is not YAML: ${document.errors[0]?.message}`);
+    if (document.errors.length > 0)
+      throw new Error(`the rendered manifest is not YAML: ${document.errors[0]?.message}`);
     const value = document.toJS() as Rendered | null;
     return value === null ? [] : [value];
   });

@@ -41,19 +41,22 @@ describe('the page about features of the operator', () => {
     expect(rows.filter(([, , here]) => here === 'Y').length).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(rows)('row %s of the operator features, %s, cites existing tests or gives a reason', (...row) => {
-    const [, , here, cell = ''] = row;
-    const proofs = proofsOf(cell);
-    expect(proofs.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
-    const missing = proofs.flatMap((proof) =>
-      proof.titles.filter((title) => !holds(proof, title)).map((title) => `${proof.file}: ${title}`),
-    );
-    expect(missing).toEqual([]);
-    // Quoted text that does not follow a file name is not compared.
-    expect(proofs.flatMap(({ titles }) => titles)).toHaveLength([...cell.matchAll(/"[^"]+"/g)].length);
-    if (here === 'Y') expect(proofs.flatMap(({ titles }) => titles).length).toBeGreaterThan(0);
-    else expect(cell.length).toBeGreaterThan(80);
-  });
+  test.each(rows)(
+    'row %s of the table of operator features, %s, cites existing tests or states why there is none',
+    (...row) => {
+      const [, , here, cell = ''] = row;
+      const proofs = proofsOf(cell);
+      expect(proofs.filter(({ file }) => !existsSync(join(root, file)))).toEqual([]);
+      const missing = proofs.flatMap((proof) =>
+        proof.titles.filter((title) => !holds(proof, title)).map((title) => `${proof.file}: ${title}`),
+      );
+      expect(missing).toEqual([]);
+      // Quoted text that does not follow a file name is not compared.
+      expect(proofs.flatMap(({ titles }) => titles)).toHaveLength([...cell.matchAll(/"[^"]+"/g)].length);
+      if (here === 'Y') expect(proofs.flatMap(({ titles }) => titles).length).toBeGreaterThan(0);
+      else expect(cell.length).toBeGreaterThan(80);
+    },
+  );
 
   test('the check of cited test titles detects a title that no test has', () => {
     const file = 'operator/http/admin.test.ts';

@@ -26,7 +26,7 @@ const sizes = {
 export const figure: Figure = {
   name: 'cost',
   title:
-    'which rules are admitted by the estimate of their worst case, what they really take, and how late the slowest make the process',
+    'which rules are admitted by their estimated worst case, how long they really take, and how much the slowest delay the event loop',
   run: async (size, say) => {
     const refused = await judgeRefused({ all: size === 'full', texts: sizes[size].texts }, say);
     for (const sentence of refused.wrong) say(`WRONG: ${sentence}`);

@@ -7,14 +7,14 @@ const seed = 20_260_101;
 export const figure: Figure = {
   name: 'model',
   title:
-    'operators that die at each of their writes; random stories of edits, faults, crashes and changes of leadership',
+    'operators that are killed at each of their writes; random sequences of edits, faults, crashes and changes of leadership',
   run: async (size, say) => {
     const crashes = await runCrashPoints(say);
     for (const sentence of crashes.differing.slice(0, 10)) say(sentence);
     const runs = size === 'full' ? 2_000 : 100;
     const { counterexample, ...model } = await checkModel({ runs, seed, say });
     if (counterexample !== undefined) {
-      say(`story of seed ${counterexample.seed}: ${JSON.stringify(counterexample.acts)}`);
+      say(`sequence of seed ${counterexample.seed}: ${JSON.stringify(counterexample.acts)}`);
       for (const sentence of counterexample.broken.slice(0, 10)) say(sentence);
     }
     const hours = (model.virtualSeconds / 3_600).toFixed(1);
@@ -22,7 +22,7 @@ export const figure: Figure = {
       holds: crashes.deaths > 150 && crashes.differing.length === 0 && counterexample === undefined,
       line:
         `${crashes.deaths} deaths between two writes, ${crashes.differing.length} with another end; ` +
-        `${model.runs} stories of ${model.acts} acts, ${hours} h of simulated time, ${model.writes} writes and ` +
+        `${model.runs} sequences of ${model.acts} acts, ${hours} h of simulated time, ${model.writes} writes and ` +
         `${model.requests} requests: ${counterexample === undefined ? 'no' : 'a'} broken promise`,
     };
   },

@@ -21,7 +21,7 @@ export const figure: Figure = {
     const client = await server.client();
     await makeLargeBindings(client, count);
     const bytes = JSON.stringify(await client.get(kinds.modelBinding, 'binding-1')).length;
-    say(`${count} bindings of ${bytes} bytes, without what the server notes of their fields`);
+    say(`${count} bindings of ${bytes} bytes, without their managedFields`);
     const { url } = server.access;
     const access = JSON.stringify({ url, ...filesOf(server.controlPlane), namespace: client.namespace });
     const all: WatchTimes[] = [];

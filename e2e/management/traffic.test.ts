@@ -166,7 +166,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
 
   verifies(
     ['management:protection:unsupported-forms'],
-    'streams are checked under the current content profile and refused under older ones, as the reads of a binding say',
+    'streamed answers are checked under the current content profile and refused under older ones, and a read of the binding shows which',
     async () => {
       const { id, modelId } = await guardedModel('forms');
       expect((await say('forms', 'hello', { stream: true })).complete).toBe(true);

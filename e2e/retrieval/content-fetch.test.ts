@@ -67,7 +67,7 @@ const outcome = (uri: string, options?: { maxBytes?: number }) =>
   );
 
 describe('https addresses', () => {
-  test('a presigned address is read with its query, and nothing but the address is sent', async () => {
+  test('content is fetched from a presigned URL with its query, and no header with a credential is sent', async () => {
     const requests: unknown[] = [];
     serve = ({ url, headers }, response) => {
       requests.push([url, Object.keys(headers).sort()]);

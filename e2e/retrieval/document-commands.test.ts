@@ -15,7 +15,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Result = { readonly docId: string; readonly state: string };
 
-/** Passes requests on to the service; `onSubmit` is called with the number of a submit, before and after it is answered. */
+/**
+ * Passes requests on to the service; `onSubmit` is called with the number of a submit, before and after it is answered.
+ */
 async function openProxy(target: string, onSubmit: (number: number, when: 'before' | 'after') => boolean) {
   let submits = 0;
   const pass = (incoming: IncomingMessage, answer: ServerResponse): void => {
@@ -55,7 +57,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of docum
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
-  test('each file that gives no text is one line with its reason, and all other files are submitted', async () => {
+  test('each file without readable text is reported on one line with the reason, and all other files are submitted', async () => {
     using folder = temporaryFolder();
     const write = (name: string, content: string | Uint8Array): void => writeFileSync(join(folder.path, name), content);
     mkdirSync(join(folder.path, 'sub'));

@@ -200,7 +200,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
 
   verifies(
     ['retrieval:empty-acl:strictest', 'retrieval:empty-acl:reject', 'retrieval:empty-acl:public'],
-    'a document without an access list is refused, seen by the owner only, or public, as its collection says',
+    'a document without an access list is refused, visible to its owner only, or public, depending on its collection',
     async () => {
       const rejecting = await create();
       const documents = [documentOf(rejecting.name, 'd', 'words', { acl: { scope: { region: 'eu' } } })];

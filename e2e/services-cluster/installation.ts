@@ -88,7 +88,7 @@ const describeServices = (): void => {
   );
 
   test(
-    'a memory that is added is found again by its person, and not by another one',
+    'an added memory is found by its user and not by another user',
     async () => {
       const messages = [{ role: 'user', content: 'I live in Lisbon.' }];
       const added = await as('ann', 'memory', '/v1/memories', { messages, agent_id: 'tutor' });

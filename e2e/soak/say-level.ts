@@ -7,7 +7,7 @@ export type SaidLevel = {
   readonly resident: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Level of the process itself: additions of each round that are never removed. */
+  /** Listeners of events of the process. They grow if a round adds some and removes none. */
   readonly listeners: number;
 };
 

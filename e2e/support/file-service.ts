@@ -97,7 +97,7 @@ export async function startFileService({ issuer, keysFile, accepts }: FileServic
   };
 }
 
-/** The id of a capability, whether or not its signature holds. */
+/** The id of a capability, whether or not its signature is valid. */
 export function capabilityId(capability: string): string {
   const claims = JSON.parse(Buffer.from(capability.split('.')[1] ?? '', 'base64url').toString()) as { jti: string };
   return claims.jti;

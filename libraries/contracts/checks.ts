@@ -40,7 +40,7 @@ const failure = <const S extends number>(status: S, meaning: string) => ({ statu
 
 /**
  * Codes of a failed check with their HTTP status and meaning (`guardrail:errors:*`).
- * A caller tells the cases apart by code; none of them is ever a pass.
+ * A caller distinguishes them by code; none of them counts as a pass.
  */
 export const checkErrors = {
   invalid_json: failure(400, 'The body is not strict JSON in UTF-8, or the request is not HTTP that can be read.'),

@@ -1,7 +1,8 @@
 type Entry = 'added' | 'repeated' | 'full' | 'too_late';
 
 /**
- * Ids of tokens that were accepted, each kept until its token can no longer be valid. A full store adds no id instead of
+ * Ids of tokens that were accepted, each kept until its token can no longer be valid. A full store adds no id instead
+ * of
  * dropping one: a dropped id could be accepted again.
  */
 export class UsedTokenIds {
@@ -16,8 +17,9 @@ export class UsedTokenIds {
   }
 
   /**
-   * Adds an id that is kept until the second `end`. `too_late` if ids of that second are dropped, which happens when the
-   * time of day was set back: a dropped id cannot be told from a new one.
+   * Adds an id that is kept until the second `end`. `too_late` if ids of that second are dropped, which happens when
+   * the
+   * time of day was set back: a dropped id cannot be distinguished from a new one.
    */
   add(id: string, end: number, nowSeconds: number): Entry {
     this.#drop(nowSeconds);

@@ -102,7 +102,7 @@ async function attemptOf(
     if (bytes === undefined) return { kind: 'final', error: new ModelsError('invalid', 'the answer is too large') };
     return judge(answer.statusCode, answer.headers, parsed(bytes));
   } catch {
-    // The caller tells an abort from a lost connection by its signals.
+    // The caller distinguishes an abort from a lost connection by its signals.
     return { kind: 'again', retryAfterMs: undefined };
   }
 }

@@ -11,7 +11,7 @@ export type RetrievalAccess = {
   readonly tenants: readonly string[];
 };
 
-/** What the processes of agents need. */
+/** Settings that the operator passes to agent processes. */
 export type AgentAccess = {
   /** Address of agents for clients. */
   readonly publicUrl: URL;

@@ -6,8 +6,10 @@ import { addedLabels, apiObject, containerResources, podSelector, podUser } from
 const drainSeconds = 22;
 
 /**
- * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. They are rendered
- * into the objects of a version when it is first run; running versions keep theirs. Names are those of the Kubernetes API.
+ * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. They are
+ * rendered
+ * into the objects of a version when it is first run; running versions keep theirs. Names are those of the Kubernetes
+ * API.
  */
 export const agentTemplateSchema = z
   .strictObject({
@@ -35,7 +37,7 @@ export const agentTemplateSchema = z
       .strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), secret: nameSchema.optional() })
       .optional()
       .describe(
-        'fileService has the address of the service of files, and the Secret of a key for it under the key token.',
+        'fileService has the address of the file service and the name of a Secret, whose key `token` has the token for it.',
       ),
     mcpConfirmers: z
       .array(z.string().min(1).max(255))

@@ -14,7 +14,7 @@ test.each([
     { kind: 'broken', reason: 'StorageFull', message: 'm' },
     { result: 'error', backoff: true, condition: { reason: 'StorageFull', message: 'm' } },
   ],
-] as const)('a pass that ends as %o is followed by %o', (outcome, consequence) =>
+] as const)('after a reconcile pass that ends as %o, the queue does %o', (outcome, consequence) =>
   expect(consequenceOf(outcome)).toEqual(consequence),
 );
 

@@ -79,7 +79,9 @@ async function settled(world: AgentPlatform, killed: Mortality, done: Deed['done
   });
 }
 
-/** Tells the story; a killed operator is followed by one that is not. @returns the number of writes */
+/**
+ * Runs the steps; an operator that was killed is replaced by one that runs to the end. @returns the number of writes
+ */
 async function tell(death: Death | undefined): Promise<number> {
   await using mortal = await startMortal(death);
   const { world } = mortal;
@@ -95,7 +97,7 @@ async function tell(death: Death | undefined): Promise<number> {
   return killed.writes();
 }
 
-/** Stories that are told at the same time: each mostly waits. */
+/** Runs at the same time: each of them mostly waits. */
 const atOnce = 4;
 
 async function dieOnce(death: Death): Promise<void> {

@@ -58,7 +58,7 @@ describe('an application', () => {
 
   verifies(
     ['guardrail:versioning:reapply-gives-new-behaviour', 'guardrail:generation:new-version-new-process'],
-    'a saved version changes nothing until it is applied, and then in a process that was started for it',
+    'a saved revision changes nothing until it is applied, and then runs in a process of its own',
     async () => {
       const revision = await editPolicy(platform, 'guard', { definition: definitionOf('harbour') });
       expect(revision).toBe(2);
@@ -114,7 +114,7 @@ describe('an application', () => {
 
   verifies(
     ['guardrail:versioning:reapply-new-generation', 'guardrail:versioning:reapply-policy-unchanged'],
-    'the same saved version applied again is a new generation, and the policy stays as it is',
+    'applying the same revision again makes a new generation of the application and does not change the policy',
     async () => {
       const before = await waitForRoute(platform, 'chat', 'the route stands', () => true);
       await editBinding(platform, 'chat', { apply: 'third' });

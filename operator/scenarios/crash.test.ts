@@ -30,7 +30,10 @@ async function editPolicyNow(platform: ModelPlatform['platform'], term: string):
   ]);
 }
 
-/** Runs the edits against an operator that may be killed; a killed operator is followed by one that is not. */
+/**
+ * Runs the edits against an operator that may be killed; an operator that was killed is replaced by one that runs to
+ * the end.
+ */
 async function tell(model: ModelPlatform): Promise<void> {
   for (const edit of story) {
     await edit(model);

@@ -113,7 +113,7 @@ test.concurrent('a cancelled exchange of aliases returns every binding to its pr
   await waitForCondition(platform, 'chat', 'Accepted', 'True');
 });
 
-test.concurrent('a released alias goes to the binding that asks for it, and the aliases of waiting bindings follow', async () => {
+test.concurrent('a released alias is taken by the binding that requests it, and then the aliases that other bindings wait for are taken, too', async () => {
   await using platform = await startTestOperator();
   const replica = await startFakeReplica(platform, 'gateway-1');
   await applyAll(platform, replica, ['mail', 'news']);

@@ -10,13 +10,17 @@ function agentOf(streaming: boolean) {
   return load.agent;
 }
 
-verifies(['agents:card:flags'], 'a flag is true only for a mode that is asked for and confirmed', () => {
-  const streams = (
-    isAsked: boolean,
-    ...confirmed: Parameters<typeof buildCard>[1] extends ReadonlySet<infer C> ? C[] : never
-  ) => buildCard(agentOf(isAsked), new Set(confirmed))?.capabilities.streaming;
-  expect(streams(true, 'a2a.message', 'a2a.streaming')).toBe(true);
-  expect(streams(true, 'a2a.message')).toBe(false);
-  expect(streams(false, 'a2a.message', 'a2a.streaming')).toBe(false);
-  expect(streams(true, 'a2a.streaming', 'mcp.tool')).toBeUndefined();
-});
+verifies(
+  ['agents:card:flags'],
+  'a capability flag of an agent card is true only for a mode that the manifest requests and a startup check confirmed',
+  () => {
+    const streams = (
+      isAsked: boolean,
+      ...confirmed: Parameters<typeof buildCard>[1] extends ReadonlySet<infer C> ? C[] : never
+    ) => buildCard(agentOf(isAsked), new Set(confirmed))?.capabilities.streaming;
+    expect(streams(true, 'a2a.message', 'a2a.streaming')).toBe(true);
+    expect(streams(true, 'a2a.message')).toBe(false);
+    expect(streams(false, 'a2a.message', 'a2a.streaming')).toBe(false);
+    expect(streams(true, 'a2a.streaming', 'mcp.tool')).toBeUndefined();
+  },
+);

@@ -11,7 +11,7 @@ const signal = AbortSignal.timeout(600_000);
 const other = { issuer: 'https://people.example', subject: 'bob' };
 const agent = { issuer: 'https://gateway.example', subject: '01890a5d-ac96-774b-bcce-b302099a8070' };
 
-/** The obligations of every place of files, at the endpoint that judges the capability. */
+/** The obligations of every file store, tested at the endpoint that verifies the capability. */
 describe.each([
   { place: 'a folder', open: openFolderWorld },
   { place: 'a file service over HTTP', open: openServiceWorld },
@@ -36,7 +36,7 @@ describe.each([
 
   verifies(
     ['fileref:adapter:typed-port', 'fileref:check:own-endpoint'],
-    'a valid reference is granted with the facts of its file, before a byte is read',
+    'a valid file reference is granted with id, hash, size and media type of its file, before the file is read',
     async () => {
       const file = world.add('the notes of ann');
       const reference = await world.mint(file);
@@ -51,7 +51,7 @@ describe.each([
 
   verifies(
     ['fileref:check:signature', 'fileref:check:issuer', 'fileref:insufficient:user-bearer'],
-    'a capability of another key, of another issuer or of another kind of token is refused',
+    'a file capability with another key, another issuer or another kind of token is refused',
     async () => {
       const file = world.add('content');
       const stranger = await createTestKey('EdDSA', 'files-1');
@@ -80,7 +80,7 @@ describe.each([
       'fileref:check:acting-subject',
       'fileref:check:caller',
     ],
-    'a capability holds for exactly one agent, operation, session, user and calling agent',
+    'a file capability is valid for exactly one agent, operation, session, user and calling agent',
     async () => {
       const reference = await world.mint(world.add('content'));
       const delegated = await world.mint(world.add('content'), { caller: agent });
@@ -102,7 +102,7 @@ describe.each([
 
   verifies(
     ['fileref:check:expiry', 'fileref:field:expires-at'],
-    'a capability is refused from its last second on, and a reference with another date than its capability',
+    'an expired file capability is refused, and so is a reference whose expiry differs from that of its capability',
     async () => {
       const file = world.add('content');
       expect(await codeOf(check(await world.mint(file, { ttlSeconds: 0 })))).toBe('expired');
@@ -123,7 +123,7 @@ describe.each([
       'fileref:field:capability',
       'fileref:insufficient:guessed-file-id',
     ],
-    'a capability holds for exactly its file: id, hash, size, media type and name cannot be changed or swapped',
+    'a file capability is valid for exactly one file: id, hash, size, media type and name cannot be changed or swapped',
     async () => {
       const [one, two] = [world.add('one'), world.add('two!')];
       const [reference, swapped] = [await world.mint(one), await world.mint(two)];
@@ -144,7 +144,7 @@ describe.each([
 
   verifies(
     ['fileref:check:owner'],
-    'a file whose owner, hash, size or media type has changed since the capability was issued is refused',
+    'a file is refused when its owner, hash, size or media type has changed since its capability was issued',
     async () => {
       const file = world.add('content');
       const reference = await world.mint(file);
@@ -167,7 +167,7 @@ describe.each([
 
   verifies(
     ['fileref:check:read-count-or-range', 'fileref:adapter:one-time-channel'],
-    'a capability gives as many reads as it allows, and each grant gives one',
+    'a file capability allows as many reads as it states, and each grant uses one of them',
     async () => {
       const file = world.add('content');
       const once = await world.mint(file);
@@ -188,7 +188,7 @@ describe.each([
 
   verifies(
     ['fileref:check:revocation'],
-    'a revoked capability is refused, also between the check and the read',
+    'a revoked file capability is refused, also when it is revoked between the check and the read',
     async () => {
       const file = world.add('content');
       const [reference, later, kept] = [await world.mint(file), await world.mint(file), await world.mint(file)];
@@ -201,7 +201,7 @@ describe.each([
     },
   );
 
-  test('a place that does not work refuses every reference as unavailable', async () => {
+  test('a file store that does not work refuses every file reference as unavailable', async () => {
     const gone = await open();
     const reference = await gone.mint(gone.add('content'));
     const use = (): Promise<GrantedFile> => gone.access.check(reference, fileUse, signal);

@@ -1,6 +1,6 @@
 import type { FileReference, FileRefusal, FileUse } from '#contracts/file-reference';
 
-/** The authority of a file reference does not hold. The message has no part of the reference. */
+/** The capability of a file reference is not valid. The message repeats no part of the reference. */
 export class FileRefusedError extends Error {
   readonly code: FileRefusal;
 
@@ -19,7 +19,7 @@ export class FileUnavailableError extends Error {
   }
 }
 
-/** A file whose authority holds, as its service describes it. */
+/** A file whose capability is valid, as its service describes it. */
 export type GrantedFile = {
   readonly mediaType: string;
   readonly size: number;
@@ -35,8 +35,8 @@ export type GrantedFile = {
 /** Where files are (`fileref:adapter:typed-port`). */
 export type FileAccess = {
   /**
-   * Has the authority of a reference judged for one use, at the endpoint of the file. Reads no byte of the file.
-   * @throws FileRefusedError if it does not hold, FileUnavailableError if it cannot be judged
+   * Asks the endpoint of the file whether the capability of a reference is valid for one use. Reads no byte of the
+   * file. @throws FileRefusedError if it is not valid, FileUnavailableError if the endpoint does not answer
    */
   check(reference: FileReference, use: FileUse, signal: AbortSignal): Promise<GrantedFile>;
 };

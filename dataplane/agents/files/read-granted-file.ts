@@ -16,7 +16,8 @@ export class FileContentError extends Error {
 }
 
 /**
- * Reads a file whose authority holds, within its size and within `readMs` milliseconds (`fileref:adapter:size-bound`,
+ * Reads a file whose capability is valid, within its size and within `readMs` milliseconds
+ * (`fileref:adapter:size-bound`,
  * `fileref:adapter:time-bound`), and compares its bytes with the granted size, hash and media type.
  * @throws FileRefusedError, FileUnavailableError, FileContentError
  */
@@ -36,7 +37,7 @@ async function bytesOf(file: GrantedFile, reading: AbortSignal, signal: AbortSig
   reading.addEventListener('abort', onAbort, { once: true });
   try {
     const read = async (): Promise<Buffer | undefined> => readBounded(await file.open(reading), file.size);
-    // An adapter that ignores its signal must not hold the call.
+    // An adapter that ignores its signal must not block the call.
     return await Promise.race([read(), late.promise]);
   } catch (error) {
     signal.throwIfAborted();

@@ -111,7 +111,7 @@ describe('the card and the messages of an agent', () => {
 
   verifies(
     ['agents:media-mode:listed-only', 'fileref:insufficient:arbitrary-url'],
-    'parts and results have only the media types of the card, and a URL is not fetched',
+    'parts of messages and results have only media types that the agent card lists, and the URL in a part is not fetched',
     async () => {
       const refused = [
         { url: `${agent.url}/health/live` },
@@ -151,7 +151,7 @@ describe('the card and the messages of an agent', () => {
 describe('the order of the steps', () => {
   verifies(
     ['agents:order:fixed', 'agents:order:protocol-version', 'agents:a2a-version:header'],
-    'the protocol version is checked before everything else',
+    'the A2A version of a request is checked before anything else of it',
     async () => {
       for (const version of ['', '0.3', '1.0.0', '1', '2.0', '1.0, 1.0']) {
         const headers = { 'a2a-version': version, 'x-user-id': '', 'content-type': 'text/plain' };
@@ -163,7 +163,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:content-type', 'agents:order:size-limit'],
-    'media type and size are checked before the identity, and a body at the size limit is accepted',
+    'media type and size of a request are checked before the identity of the caller, and a body at the size limit is accepted',
     async () => {
       const nobody = { 'x-user-id': '' };
       const type = await agent.call('POST', send, 'x'.repeat(20_000), { ...nobody, 'content-type': 'text/plain' });
@@ -224,7 +224,7 @@ describe('the order of the steps', () => {
 
   verifies(
     ['agents:order:health-and-card-exempt', 'agents:operations-boundary:routes', 'agents:health:live'],
-    'health and card require neither a version nor an identity',
+    'the health endpoint and the agent card require neither a protocol version nor an identity',
     async () => {
       const nothing = { 'a2a-version': '', 'x-user-id': '' };
       for (const path of ['/health/live', '/health/ready', '/.well-known/agent-card.json']) {
@@ -383,7 +383,7 @@ verifies(
 
 verifies(
   ['agents:error:named-codes'],
-  'an unreadable file, an unconfirmed mode and an operation that is not offered have their own codes',
+  'an unreadable file, an unconfirmed mode and an unsupported operation have error codes of their own',
   async () => {
     const member = 'input.question';
     const nodes = [

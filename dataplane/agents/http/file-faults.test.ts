@@ -37,7 +37,7 @@ const folderOf = (versionId: string): string => join(tmpdir(), `portcullis-files
 
 verifies(
   ['fileref:adapter:size-bound'],
-  'a download with more or fewer bytes than the reference says is ended and refused, one with exactly as many is read',
+  'a download with more or fewer bytes than its file reference states is refused, and one with exactly as many is read',
   async () => {
     const file = world.add('x'.repeat(fileMaxBytes));
     const runs = await runsOf();
@@ -67,7 +67,7 @@ verifies(
 
 verifies(
   ['fileref:adapter:time-bound'],
-  'a download that does not end in time is ended, and the call is refused without a run',
+  'a download that exceeds its time limit is aborted, and the call is refused without a run',
   async () => {
     const runs = await runsOf();
     const reference = await world.mint(world.add('content'));
@@ -111,7 +111,7 @@ verifies(
 
 verifies(
   ['fileref:provider-path:not-reused-agent'],
-  'an object of one agent is not reachable from another agent',
+  'the temporary file of one agent cannot be read by another agent',
   async () => {
     await using other = await startAgent({
       bundle: fileAgentBundle({ bundle: { agentId: uuid(), versionId: uuid() } }),
@@ -127,7 +127,7 @@ verifies(
   },
 );
 
-test('objects of a process that was killed are removed when they expire, newer ones are kept', async () => {
+test('temporary files of a killed agent process are removed when they expire, and newer ones are kept', async () => {
   using folder = temporaryFolder();
   const [old, fresh] = [join(folder.path, 'old'), join(folder.path, 'fresh')];
   for (const path of [old, fresh]) writeFileSync(path, '');
@@ -143,7 +143,7 @@ test('objects of a process that was killed are removed when they expire, newer o
   expect(() => statSync(join(folder.path, id))).toThrow();
 });
 
-test('a version with files is ready with a place for them only, and its check at the start reads a file', async () => {
+test('an agent version that accepts files is ready only with a configured file store, and its startup check reads a file', async () => {
   await using without = await startAgent({ bundle: fileAgentBundle() });
   const state = async (one: RunningAgent) => (await (await fetch(`${one.adminUrl}/state`)).json()) as object;
   expect(await state(without)).toMatchObject({
@@ -159,7 +159,7 @@ test('a version with files is ready with a place for them only, and its check at
   expect(await state(other)).toMatchObject({ ready: false, problems: [{ code: 'manifest_invalid' }] });
 });
 
-test('a symbolic link in the folder of files is not followed', async () => {
+test('a symbolic link in the folder of a file store is not followed', async () => {
   await using own = await openFolderWorld();
   const file = own.add('content');
   const outside = join(own.root, 'outside');

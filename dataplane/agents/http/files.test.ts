@@ -78,7 +78,7 @@ describe.each([
       'fileref:provider-path:not-returned',
       'fileref:provider-path:not-reused-run',
     ],
-    'a run reads the text and a temporary object of its file under a name of its own, and the object is gone afterwards',
+    'a run reads the text of its file and a temporary copy under a name of its own, and the copy is removed afterwards',
     async () => {
       const file = world.add('the notes of ann');
       const reference = await world.mint(file, { reads: 2 });
@@ -177,7 +177,7 @@ describe.each([
     },
   );
 
-  test('media types, sizes and the number of references are bounded by the manifest, on both sides', async () => {
+  test('files at the limits of the manifest for media types, sizes and number are accepted, and files beyond them refused', async () => {
     const html = await world.mint(world.add('<p>', { mediaType: 'text/html' }));
     const large = await world.mint(world.add('x'.repeat(fileMaxBytes + 1)));
     const half = world.add('x'.repeat(fileMaxBytes / 2));
@@ -198,7 +198,7 @@ describe.each([
 
   verifies(
     ['fileref:adapter:media-type-checked', 'fileref:adapter:hash-checked'],
-    'content of another media type or with another hash than the reference is refused, and no run begins',
+    'a file whose content has another media type or hash than its reference is refused, and no run begins',
     async () => {
       const runs = await runsOf(agent);
       const pdf = await world.mint(world.add('plain text', { mediaType: 'application/pdf' }));
@@ -228,7 +228,7 @@ describe.each([
 
   verifies(
     ['fileref:log:allowed', 'fileref:log:forbidden'],
-    'log lines about references have a file id, the begin of the hash and the decision, and no content and no capability',
+    'log lines about file references contain the file id, the first characters of the hash and the decision, but neither content nor capability',
     async () => {
       lines.length = 0;
       const file = world.add('a very private content');
@@ -251,7 +251,7 @@ describe.each([
     },
   );
 
-  test('a place that is not available refuses the call, and nothing about it is in the answer', async () => {
+  test('a call with a file reference is refused while the file store is unavailable, and the answer does not describe the store', async () => {
     const gone = await open();
     const own = await startAgent({
       bundle: fileAgentBundle({ bundle: { versionId: '01890a5d-ac96-774b-bcce-b302099a8064' } }),

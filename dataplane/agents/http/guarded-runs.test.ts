@@ -130,7 +130,7 @@ verifies(
   },
 );
 
-test('errors of the model and of its gateway are typed and do not repeat their texts', async () => {
+test('errors of a model or of its gateway become typed errors without their original text', async () => {
   const status = (code: number, body = '{}') => ({ kind: 'status', status: code, body }) as const;
   const denied = status(403, '{"error":{"code":"policy_denied","message":"secret-of-a-gateway"}}');
   const cases = [
@@ -169,7 +169,7 @@ test('a run holds one of the slots of the version until its end, and the next ca
   await until('the place is free', async () => (await say('hello')).status === 200);
 });
 
-test('a call of the tool whose client has left ends, and its place is free for the next call', async () => {
+test('a tool call ends when its client disconnects, and its slot is free for the next call', async () => {
   const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
   const rpc = (method: string, params: object, id?: number) => ({
     jsonrpc: '2.0',
@@ -198,7 +198,7 @@ test('a call of the tool whose client has left ends, and its place is free for t
   await until('the place is free', async () => (await say('hello')).status === 200);
 });
 
-test('a stream without events has comments, so that its connection stays open', async () => {
+test('comments are sent while a stream has no events, so that its connection stays open', async () => {
   gateway.play({ kind: 'silence' });
   const leave = new AbortController();
   const answer = await fetch(`${agent.url}/message:stream`, {

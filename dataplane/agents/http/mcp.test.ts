@@ -103,7 +103,7 @@ verifies(
 
 verifies(
   ['agents:mcp:call-validates', 'agents:mcp:title-apart'],
-  'arguments that do not match are a tool error, a call by title is a protocol error, and neither runs a flow',
+  'tool arguments that do not match the schema are a tool error, a call by the title of the tool is a protocol error, and neither runs the flow',
   async () => {
     await using connected = await connect();
     const { client } = connected;
@@ -207,7 +207,7 @@ verifies(
     'agents:mcp-auth:no-inherited-mode',
     'agents:mcp:annotations-no-permission',
   ],
-  'a session gives no identity, and callers that do not confirm the profile get no MCP although they may use A2A',
+  'an MCP session does not identify its caller, and callers outside of the list of confirmers get 404 although they may use A2A',
   async () => {
     const session = await open();
     const call = rpc('tools/call', {
@@ -237,8 +237,12 @@ test('a session can be used only by its caller, even among callers that may use 
   expect((await two.call('POST', '/mcp', rpc('ping'), session)).status).toBe(200);
 });
 
-verifies(['agents:mcp:needs-mcp-tool'], 'an agent without the mode mcp_tool has no MCP', async () => {
-  await using without = await startAgent({ bundle: agentBundle({ manifest: { executionModes: ['a2a_agent'] } }) });
-  expect((await without.call('POST', '/mcp', initialize, accept)).status).toBe(404);
-  expect((await without.call('POST', '/message:send', {})).status).toBe(400);
-});
+verifies(
+  ['agents:mcp:needs-mcp-tool'],
+  'an agent whose manifest does not list the mode mcp_tool serves no MCP',
+  async () => {
+    await using without = await startAgent({ bundle: agentBundle({ manifest: { executionModes: ['a2a_agent'] } }) });
+    expect((await without.call('POST', '/mcp', initialize, accept)).status).toBe(404);
+    expect((await without.call('POST', '/message:send', {})).status).toBe(400);
+  },
+);

@@ -27,15 +27,23 @@ const refused = (...problems: readonly string[]) => ({ live: 200, ready: 503, se
 const served = { live: 200, ready: 200, sent: 200, probe: 200, problems: [] };
 const withParts = (parts: BundleParts) => stateOf(agentBundle(parts));
 
-verifies(['agents:health:ready'], 'a version whose parts are all in order is ready', async () => {
-  expect(await stateOf(agentBundle())).toEqual(served);
-});
+verifies(
+  ['agents:health:ready'],
+  'an agent version with a valid flow, manifest, policy and models is ready',
+  async () => {
+    expect(await stateOf(agentBundle())).toEqual(served);
+  },
+);
 
-verifies(['agents:ready:source'], 'a version without a source, or with one that is refused, is not ready', async () => {
-  expect(await stateOf(undefined)).toEqual(refused('source_invalid'));
-  const { nodes: _, ...broken } = questionFlow();
-  expect(await withParts({ flow: { ...broken, nodes: [] } })).toEqual(refused('source_invalid'));
-});
+verifies(
+  ['agents:ready:source'],
+  'an agent version without a flow source, or with an invalid one, is not ready',
+  async () => {
+    expect(await stateOf(undefined)).toEqual(refused('source_invalid'));
+    const { nodes: _, ...broken } = questionFlow();
+    expect(await withParts({ flow: { ...broken, nodes: [] } })).toEqual(refused('source_invalid'));
+  },
+);
 
 test('a bundle that was changed after its digest was computed, and a file that is not a bundle, are refused', async () => {
   expect(await stateOf({ ...agentBundle(), publicUrl: 'https://other.example/a' })).toEqual(refused('bundle_invalid'));
@@ -55,31 +63,43 @@ verifies(
   },
 );
 
-verifies(['agents:ready:policy'], 'a version whose policy has no target here is not ready', async () => {
-  const guardrails = { input: { name: 'texts', revision: 1 }, output: 'None' } as const;
-  expect(await withParts({ bundle: { guardrails } })).toEqual(refused('policy_invalid'));
-  const other = { guardrails: { input: { policy: 'other', revision: 1 }, output: 'None' } };
-  expect((await withParts({ bundle: { guardrails }, manifest: other })).problems).toContain('policy_invalid');
-});
+verifies(
+  ['agents:ready:policy'],
+  'an agent version is not ready when the runtime of its policy is unknown to the process',
+  async () => {
+    const guardrails = { input: { name: 'texts', revision: 1 }, output: 'None' } as const;
+    expect(await withParts({ bundle: { guardrails } })).toEqual(refused('policy_invalid'));
+    const other = { guardrails: { input: { policy: 'other', revision: 1 }, output: 'None' } };
+    expect((await withParts({ bundle: { guardrails }, manifest: other })).problems).toContain('policy_invalid');
+  },
+);
 
-verifies(['agents:ready:entry-point'], 'a version whose entry point does not exist is not ready', async () => {
-  const flow = questionFlow();
-  const { manifest } = agentBundle({ flow });
-  const own = (JSON.parse(manifest) as { flow: object }).flow;
-  expect(await withParts({ flow, manifest: { flow: { ...own, entrypoint: 'other' } } })).toEqual(
-    refused('entry_point_invalid'),
-  );
-});
+verifies(
+  ['agents:ready:entry-point'],
+  'an agent version whose entry point does not exist in the flow is not ready',
+  async () => {
+    const flow = questionFlow();
+    const { manifest } = agentBundle({ flow });
+    const own = (JSON.parse(manifest) as { flow: object }).flow;
+    expect(await withParts({ flow, manifest: { flow: { ...own, entrypoint: 'other' } } })).toEqual(
+      refused('entry_point_invalid'),
+    );
+  },
+);
 
-verifies(['agents:ready:card'], 'a version from which no valid card follows is not ready', async () => {
+verifies(['agents:ready:card'], 'an agent version whose manifest yields no valid agent card is not ready', async () => {
   expect(await withParts({ bundle: { publicUrl: 'http://agents.example/a' } })).toEqual(refused('card_invalid'));
   expect(await withParts({ bundle: { publicUrl: 'http://127.0.0.1/a' } })).toEqual(served);
 });
 
-verifies(['agents:ready:critical-setting'], 'a version that names a model is not ready without a gateway', async () => {
-  const parts = { flow: questionFlow('m'), bundle: { requires: [{ kind: 'model', name: 'm' } as const] } };
-  expect(await withParts(parts)).toEqual(refused('setting_invalid'));
-});
+verifies(
+  ['agents:ready:critical-setting'],
+  'an agent version that names a model is not ready in a process without a gateway address',
+  async () => {
+    const parts = { flow: questionFlow('m'), bundle: { requires: [{ kind: 'model', name: 'm' } as const] } };
+    expect(await withParts(parts)).toEqual(refused('setting_invalid'));
+  },
+);
 
 verifies(
   [
@@ -88,7 +108,7 @@ verifies(
     'agents:streaming:execution-mode',
     'agents:card:built-from',
   ],
-  'a requested mode that no program implements blocks readiness, and its name is reported',
+  'an agent version that requests a mode without an implementation is not ready, and the mode is named',
   async () => {
     expect(await withParts({ contract: { tasks: true } })).toEqual(
       refused('advertised_capability_unavailable a2a.tasks'),
@@ -100,7 +120,7 @@ verifies(
 
 verifies(
   ['agents:flow:immutable'],
-  'neither a request nor a later change of the file changes what a running process executes',
+  'a running agent process executes the flow that it started with, also after a request or an edit of the file that names another one',
   async () => {
     await using agent = await startAgent({ bundle: agentBundle() });
     const flow = { ...questionFlow(), metadata: { ...(questionFlow()['metadata'] as object), version: 4 } };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
 import { SessionStore, sessionLimits } from './session-store.ts';
 
-test('a session is found by its owner until its idle timeout has passed', () => {
+test('an MCP session is found by its owner until its idle timeout has passed', () => {
   const clock = createFakeClock();
   const sessions = new SessionStore(clock);
   const { id } = sessions.open('ann');
@@ -13,7 +13,7 @@ test('a session is found by its owner until its idle timeout has passed', () => 
   expect(sessions.find('ann', id)).toBeUndefined();
 });
 
-test('above the limit, the session that was idle for longest ends together with its calls', () => {
+test('above the limit of MCP sessions, the one that was idle for longest ends together with its calls', () => {
   const sessions = new SessionStore(createFakeClock(), 2);
   const [first, second] = [sessions.open('ann'), sessions.open('ann')];
   const call = new AbortController();

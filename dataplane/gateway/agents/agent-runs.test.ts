@@ -174,7 +174,7 @@ describe('runs and streams', () => {
     expect(text).toMatch(/^data: 1\n\nevent: error\ndata: .*agent_unavailable.*\n\n$/s);
   });
 
-  test('a client that goes away ends the request of the process and releases the version', async () => {
+  test('when a client disconnects, the request to the agent process is aborted and the version is released', async () => {
     let isClosed = false;
     first?.play((response) => {
       response.once('close', () => {

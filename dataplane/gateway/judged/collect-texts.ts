@@ -2,7 +2,7 @@ import { JsonError, type JsonNode, parseTree } from '#kit/json/parse-strict';
 import type { BodyRange, CheckUnit, TextPlace } from '../chat/check-unit.ts';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 
-/** What of a JSON value is judged in addition to its strings. */
+/** The parts of a JSON value that are judged in addition to its strings. */
 type CollectOptions = {
   /** The role of the check messages, which has no meaning for the runtime. */
   readonly role: string;

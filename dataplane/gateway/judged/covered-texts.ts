@@ -3,7 +3,10 @@ import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { collectNested, collectTexts, withoutRepetitions } from './collect-texts.ts';
 
-/** Texts beyond those of the contract: what is judged, and the place of the first text that is not. */
+/**
+ * Texts in addition to those of the contract: the texts to judge, and the place of the first text that cannot be
+ * judged.
+ */
 export type Covered = { readonly units: readonly CheckUnit[]; readonly unjudgedAt: string | undefined };
 
 /** Sorts the texts of a body by their kind. `place` is a path of known names, for an error message. */
@@ -31,7 +34,8 @@ export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKi
   return {
     take(kind, node, place, role, numbers) {
       if (node === undefined) return;
-      // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is judged.
+      // Single lower-case words are values of the API, such as "auto"; a check sees them only where their kind is
+      // judged.
       if (!judged.has(kind) && node.kind === 'string' && isApiWord(node.value)) return;
       add(kind, collectTexts(node, bytes, { role, numbers: numbers && judged.has(kind) }), place);
     },

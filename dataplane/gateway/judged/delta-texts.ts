@@ -8,7 +8,7 @@ import type { Coverage } from './route-coverage.ts';
 /** A piece of a text that grows from frame to frame; `path` names the member, without positions in lists. */
 type Piece = { readonly path: string; readonly text: string };
 
-/** A piece of one call of a tool; `call` tells calls apart. */
+/** A piece of one tool call; `call` is the number of that call in the message. */
 type CallPiece = { readonly call: string; readonly name: string; readonly input: string };
 
 /** The texts of one frame beyond content and refusal, of the kinds that the binding has judged. */

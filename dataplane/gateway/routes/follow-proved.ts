@@ -12,12 +12,12 @@ import type { ProbeVerdict } from './route-table.ts';
 const contradictionsToReject = 4;
 const probeWaits = { firstMs: 250, maxMs: 10_000 } as const;
 
-/** The result of one probe. `reached`: what the route names answered, and its answer contradicts the route. */
+/** The result of one probe. `reached`: the target of the route answered, and its answer contradicts the route. */
 export type RouteProof =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: string; readonly reached: boolean };
 
-/** Asks once whether what a route names is there. Never throws. */
+/** Calls the target of a route once to see whether it exists. Never throws. */
 type ProveRoute = (signal: AbortSignal) => Promise<RouteProof>;
 
 type FollowOptions<R extends AnyRoute> = {

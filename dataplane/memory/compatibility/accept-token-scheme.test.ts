@@ -8,7 +8,7 @@ test.each([
   ['Token a b', 'Token a b'],
   ['Token ', 'Token '],
   ['Basic Token abc', 'Basic Token abc'],
-])('the header "%s" is read as "%s"', async (sent, read) => {
+])('the authorization header "%s" is read as "%s"', async (sent, read) => {
   let seen: readonly string[] = [];
   const authorizer = acceptTokenScheme({
     async authorize(rawHeaders) {

@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await memory.all(user)).toEqual(['I like tea']);
   });
 
-  test('known memories are shown under small numbers, and an UPDATE and a DELETE change the one that they name', async () => {
+  test('the model sees known memories under small numbers, and its UPDATE or DELETE changes the memory of that number', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('I live in Rome')] }));
     await memory.say(user, 'I live in Rome');
@@ -147,18 +147,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     ['deep nesting', `{"facts": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['a huge text', `{"facts": "${'x'.repeat(5_000_000)}"}`],
     ['a number that is no place', { facts: [fact('I like tea', { message: -1 })] }],
-  ])('an answer with %s is requested again, and after five of them the event is FAILED', async (_what, given) => {
-    const user = someone();
-    answers(() => given);
-    const event = await impatient(memory.say(user, 'I like tea'));
-    expect(event).toMatchObject({ status: 'FAILED', error: 'the model gave no valid answer', attempts: 5 });
-    expect(prompts).toHaveLength(5);
-    expect(await memory.all(user)).toEqual([]);
-    answers(() => ({ facts: [fact('I like tea')] }));
-    expect((await memory.say(user, 'I like tea'))['status']).toBe('SUCCEEDED');
-  });
+  ])(
+    'after an answer with %s the model is called again, and after five such answers the event is FAILED',
+    async (_what, given) => {
+      const user = someone();
+      answers(() => given);
+      const event = await impatient(memory.say(user, 'I like tea'));
+      expect(event).toMatchObject({ status: 'FAILED', error: 'the model gave no valid answer', attempts: 5 });
+      expect(prompts).toHaveLength(5);
+      expect(await memory.all(user)).toEqual([]);
+      answers(() => ({ facts: [fact('I like tea')] }));
+      expect((await memory.say(user, 'I like tea'))['status']).toBe('SUCCEEDED');
+    },
+  );
 
-  test('a text longer than a question to the index is cut between characters', async () => {
+  test('a text that is too long for an index query is cut between two characters', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('x', { quote: 'x' })] }));
     await memory.say(user, 'x');

@@ -70,7 +70,7 @@ describe('facts of a message', () => {
       'У меня проблема с кодом.',
     ],
     ...['Если бы я жил в Париже, я бы ел багеты.', 'Он сказал, что я врач.', 'Хорошо, понял.', 'Расскажи, где я живу.'],
-  ])('small talk, questions, wishes and reports are not facts: %s', (content) => {
+  ])('small talk, questions, wishes and reports of others are not remembered as facts: %s', (content) => {
     expect(factsOf(content)).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe('dates in words', () => {
     ['месяц назад', 'месяц назад (2026-04)'],
     ['В прошлую среду', 'В прошлую среду (2026-04-29)'],
     ['yesterday (2026-05-05)', 'yesterday (2026-05-05)'],
-  ])('dates in words are resolved: %s', (text, resolved) => {
+  ])('a relative date in a message is completed with the calendar date: %s', (text, resolved) => {
     expect(resolveDates(text, saidAt)).toBe(resolved);
   });
 });
@@ -144,18 +144,18 @@ describe('decisions about facts', () => {
     expect(decide(text, ...memories)).toEqual([decision]);
   });
 
-  test('a sentence that states a change of something unknown, a wish, or a report of a change changes nothing', () => {
+  test('a sentence about a change changes no memory when the changed fact is unknown, or when it is a wish or a report', () => {
     expect(decide('I switched my major, it is chemistry now.', 'I live in Seattle')).toEqual([]);
     expect(decide('If we moved to Oslo, I would ski.', 'I live in Seattle')).toEqual([]);
     expect(decide('She said we moved to Oslo.', 'I live in Seattle')).toEqual([]);
   });
 
-  test('a change replaces an earlier statement of the same add', () => {
+  test('a correction replaces an earlier statement of the same request', () => {
     const said = "I'm studying astronomy. Wait, I switched my major, it's chemistry now.";
     expect(decide(said).map(([kind]) => kind)).toEqual(['NONE', 'ADD']);
   });
 
-  test('of two facts about one topic in one add, the last one counts', () => {
+  test('when one request states two facts about one topic, the last one is remembered', () => {
     expect(decide('I live in Berlin. No, I live in Bonn.').map(([kind]) => kind)).toEqual(['NONE', 'ADD']);
   });
 });

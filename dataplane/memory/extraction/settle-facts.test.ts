@@ -288,9 +288,12 @@ function changed(decisions: readonly FactDecision[]): readonly FactDecision[] {
 }
 
 describe('settleFacts', () => {
-  it.each(falseChanges)('a sentence that states no change of the speaker changes no known memory: %s', (said) => {
-    expect(changed(settleFacts(factsOf(said), known([...english, ...russian])))).toEqual([]);
-  });
+  it.each(falseChanges)(
+    'a sentence that does not report a change of the speaker changes no known memory: %s',
+    (said) => {
+      expect(changed(settleFacts(factsOf(said), known([...english, ...russian])))).toEqual([]);
+    },
+  );
 
   it.each(changes)('the memory "%s" is replaced after: %s', (before, said) => {
     expect(changed(settleFacts(factsOf(said), known([before])))).toMatchObject([
@@ -298,25 +301,25 @@ describe('settleFacts', () => {
     ]);
   });
 
-  it('the statement of a sentence is kept and its question is left out', () => {
+  it('from a sentence with a statement and a question, only the statement is remembered', () => {
     const said = "I sold my car, I've got a Lexus now does that help?";
     const [decision] = changed(settleFacts(factsOf(said), known(['I drive a Peugeot'])));
     expect(decision?.fact.text).toBe("I sold my car, I've got a Lexus now");
   });
 
-  it('a change that could mean several memories changes nothing', () => {
+  it('a correction that fits several memories changes none of them', () => {
     const languages = known(['I am learning Spanish', 'I am learning Czech']);
     expect(changed(settleFacts(factsOf('I dropped that language.'), languages))).toEqual([]);
     expect(changed(settleFacts(factsOf('I dropped that language.'), languages.slice(1)))).toHaveLength(1);
   });
 
-  it('a change that is sent again adds nothing, nor does a part of it', () => {
+  it('a correction that is sent again, whole or in part, adds no memory', () => {
     const said = 'I changed my mind about the colour, I like green best now.';
     const colour = { memoryId: 'm1', text: said, sameness: samenessOf(said), topic: 'favourite: colour', version: 2 };
     expect(settleFacts(factsOf(said), [colour]).map(({ kind }) => kind)).not.toContain('ADD');
   });
 
-  it('a fact that is stated again adds nothing', () => {
+  it('a fact that is stated again adds no second memory', () => {
     const decisions = settleFacts(factsOf('I live in Rome'), known(['I live in Rome']));
     expect(decisions).toMatchObject([{ kind: 'NONE', memoryId: 'memory-0', reason: 'known' }]);
   });

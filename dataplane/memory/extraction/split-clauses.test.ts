@@ -15,14 +15,14 @@ test.each([
   ['commas and blanks', ', ', 'x'],
   ['joints', ' and', 'x'],
   ['blanks behind a joint', 'and ', '  I'],
-])('a message of nothing but %s is split in time', (_what, unit, tail) => {
+])('a message that consists only of %s is split into clauses within its time limit', (_what, unit, tail) => {
   const text = `I like tea. a and${' '.repeat(length)}${unit.repeat(length / unit.length)}${tail}`;
   const clauses = splitClauses(text);
   expect(clauses[0]).toMatchObject({ text: 'I like tea', start: 0, end: 10, isQuestion: false });
   expect(clauses.length).toBeGreaterThan(1);
 });
 
-test('marks end a sentence only before blanks, and a conjunction begins a statement with or without a comma', () => {
+test('punctuation ends a sentence only before a blank, and a conjunction begins a clause with or without a comma', () => {
   const textsOf = (text: string) => splitClauses(text).map((clause) => clause.text);
   expect(textsOf('I paid 3.50... really?! "Yes." I did')).toEqual(['I paid 3.50', 'really', 'Yes', 'I did']);
   expect(textsOf('I like tea , and I like bread,  I run and  my cat sleeps:,')).toEqual([

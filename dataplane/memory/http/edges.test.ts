@@ -28,7 +28,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     ['2040-01-01T00:00:00-23:59', '2040-01-01T23:59:00.000Z'],
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
     ['2040-02-29T00:00:00.123456789Z', '2040-02-29T00:00:00.123Z'],
-  ])('an expiry of %s is kept in UTC', async (expires_at, shown) => {
+  ])('the expiry %s of a memory is stored in UTC', async (expires_at, shown) => {
     expect((await given({ user: `until ${expires_at}` }, { expires_at }))['expires_at']).toBe(shown);
   });
 
@@ -38,7 +38,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     '0000-06-01T00:00:00Z',
     '2016-12-31T23:59:60Z',
     '2026-02-29T00:00:00Z',
-  ])('a date of %s is refused', async (date) => {
+  ])('the expiry date %s of a memory is refused', async (date) => {
     expect((await memory.call(ann, 'POST', '/v1/memories', said('x', { expires_at: date }))).status).toBe(400);
     const messages = [{ role: 'user', content: 'x', created_at: date }];
     expect((await memory.call(ann, 'POST', '/v1/memories', { messages, agent_id: 'a' })).status).toBe(400);
@@ -72,7 +72,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     }
   });
 
-  test('a member __proto__ is refused at any depth and never dropped silently', async () => {
+  test('a JSON member named __proto__ is refused at any depth and never dropped silently', async () => {
     const post = (path: string, body: string) =>
       fetch(`${memory.url}${path}`, {
         method: 'POST',
@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
       'many members of nested metadata',
       { metadata: { a: Object.fromEntries([...Array(127)].map((_, at) => [at, 1])) } },
     ],
-  ])('filters with %s are refused, and filters with fewer are accepted', async (_what, filters) => {
+  ])('search filters with %s are refused, and filters with fewer are accepted', async (_what, filters) => {
     const find = (own: unknown) => memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters: own });
     expect(await find(filters)).toMatchObject({ status: 400, json: { message: expect.stringContaining('128') } });
     const fewer = JSON.parse(JSON.stringify(filters), (key, value) => (key === '126' ? undefined : value));
@@ -132,12 +132,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     { [`metadata.${'a'.repeat(256)}`]: 1 },
     { user_id: ['ann'] },
   ];
-  test.each(faultyFilters.map((filters) => [filters] as const))('filters of %j are refused', async (filters) => {
-    const { status, json } = await memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters });
-    expect([status, json['code']]).toEqual([400, 'invalid_request']);
-  });
+  test.each(faultyFilters.map((filters) => [filters] as const))(
+    'the search filters %j are refused',
+    async (filters) => {
+      const { status, json } = await memory.call(ann, 'POST', '/v1/memories/search', { query: 'x', filters });
+      expect([status, json['code']]).toEqual([400, 'invalid_request']);
+    },
+  );
 
-  test('filters compare numbers of every size and never match another type', async () => {
+  test('search filters compare numbers of every size and never match a value of another type', async () => {
     const user = { user: 'numbers' };
     await given(user, { metadata: { n: 1e308, s: '1', z: -0, b: false } });
     const count = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
@@ -193,7 +196,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     expect(await memory.find(ann, 'kept', { filters })).toEqual([]);
   });
 
-  test('an add that states more facts than allowed is FAILED, and one that states as many as allowed is SUCCEEDED', async () => {
+  test('an add with more facts than allowed ends as FAILED, and an add with as many as allowed as SUCCEEDED', async () => {
     const user = { user: 'talker' };
     const facts = (count: number) => Array.from({ length: count }, (_, at) => `I like food${at}.`);
     const of = (count: number) => said(facts(count).join(' '));

@@ -63,11 +63,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     expect(event).toMatchObject({ status: 'FAILED', memory_ids: [], error: expect.stringContaining('longer than') });
   });
 
-  verifies(['memory:events:unknown'], 'an unknown event and one of another user are absent', async () => {
-    const event = await memory.say(someone(), 'I live in Oslo.');
-    expect((await memory.call(ann, 'GET', `/v1/events/${unknown}`)).status).toBe(404);
-    expect((await memory.call(bob, 'GET', `/v1/events/${event['event_id']}`)).status).toBe(404);
-  });
+  verifies(
+    ['memory:events:unknown'],
+    'an unknown event and an event of another user are both answered with 404',
+    async () => {
+      const event = await memory.say(someone(), 'I live in Oslo.');
+      expect((await memory.call(ann, 'GET', `/v1/events/${unknown}`)).status).toBe(404);
+      expect((await memory.call(bob, 'GET', `/v1/events/${event['event_id']}`)).status).toBe(404);
+    },
+  );
 
   verifies(
     ['memory:add:agent-id-scope', 'memory:add:run-id-scope', 'memory:add:missing-scope', 'memory:add:infer'],
@@ -139,7 +143,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
 
   verifies(
     ['memory:search:scope-filter', 'memory:search:compound-filter'],
-    'filters select a scope and join conditions',
+    'filters of a search select a scope and combine conditions with AND, OR and NOT',
     async () => {
       const user = someone();
       await remembered(user, 'tea one', { metadata: { source: 'Chat', rank: 1 }, categories: ['drinks'] });
@@ -200,33 +204,37 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     },
   );
 
-  verifies(['memory:get:ok', 'memory:record:fields'], 'a record has all fields and is absent for others', async () => {
-    const id = await remembered(ann, 'likes tea', { metadata: { a: 1 }, categories: ['drinks'] });
-    const { status, json } = await memory.call(ann, 'GET', `/v1/memories/${id}`);
-    expect(status).toBe(200);
-    expect(json).toMatchObject({
-      id,
-      memory: 'likes tea',
-      user_id: 'ann',
-      agent_id: 'tutor',
-      categories: ['drinks'],
-      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      created_at: expect.any(String),
-      updated_at: expect.any(String),
-      role: 'user',
-    });
-    for (const caller of [bob, { user: 'ann', tenant: 'other' }]) {
-      for (const [method, path] of [
-        ['GET', ''],
-        ['DELETE', ''],
-        ['GET', '/history'],
-      ] as const) {
-        expect((await memory.call(caller, method, `/v1/memories/${id}${path}`)).status).toBe(404);
+  verifies(
+    ['memory:get:ok', 'memory:record:fields'],
+    'a memory has all fields of the contract for its user and is 404 for others',
+    async () => {
+      const id = await remembered(ann, 'likes tea', { metadata: { a: 1 }, categories: ['drinks'] });
+      const { status, json } = await memory.call(ann, 'GET', `/v1/memories/${id}`);
+      expect(status).toBe(200);
+      expect(json).toMatchObject({
+        id,
+        memory: 'likes tea',
+        user_id: 'ann',
+        agent_id: 'tutor',
+        categories: ['drinks'],
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+        role: 'user',
+      });
+      for (const caller of [bob, { user: 'ann', tenant: 'other' }]) {
+        for (const [method, path] of [
+          ['GET', ''],
+          ['DELETE', ''],
+          ['GET', '/history'],
+        ] as const) {
+          expect((await memory.call(caller, method, `/v1/memories/${id}${path}`)).status).toBe(404);
+        }
+        expect((await memory.call(caller, 'PUT', `/v1/memories/${id}`, { text: 'taken' })).status).toBe(404);
+        expect(await memory.find(caller, 'likes tea')).toEqual([]);
       }
-      expect((await memory.call(caller, 'PUT', `/v1/memories/${id}`, { text: 'taken' })).status).toBe(404);
-      expect(await memory.find(caller, 'likes tea')).toEqual([]);
-    }
-  });
+    },
+  );
 
   verifies(
     ['memory:update:ok', 'memory:update:visible-at-once', 'memory:history:update'],
@@ -415,7 +423,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     ['a year 0', { messages: [{ role: 'user', content: 'x' }], agent_id: 'a', expires_at: '0000-01-01T00:00:00Z' }],
     ['too many messages', { messages: new Array(101).fill({ role: 'user', content: 'x' }), agent_id: 'a' }],
     ['metadata with U+0000', { messages: [{ role: 'user', content: 'x' }], agent_id: 'a', metadata: { a: '\u0000' } }],
-  ])('an add with %s is refused as a whole', async (_what, body) => {
+  ])('an add of memories with %s is refused as a whole', async (_what, body) => {
     const { status, json } = await memory.call(ann, 'POST', '/v1/memories', body);
     expect(status).toBe(400);
     expect(json).toEqual({ code: expect.any(String), message: expect.any(String), trace_id: expect.any(String) });

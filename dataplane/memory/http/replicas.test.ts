@@ -19,68 +19,71 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
   });
   afterAll(() => parts.disposeAsync());
 
-  test.each([1, 2, 3])('random steps of three persons match a list in memory, seed %i', async (seed) => {
-    const random = randomFrom(seed);
-    const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-    const replica = () => oneOf(replicas);
-    const people = ['a', 'b', 'c'].map((name): Person => ({ caller: { user: `${name}-${seed}` }, kept: [] }));
-    let texts = 0;
-    const newText = () => {
-      texts += 1;
-      return `${oneOf(words)} number ${texts}`;
-    };
-    const steps: readonly ((person: Person) => Promise<void>)[] = [
-      async (person) => {
-        const [text, agent, run] = [newText(), oneOf(agents), oneOf(runs)];
-        const scope = { agent_id: agent, ...(run === null ? {} : { run_id: run }) };
-        const messages = [{ role: 'user', content: text }];
-        const event = await replica().add(person.caller, { messages, ...scope, infer: false });
-        const [id] = event['memory_ids'] as readonly string[];
-        person.kept = [...person.kept, { id: id ?? '', text, agent, run }];
-      },
-      async (person) => {
-        const memory = oneOf(person.kept);
-        if (memory === undefined) return;
-        const text = newText();
-        const changed = await replica().call(person.caller, 'PUT', `/v1/memories/${memory.id}`, { text });
-        expect(changed).toMatchObject({ status: 200, json: { memory: text } });
-        person.kept = person.kept.map((one) => (one.id === memory.id ? { ...one, text } : one));
-      },
-      async (person) => {
-        const memory = oneOf(people.flatMap(({ kept }) => kept));
-        if (memory === undefined) return;
-        const isOwn = person.kept.includes(memory);
-        const { status } = await replica().call(person.caller, 'DELETE', `/v1/memories/${memory.id}`);
-        expect(status).toBe(isOwn ? 200 : 404);
-        person.kept = person.kept.filter(({ id }) => id !== memory.id);
-      },
-      async (person) => {
-        const [agent, run] = [oneOf(agents), oneOf(runs)];
-        const query = `agent_id=${agent}${run === null ? '' : `&run_id=${run}`}`;
-        const { json } = await replica().call(person.caller, 'DELETE', `/v1/memories?${query}`);
-        const left = person.kept.filter((one) => one.agent !== agent || (run !== null && one.run !== run));
-        expect(json['deleted_count']).toBe(person.kept.length - left.length);
-        person.kept = left;
-      },
-    ];
-    for (let step = 0; step < 60; step += 1) {
-      const person = oneOf(people);
-      // Adds are more frequent than removals.
-      await oneOf([...steps, steps[0] as (typeof steps)[number], steps[0] as (typeof steps)[number]])(person);
-      const agent = oneOf(agents);
-      const of = (asked: Person) => asked.kept.filter((one) => one.agent === agent).map(({ text }) => text);
-      const asked = oneOf(people);
-      const listed = (await replica().call(asked.caller, 'GET', `/v1/memories?agent_id=${agent}`)).json;
-      expect(listed['count']).toBe(of(asked).length);
-      expect((listed['results'] as readonly { memory: string }[]).map(({ memory }) => memory).toSorted()).toEqual(
-        of(asked).toSorted(),
-      );
-      const more = { top_k: 100, filters: { agent_id: agent } };
-      expect((await replica().find(asked.caller, oneOf(words), more)).toSorted()).toEqual(of(asked).toSorted());
-    }
-  });
+  test.each([1, 2, 3])(
+    'random adds, searches and deletions of three users give the same results as a plain list, seed %i',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+      const replica = () => oneOf(replicas);
+      const people = ['a', 'b', 'c'].map((name): Person => ({ caller: { user: `${name}-${seed}` }, kept: [] }));
+      let texts = 0;
+      const newText = () => {
+        texts += 1;
+        return `${oneOf(words)} number ${texts}`;
+      };
+      const steps: readonly ((person: Person) => Promise<void>)[] = [
+        async (person) => {
+          const [text, agent, run] = [newText(), oneOf(agents), oneOf(runs)];
+          const scope = { agent_id: agent, ...(run === null ? {} : { run_id: run }) };
+          const messages = [{ role: 'user', content: text }];
+          const event = await replica().add(person.caller, { messages, ...scope, infer: false });
+          const [id] = event['memory_ids'] as readonly string[];
+          person.kept = [...person.kept, { id: id ?? '', text, agent, run }];
+        },
+        async (person) => {
+          const memory = oneOf(person.kept);
+          if (memory === undefined) return;
+          const text = newText();
+          const changed = await replica().call(person.caller, 'PUT', `/v1/memories/${memory.id}`, { text });
+          expect(changed).toMatchObject({ status: 200, json: { memory: text } });
+          person.kept = person.kept.map((one) => (one.id === memory.id ? { ...one, text } : one));
+        },
+        async (person) => {
+          const memory = oneOf(people.flatMap(({ kept }) => kept));
+          if (memory === undefined) return;
+          const isOwn = person.kept.includes(memory);
+          const { status } = await replica().call(person.caller, 'DELETE', `/v1/memories/${memory.id}`);
+          expect(status).toBe(isOwn ? 200 : 404);
+          person.kept = person.kept.filter(({ id }) => id !== memory.id);
+        },
+        async (person) => {
+          const [agent, run] = [oneOf(agents), oneOf(runs)];
+          const query = `agent_id=${agent}${run === null ? '' : `&run_id=${run}`}`;
+          const { json } = await replica().call(person.caller, 'DELETE', `/v1/memories?${query}`);
+          const left = person.kept.filter((one) => one.agent !== agent || (run !== null && one.run !== run));
+          expect(json['deleted_count']).toBe(person.kept.length - left.length);
+          person.kept = left;
+        },
+      ];
+      for (let step = 0; step < 60; step += 1) {
+        const person = oneOf(people);
+        // Adds are more frequent than removals.
+        await oneOf([...steps, steps[0] as (typeof steps)[number], steps[0] as (typeof steps)[number]])(person);
+        const agent = oneOf(agents);
+        const of = (asked: Person) => asked.kept.filter((one) => one.agent === agent).map(({ text }) => text);
+        const asked = oneOf(people);
+        const listed = (await replica().call(asked.caller, 'GET', `/v1/memories?agent_id=${agent}`)).json;
+        expect(listed['count']).toBe(of(asked).length);
+        expect((listed['results'] as readonly { memory: string }[]).map(({ memory }) => memory).toSorted()).toEqual(
+          of(asked).toSorted(),
+        );
+        const more = { top_k: 100, filters: { agent_id: agent } };
+        expect((await replica().find(asked.caller, oneOf(words), more)).toSorted()).toEqual(of(asked).toSorted());
+      }
+    },
+  );
 
-  test('adds of one person through both replicas take effect in their order', async () => {
+  test('adds of one user through two replicas take effect in the order in which they were accepted', async () => {
     const user = { user: 'ordered' };
     const cities = Array.from({ length: 12 }, (_, at) => `City${at}`);
     for (const [at, city] of cities.entries()) {
@@ -110,7 +113,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
     expect(await (replicas[1] as OpenedMemory).all(user)).toEqual(['I like tea', 'once']);
   });
 
-  test('a deletion of a scope and an erasure leave nothing of adds in progress', async () => {
+  test('after the deletion of a scope or the erasure of a user, adds that were in progress store nothing', async () => {
     const body = (text: string) => ({ agent_id: 'a', infer: false, messages: [{ role: 'user', content: text }] });
     for (const end of ['deletion', 'erasure']) {
       const user = { user: `ended by ${end}` };

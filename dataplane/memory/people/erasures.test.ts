@@ -26,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     return row?.person ?? '';
   };
 
-  test('an erasure reaches the other replicas as a hint, and a replica then forgets the erased person only', async () => {
+  test('an erasure is announced to the other replicas, each of which drops the cached memories of the erased user only', async () => {
     const { database } = memory.database;
     await using index = openPackedIndex({ source: memorySource(database, () => undefined), mostBytes: 1_048_576 });
     await using queue = createPostgresQueue(database);
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('erasures'), () => {
     expect(index.loaded()).toEqual([people[1]]);
   });
 
-  test('erasures are repeated after the restore of an older backup by the documented commands', async () => {
+  test('the documented commands repeat the erasures of users after an older backup was restored', async () => {
     const { sql } = memory.database.database;
     const users = ['ann "the first"', 'bob', 'Йоко'];
     for (const user of users) await memory.say({ user: encodeURIComponent(user) }, 'I live in Rome.');

@@ -100,7 +100,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     database.sql<{ rows: number; ended: number }[]>`
       select rows, cardinality(ended) as ended from memory.segments where person = ${person} order by segment`;
 
-  test('a search finds the same memories with and without segments, after each of many changes and packings', async () => {
+  test('a search finds the same memories in packed segments as in the table, after each of many changes', async () => {
     const store: Store = { person: await newPerson(), random: randomFrom(7), profileId: 'four', ids: [] };
     let found = 0;
     for (let round = 0; round < 30; round += 1) {
@@ -123,7 +123,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(found).toBeGreaterThan(1_000);
   });
 
-  test('segments with vectors of another profile are not read, and are replaced by the next packing', async () => {
+  test('packed segments with vectors of another embedding profile are not read, and the next packing replaces them', async () => {
     const store: Store = { person: await newPerson(), random: randomFrom(9), profileId: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
@@ -138,7 +138,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(row).toEqual({ profile_id: 'profile' });
   });
 
-  test('segments that end before a removal are not read', async () => {
+  test('packed segments that are older than a deletion are not read', async () => {
     const store: Store = { person: await newPerson(), random: randomFrom(5), profileId: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);
@@ -149,7 +149,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(await compare(store)).toBeGreaterThan(0);
   });
 
-  test('every 256th change makes a person wait for packing, which leaves the queue when it is done', async () => {
+  test('after every 256th change, the memories of a user are queued for packing until they are packed', async () => {
     const person = await newPerson();
     await database.sql`update memory.people set change_no = 254 where person = ${person}`;
     const store: Store = { person, random: randomFrom(3), profileId: 'four', ids: [] };
@@ -163,7 +163,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(await packMemories(database, 'four')).toBeUndefined();
   });
 
-  test('memories that were removed while they were packed are in no segment', async () => {
+  test('memories that are deleted during their packing are in no segment', async () => {
     const store: Store = { person: await newPerson(), random: randomFrom(4), profileId: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);
     await wait(store.person);

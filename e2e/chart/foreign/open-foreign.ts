@@ -65,7 +65,9 @@ export async function openForeign(options: ForeignOptions): Promise<TestCluster>
     isOurs: false,
     [Symbol.asyncDispose]: async () => {
       await owned.disposeAsync();
-      progress.say(`On the cluster of ${context} the definitions of the chart stay: CONTRIBUTING.md says which.`);
+      progress.say(
+        `The custom resource definitions of the chart stay on the cluster of ${context}: CONTRIBUTING.md lists them.`,
+      );
     },
   };
 }

@@ -49,7 +49,7 @@ export async function removeNamespace(kubeconfigFile: string, name: string, prog
     );
   });
   for (const { metadata } of await volumesOf(kubeconfigFile, name)) {
-    progress.say(`The volume ${metadata.name} of a claim in ${name} stays, as its reclaim policy says.`);
+    progress.say(`The volume ${metadata.name} of a claim in ${name} stays because of its reclaim policy.`);
   }
 }
 

@@ -15,7 +15,7 @@ test.each([
   ['Rome', 'Paris', 0],
   ['', 'Paris', 0],
   ['...', '!', 1],
-])('the words of %j and %j agree by their F1', (text, reference, score) => {
+])('the agreement of %j and %j is the F1 score of their words', (text, reference, score) => {
   expect(wordOverlap(text, reference)).toBeCloseTo(score, 10);
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['{"score": 1.01}', 0, ['the judge m gave no score']],
   ['{"score": -0.01}', 0, ['the judge m gave no score']],
   ['good', 0, ['the judge m gave no score']],
-])('a judge that writes %s gives the score %d', async (text, score, problems) => {
+])('an answer of the judging model of %s is the score %d', async (text, score, problems) => {
   const load = loadFlow(chainText([{ id: 'a', kind: 'template', config: { text: 'Hello {{input.question}}' } }]));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
   const seen: unknown[] = [];

@@ -41,7 +41,7 @@ test.each([
       expect: { runs: ['result'] },
     },
   ],
-])('the test %j passes', async (change) => {
+])('the flow test %j passes', async (change) => {
   expect(await problemsOf(change)).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test.each([
   [{ answers: { ask: [{ text: '', toolCalls }, { text: '' }] } }, 'ask.look was called and has no answer'],
   [{ answers: { ask: [{ text: 'hi' }, { text: 'hi' }] } }, 'ask has answers that no call took: 1 of 2'],
   [{ answers: { ask: { items: [] } } }, 'ask has an answer of another shape'],
-])('the test %j fails with the reason', async (change, words) => {
+])('the flow test %j fails, and the reason is reported', async (change, words) => {
   expect((await problemsOf(change)).join('\n')).toContain(words);
 });
 
@@ -80,11 +80,11 @@ test.each([
   [{ expect: {} }, 'shape', 'tests[0].expect'],
   [{ expect: { text: 'a', error: 'timeout' } }, 'shape', 'tests[0].expect'],
   [{ expect: { error: 'other' } }, 'shape', 'tests[0].expect.error'],
-])('tests with %j are refused with their place', (change, code, path) => {
+])('a file of flow tests with %j is refused, and the problem has line and column', (change, code, path) => {
   expect(read(change)).toMatchObject({ ok: false, problems: [{ code, path }] });
 });
 
-test('two tests with the same name are refused', () => {
+test('two flow tests with the same name are refused', () => {
   const one = { name: 'one', input: {}, expect: { runs: ['ask'] } };
   const text = JSON.stringify({ apiVersion: 'platform.low-code.flow-tests/v1', tests: [one, one] });
   expect(loadTests(text, flow)).toMatchObject({ problems: [{ code: 'duplicate', path: 'tests[1].name' }] });

@@ -62,14 +62,14 @@ async function endOf(levels: number, around: (value: string) => JsonValue): Prom
   return last?.type === 'failed' ? `${last.code} ${last.path}` : String(last?.type);
 }
 
-test('an output and an answer have at most 64 levels', async () => {
+test('the output of a flow node and the answer of a service have at most 64 levels', async () => {
   expect(await endOf(63, (value) => value)).toBe('result');
   expect(await endOf(64, (value) => value)).toBe('answer_invalid get');
   expect(await endOf(62, (value) => ({ b: value }))).toBe('result');
   expect(await endOf(63, (value) => ({ b: value }))).toBe('output_invalid wrap');
 });
 
-test('a pause between two attempts is at most 60 seconds', async () => {
+test('the pause between two attempts of a flow node is at most 60 seconds', async () => {
   const tool = { id: 'one', kind: 'tool_mcp', config: { server: 's', tool: 't' } };
   const pausesOf = async (backoffMs: number): Promise<readonly number[]> => {
     const load = loadFlow(chainText([{ ...tool, retry: { maxAttempts: 5, backoffMs } }]));

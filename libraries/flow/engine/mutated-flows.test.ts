@@ -7,7 +7,7 @@ import { moodyPorts, tryMutatedFlow } from '../testing/mutate-flow.ts';
 import { richFlow } from '../testing/rich-flow.ts';
 import { runFlow } from './run-flow.ts';
 
-test('the flow that the mutations start from is accepted, and runs to its end', async () => {
+test('the original of the mutated flows is accepted and completes', async () => {
   const load = loadFlow(stringify(richFlow, { aliasDuplicateObjects: false }));
   if (!load.ok) throw new Error(JSON.stringify(load.problems));
   const request = {
@@ -30,7 +30,7 @@ test('the flow that the mutations start from is accepted, and runs to its end', 
   expect(richFlow.nodes.map(({ id }) => id).filter((id) => !run.has(id))).toEqual(['stop', 'none']);
 });
 
-test('each mutated flow ends or fails with a typed error if it is accepted, and is refused with a place otherwise', async () => {
+test('a mutated flow is either refused with line and column, or accepted and then completes or fails with a typed error', async () => {
   const random = randomFrom(15);
   const flows = 400;
   let accepted = 0;

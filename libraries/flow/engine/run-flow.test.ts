@@ -133,7 +133,7 @@ const kinds: readonly KindCase[] = [
 ];
 
 test.each(kinds)(
-  'a node of kind %s gives its output and calls its port once',
+  'a flow node of kind %s returns its output and calls its service once',
   async (_, node, given, output, request) => {
     const { last, calls, events } = await runText(chainText([{ ...node, id: 'one' }]), given, { input });
     expect(last).toEqual(value(output));
@@ -155,7 +155,7 @@ test.each(kinds)(
 
 const calling = kinds.filter(([, , , , request]) => request !== undefined);
 test.each(calling)(
-  'a node of kind %s ends with a typed error when its port is unavailable, denies, throws or answers in another shape',
+  'a flow node of kind %s ends with a typed error when its service is unavailable, denies, throws or answers in another shape',
   async (_, node) => {
     for (const code of [
       'unavailable',
@@ -205,7 +205,7 @@ function everyPort(port: () => Promise<unknown>): Partial<FlowPorts> {
   return Object.fromEntries(names.map((name) => [name, port]));
 }
 
-test('a guardrail that denies ends the run, and nothing after it runs', async () => {
+test('a guardrail node that denies ends the run, and no later node runs', async () => {
   const check = { id: 'one', kind: 'guardrail', inputs: { text: 'a' }, config: { policy: 'p', stage: 'request' } };
   const { last, calls } = await runText(
     chainText([check, prompt()]),
@@ -226,25 +226,25 @@ test('a node of kind fail ends the run with the code and the message of the auth
   expect(last).toMatchObject({ message: expect.stringContaining('There is no answer.') });
 });
 
-test('an input that does not match its schema is refused before any node', async () => {
+test('an input that does not match the schema of the flow is refused before any node runs', async () => {
   const { events } = await runText(flowText({ input: { type: 'object', required: ['question'] } }));
   expect(events).toEqual([failed('input_invalid')]);
 });
 
-test('an entry point that the flow does not have is refused before any node', async () => {
+test('an entry point that does not exist in the flow is refused before any node runs', async () => {
   for (const entrypoint of ['other', 'constructor']) {
     expect((await runText(flowText(), {}, { entrypoint })).events).toEqual([failed('entrypoint_unknown')]);
   }
 });
 
-test('a result that does not match the output schema is an error', async () => {
+test('a flow result that does not match the output schema ends the run with an error', async () => {
   const schema = { type: 'object', properties: { value: { type: 'object', required: ['a'] } } };
   const node = { id: 'one', kind: 'tool_mcp', config: { server: 's', tool: 't' }, outputSchema: { type: 'object' } };
   const { last } = await runText(chainText([node], { output: schema }), { mcp: async () => ({ text: 't' }) });
   expect(last).toEqual(failed('output_invalid'));
 });
 
-test('a condition follows its first case that holds, or its default', async () => {
+test('a condition node continues with its first case that is true, or with its default', async () => {
   const text = (when: object) =>
     flowText({
       nodes: [
@@ -280,7 +280,7 @@ test('a condition follows its first case that holds, or its default', async () =
   );
 });
 
-test('an expression without a value ends the run, and the error names the expression', async () => {
+test('a flow expression without a value ends the run, and the error names the expression', async () => {
   const { last } = await runText(chainText([{ id: 'one', kind: 'transform', inputs: { a: ref('input.question') } }]));
   expect(last).toMatchObject({
     type: 'failed',
@@ -290,7 +290,7 @@ test('an expression without a value ends the run, and the error names the expres
   });
 });
 
-test('after an error the run continues with the node that onError names, and with no other', async () => {
+test('after an error in a node, the run continues with the node that its onError names', async () => {
   const text = flowText({
     nodes: [
       { ...prompt(), onError: { goto: 'instead' } },
@@ -313,7 +313,7 @@ const loop = (config: object, inputs: object | null = { items: ref('input.items'
 });
 const body = (nodes: readonly object[]) => ({ nodes: nodes as never });
 
-test('a loop runs its body for each item and gives the outputs in order, with any concurrency', async () => {
+test('a loop node runs its body for each item and returns the outputs in the order of the items, with any concurrency', async () => {
   const items = [null, 1, 'b', { c: 2 }];
   for (const concurrency of [1, 3]) {
     const text = chainText(
@@ -326,7 +326,7 @@ test('a loop runs its body for each item and gives the outputs in order, with an
   }
 });
 
-test('a loop over more items than its turns fails, or ends at its limit if onLimit is end', async () => {
+test('a loop node over more items than its maximum of turns fails, or ends at the maximum if onLimit is end', async () => {
   const text = (config: object) =>
     chainText(
       [loop({ maxIterations: 2, ...config })],
@@ -344,7 +344,7 @@ const state = {
   schema: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
   initial: { a: '1', b: '2' },
 };
-test('the state is assigned once at the end of a turn, from values read before the assignment', async () => {
+test('the state of a loop node is assigned at the end of a turn, from values that were read before', async () => {
   const swap = loop({ while: { ne: [ref('state.a'), '2'] }, state: { a: ref('state.b'), b: ref('state.a') } }, null);
   const text = chainText([{ ...swap }, { id: 'end', kind: 'transform', inputs: { state: ref('state') } }], {
     state,
@@ -353,7 +353,7 @@ test('the state is assigned once at the end of a turn, from values read before t
   expect((await runText(text)).last).toEqual(value({ state: { a: '2', b: '1' } }));
 });
 
-test('a loop with while ends at its limit, and a state that does not match its schema ends the run', async () => {
+test('a loop node with while ends at its maximum of turns, and a state that does not match its schema ends the run', async () => {
   const forever = (assigned: object, config: object = {}) =>
     chainText([loop({ while: { eq: [1, 1] }, state: assigned, maxIterations: 3, ...config }, null)], {
       state,
@@ -374,12 +374,12 @@ const branches = (nodes: readonly { readonly id: string }[], config: object = {}
   );
 const tool = (id: string) => ({ id, kind: 'tool_mcp', config: { server: 's', tool: id } });
 
-test('a parallel node gives the outputs of its branches by their first nodes', async () => {
+test('a parallel node returns the outputs of its branches under the ids of their first nodes', async () => {
   const { last } = await runText(branches([tool('a'), tool('b')]), { mcp: async ({ tool: name }) => ({ text: name }) });
   expect(last).toEqual(value({ a: { text: 'a' }, b: { text: 'b' } }));
 });
 
-test('no more branches run at the same time than concurrency allows', async () => {
+test('a parallel node runs at most as many branches at a time as its concurrency', async () => {
   let [now, most] = [0, 0];
   const mcp = async () => {
     now += 1;
@@ -412,7 +412,7 @@ test('no more than 16 calls of one run are in flight, however its nodes are nest
   expect([calls.length, most]).toEqual([36, 16]);
 });
 
-test('the error of one branch aborts the calls of the others, and is the error of the node', async () => {
+test('an error in one branch aborts the calls of the other branches and becomes the error of the parallel node', async () => {
   const aborted: unknown[] = [];
   const mcp: FlowPorts['mcp'] = async ({ tool: name }, { signal }) => {
     if (name === 'b') throw new PortError('refused');
@@ -468,7 +468,7 @@ const tools = [
 ];
 const call = (id: string, name: string, given: object) => ({ id, name, arguments: given as never });
 
-test('a model chooses among tools, agents and collections, and gets each answer or its error', async () => {
+test('the model of a prompt node chooses among tools, agents and collections, and receives each answer or error', async () => {
   let turn = 0;
   const model: FlowPorts['model'] = async () => {
     turn += 1;
@@ -512,7 +512,7 @@ test('a model chooses among tools, agents and collections, and gets each answer 
   expect(calls.find(({ port }) => port === 'mcp')?.call.caller).toBe('ask.look');
 });
 
-test('a prompt whose model asks for tools in each turn ends with a typed error after maxTurns calls', async () => {
+test('a prompt node whose model calls tools in each turn ends with a typed error after maxTurns model calls', async () => {
   const model: FlowPorts['model'] = async () => ({ text: '', toolCalls: [call('1', 'look', { q: 'x' })], usage });
   const { last, calls } = await runText(
     chainText([prompt({ tools, maxTurns: 3 })]),
@@ -523,7 +523,7 @@ test('a prompt whose model asks for tools in each turn ends with a typed error a
   expect(calls.filter(({ port }) => port === 'model')).toHaveLength(3);
 });
 
-test('a prompt with a response schema gives data, and a text that does not match it is an invalid answer', async () => {
+test('a prompt node with a response schema returns data, and a text that does not match the schema is an invalid answer', async () => {
   const responseSchema = { type: 'object', required: ['a'] };
   const ask = (text: string) =>
     runText(chainText([prompt({ responseSchema })]), { model: async () => ({ text, usage }) }, { input });
@@ -552,7 +552,7 @@ test('the text of a streaming prompt arrives as events, and the call is not retr
   expect(silent.last).toMatchObject({ result: { data: { value: { text: 'undefined' } } } });
 });
 
-test('a node is retried with backoff after the errors that retry lists, and not after others', async () => {
+test('a flow node is retried with backoff after the errors that its retry lists, and not after others', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const times: number[] = [];
   const run = async (codes: readonly string[], retry: object) => {
@@ -578,7 +578,7 @@ test('a node is retried with backoff after the errors that retry lists, and not 
   expect((await run(['unavailable'], { maxAttempts: 3, on: ['timeout'] })).calls).toHaveLength(1);
 });
 
-test('an attempt that takes longer than timeoutMs ends as timeout, although its call ignores the signal', async () => {
+test('an attempt of a flow node that exceeds timeoutMs ends as timeout, also when the called service ignores the abort', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let signal: AbortSignal | undefined;
   const mcp: FlowPorts['mcp'] = (_, given) => {
@@ -600,7 +600,7 @@ test('a container node has its own time limit, at which the calls of its inner n
   expect((await ended).last).toMatchObject({ type: 'failed', code: 'timeout' });
 });
 
-test('a run that takes longer than its budget ends as deadline_exceeded, and no node handles that', async () => {
+test('a flow run that exceeds its time budget ends as deadline_exceeded, which no onError can handle', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const text = flowText({
     nodes: [{ ...tool('one'), onError: { goto: 'end' } }],
@@ -614,7 +614,7 @@ test('a run that takes longer than its budget ends as deadline_exceeded, and no 
   expect((await ended).last).toEqual(failed('deadline_exceeded'));
 });
 
-test('an abort reaches every call in flight, and ends the run as cancelled', async () => {
+test('aborting a flow run cancels every call in flight and ends the run as cancelled', async () => {
   const controller = new AbortController();
   const signals: AbortSignal[] = [];
   const mcp: FlowPorts['mcp'] = (_, { signal }) => {
@@ -626,12 +626,12 @@ test('an abort reaches every call in flight, and ends the run as cancelled', asy
   expect([last, signals.map((signal) => signal.aborted)]).toEqual([failed('cancelled'), [true, true, true]]);
 });
 
-test('a run whose signal is already aborted calls no port', async () => {
+test('a flow run that is aborted before its start calls no service', async () => {
   const { last, calls } = await runText(chainText([tool('one')]), {}, { signal: AbortSignal.abort() });
   expect([last, calls]).toEqual([failed('cancelled'), []]);
 });
 
-test('a reader that stops reading ends the calls of the run', async () => {
+test('when the reader of the events of a flow run stops reading, the calls of the run are aborted', async () => {
   const load = loadFlow(chainText([tool('one')]));
   if (!load.ok) throw new Error('the flow is refused');
   let signal: AbortSignal | undefined;
@@ -662,7 +662,7 @@ test('a loop of templates without any call can be cancelled', async () => {
   expect(last).toEqual(failed('cancelled'));
 });
 
-test('10000 turns of a loop run to their end', async () => {
+test('a loop node of 10000 turns completes', async () => {
   const text = chainText(
     [loop({ while: { eq: [1, 1] }, maxIterations: 10_000, onLimit: 'end' }, null)],
     body([{ id: 'one', kind: 'transform', inputs: {} }]),
@@ -674,19 +674,19 @@ test.each([
   ['nodes', 3, 2],
   ['modelTokens', 5, 4],
   ['outputBytes', 1_000, 20],
-])('a run has a budget of %s: %i is enough, %i is not', async (name, enough, less) => {
+])('a flow run with a budget of %s succeeds with %i and fails with %i', async (name, enough, less) => {
   const run = (amount: number) =>
     runText(chainText([prompt()]), { model: answer }, { input, budget: { [name]: amount } });
   expect((await run(enough)).last).toMatchObject({ type: 'result' });
   expect((await run(less)).last).toEqual(failed('budget_exceeded'));
 });
 
-test('a budget above the limits of a run does not raise them', async () => {
+test('a requested budget above the limits of a flow run does not raise them', async () => {
   const { calls } = await runText(chainText([prompt()]), { model: answer }, { input, budget: { modelTokens: 9e9 } });
   expect(calls[0]?.request).toMatchObject({ parameters: { maxTokens: 2_000_000 } });
 });
 
-test('an output has at most 1048576 bytes as JSON, also where it refers to one part many times', async () => {
+test('the output of a flow node has at most 1048576 bytes as JSON, also when it contains one value many times', async () => {
   const run = (bytes: number, copies: number) => {
     const node = {
       id: 'one',
@@ -700,7 +700,7 @@ test('an output has at most 1048576 bytes as JSON, also where it refers to one p
   expect((await run(1_048_576 - '{"text":""}'.length + 1, 1)).last).toEqual(failed('output_invalid'));
 });
 
-test.each(['', '.', '..'])('the value %j is refused in the path of a tool', async (id) => {
+test.each(['', '.', '..'])('the value %j is refused in the URL path of a tool node', async (id) => {
   const node = {
     id: 'one',
     kind: 'tool_http',
@@ -715,7 +715,7 @@ test.each(['', '.', '..'])('the value %j is refused in the path of a tool', asyn
   expect([last, calls]).toEqual([failed('type_mismatch'), []]);
 });
 
-test('only the events text and result have text of the run', async () => {
+test('of the events of a flow run, only text and result contain text of its content', async () => {
   const secret = 'a text of the run';
   const { events } = await runText(
     chainText([prompt(), tool('two')]),

@@ -44,11 +44,11 @@ test.each([
   [{ from: ref('input.nothing'), default: 5 }, null],
   [{ literal: ref('input.question') }, ref('input.question')],
   ['plain', 'plain'],
-])('the value %j gives %j', (value, expected) => {
+])('the flow expression %j evaluates to %j', (value, expected) => {
   expect(resultOf(value)).toEqual(expected);
 });
 
-test('the value of an expression is not parsed for expressions again', () => {
+test('the value of a flow expression is not searched for further expressions', () => {
   expect(resultOf(ref('input.tricky'))).toBe(`${ref('context.userId')} {{context}}`);
   const template = compileTemplate('{{input.tricky}}', [], createNotes());
   expect(renderTemplate(template, scope)).toBe(`${ref('context.userId')} {{context}}`);
@@ -61,18 +61,18 @@ test.each([
   'input.question.length',
   'input.question[0]',
   'input.__proto__',
-])('the expression %s names no own member, and has no value', (path) => {
+])('the flow expression %s names no member of the input, and has no value', (path) => {
   expect(() => resultOf(ref(path))).toThrow(expect.objectContaining({ code: 'path_missing' }));
 });
 
-test('a template writes texts as they are and other values as JSON', () => {
+test('a flow template inserts texts unchanged and other values as JSON', () => {
   const notes = createNotes();
   const template = compileTemplate('Q: {{ input.question }} {{input.list}} \\{{x}} {{input.nothing}}', [], notes);
   expect(notes.problems).toEqual([]);
   expect(renderTemplate(template, scope)).toBe('Q: why? [{"n":1}] {{x}} null');
 });
 
-test('a text of a template has at most 1048576 bytes', () => {
+test('the result of a flow template has at most 1048576 bytes', () => {
   const template = compileTemplate('{{input}}', [], createNotes());
   expect(renderTemplate(template, scopeOf('x'.repeat(1_048_576)))).toHaveLength(1_048_576);
   expect(() => renderTemplate(template, scopeOf('x'.repeat(1_048_577)))).toThrow(
@@ -80,7 +80,7 @@ test('a text of a template has at most 1048576 bytes', () => {
   );
 });
 
-test('a template has at most 65536 bytes', () => {
+test('a flow template has at most 65536 bytes', () => {
   const problems = (text: string) => {
     const notes = createNotes();
     compileTemplate(text, [], notes);
@@ -90,7 +90,7 @@ test('a template has at most 65536 bytes', () => {
   expect(problems('x'.repeat(65_537))).toMatchObject([{ code: 'template' }]);
 });
 
-test('an expression has at most 16 steps, and an index at most 99999', () => {
+test('a flow expression has at most 16 steps, and an index of a list is at most 99999', () => {
   const problems = (path: string) => {
     const notes = createNotes();
     compileValue(ref(path), [], notes);
@@ -146,18 +146,18 @@ test.each([
   [{ and: [{ eq: [1, 1] }, { eq: [1, 2] }] }, false],
   [{ or: [{ eq: [1, 2] }, { eq: [1, 1] }] }, true],
   [{ not: { eq: [1, 2] } }, true],
-])('the condition %j decides %j', (source, expected) => {
+])('the flow condition %j is %j', (source, expected) => {
   expect(decide(source)).toBe(expected);
 });
 
 test.each([{ lt: [1, 'a'] }, { gt: [null, 1] }, { in: [1, 1] }, { matches: [1, 'a'] }])(
-  'the condition %j with values of another type ends with a typed error, and decides neither way',
+  'the flow condition %j with values of another type is a typed error, neither true nor false',
   (source) => {
     expect(() => decide(source)).toThrow(expect.objectContaining({ code: 'type_mismatch' }));
   },
 );
 
-test('a pattern reads at most 32768 bytes, and has at most 500 instructions', () => {
+test('a pattern in a flow condition reads at most 32768 bytes, and has at most 500 instructions', () => {
   expect(decide({ matches: [ref('input'), 'x$'] }, 'x'.repeat(32_768))).toBe(true);
   expect(() => decide({ matches: [ref('input'), 'x$'] }, 'x'.repeat(32_769))).toThrow(
     expect.objectContaining({ code: 'type_mismatch' }),
@@ -171,7 +171,7 @@ test('a pattern reads at most 32768 bytes, and has at most 500 instructions', ()
   expect(problems('a'.repeat(600))).toMatchObject([{ code: 'pattern' }]);
 });
 
-test('a condition has at most 256 terms and 16 levels', () => {
+test('a flow condition has at most 256 terms and 16 levels', () => {
   const problems = (source: object) => {
     const notes = createNotes();
     compileCondition(source as never, [], notes);

@@ -102,7 +102,7 @@ test('a parallel node with one branch is refused', () => {
   expect([isAccepted(parallel(2)), isAccepted(parallel(1))]).toEqual([true, false]);
 });
 
-verifies(['agents:version:flow-schema'], 'a flow source with another schema value is not accepted', () => {
+verifies(['agents:version:flow-schema'], 'a flow source with another value of schema is refused', () => {
   expect(isAccepted(flowText())).toBe(true);
   for (const value of [
     'platform.low-code.flow/v1',

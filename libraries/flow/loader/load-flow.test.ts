@@ -544,28 +544,28 @@ test.each(cases)('a flow with %s is refused with its place', (_, text, code, pla
   expect(`${found?.line}:${found?.node ?? ''}:${found?.path}`).toBe(place);
 });
 
-test('a problem has the column of its key, and prints as a line that editors follow', () => {
+test('a problem of a flow has the column of its key, and is printed as FILE:LINE:COLUMN, which editors open', () => {
   const [problem] = problemsOf(flowText({ edges: [['start', 'end', 'yes']] }));
   expect(problem === undefined ? undefined : problemLine('flow.yaml', problem)).toBe(
     'flow.yaml:11:32: edges[0].when is for edges out of condition nodes only',
   );
 });
 
-test('every code of a problem has a test case', () => {
+test('every problem code of a flow has a test case', () => {
   const tested = new Set(cases.map(([, , code]) => code));
   expect([...tested].sort()).toEqual(
     problemCodes.filter((code) => !['too_large', 'nesting', 'digest'].includes(code)).toSorted(),
   );
 });
 
-test('a source has at most 262144 bytes', () => {
+test('the source of a flow has at most 262144 bytes', () => {
   const text = flowText();
   const filled = (bytes: number) => `${text}#${'x'.repeat(bytes - text.length - 1)}`;
   expect(problemsOf(filled(262_144))).toEqual([]);
   expect(problemsOf(filled(262_145))).toMatchObject([{ code: 'too_large', line: 1 }]);
 });
 
-test('a source is nested at most 48 levels, by brackets, on one line, or by indentation', () => {
+test('the source of a flow is nested at most 48 levels, by brackets, on one line, or by indentation', () => {
   const filled = (value: string) =>
     flowText({ nodes: [{ id: 'greet', kind: 'transform', inputs: { a: 0 } }] }).replace('"a":0', `"a":${value}`);
   const lists = (depth: number) => filled(`${'['.repeat(depth)}0${']'.repeat(depth)}`);
@@ -585,7 +585,7 @@ test.each([
   ['anchors', '&a '.repeat(87_000)],
   ['tags', '!!a '.repeat(65_000)],
   ['members', Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n')],
-])('a source with as many %s as its size allows is refused quickly', (_, text) => {
+])('a flow source with as many %s as its size allows is refused quickly', (_, text) => {
   expect(problemsOf(text)).not.toEqual([]);
 });
 
@@ -619,7 +619,7 @@ test('loops are nested at most 8 levels, the flow itself included', () => {
   expect(problemsOf(filled(9))).toMatchObject([{ code: 'nesting', node: 'l7' }]);
 });
 
-test('a value with a default may come from a node that not every way passes', () => {
+test('a flow expression with a default may read a node that does not run on every path', () => {
   const branching = (value: unknown) =>
     flowText({
       nodes: [
@@ -639,7 +639,7 @@ test('a value with a default may come from a node that not every way passes', ()
   expect(problemsOf(branching(ref('nodes.greet.output.text')))).toMatchObject([{ code: 'reference', node: 'both' }]);
 });
 
-test('an input node with fields gives those fields only', async () => {
+test('an input node with a list of fields outputs those fields only', async () => {
   const source = (name: string) =>
     chain(
       { kind: 'transform', inputs: { a: ref(`nodes.start.output.${name}`) } },
@@ -651,7 +651,7 @@ test('an input node with fields gives those fields only', async () => {
   expect(last).toMatchObject({ result: { data: { value: { a: 'why?' } } } });
 });
 
-test('after an error the node that failed has no output', () => {
+test('on the path after its error, a flow node has no output', () => {
   const failing = (value: unknown) =>
     flowText({
       nodes: [
@@ -691,7 +691,7 @@ test('a subflow is pinned by its digest, its id and its entry point', () => {
   });
 });
 
-test('a schema whose references expand to more than the limit is refused, although it is short', () => {
+test('a short JSON schema whose references expand beyond the limit is refused', () => {
   const twice = (levels: number) => ({
     type: 'object',
     properties: { a: { $ref: '#/$defs/d0' } },

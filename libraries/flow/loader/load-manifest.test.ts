@@ -27,7 +27,7 @@ const manifest = {
 };
 const read = (change: object) => loadManifest(JSON.stringify({ ...manifest, ...change }), flow);
 
-test('a manifest of its flow is accepted, with its own digest and its defaults', () => {
+test('an agent manifest that matches its flow is accepted, with a digest and with default values', () => {
   const accepted = read({});
   expect(accepted).toMatchObject({ ok: true, manifest: { files: { enabled: false }, limits: { concurrency: 8 } } });
   expect(accepted.ok ? accepted.sha256 : '').toMatch(/^[0-9a-f]{64}$/);
@@ -57,11 +57,11 @@ test.each([
   ['a tool name with a dot', { mcp: { ...manifest.mcp, toolName: 'a.b' } }, 'shape', 'mcp.toolName'],
   ['no guardrails', { guardrails: undefined }, 'shape', 'guardrails'],
   ['a model that the flow uses and it does not require', { requires: [] }, 'target', 'requires'],
-])('a manifest with %s is refused with its place', (_, change, code, path) => {
+])('an agent manifest with %s is refused, and the problem has line and column', (_, change, code, path) => {
   expect(read(change)).toMatchObject({ ok: false, problems: [{ code, path, line: 1 }] });
 });
 
-test('a manifest without skills is accepted for mcp_tool alone', () => {
+test('an agent manifest without skills is accepted only for an agent that serves nothing but MCP', () => {
   expect(read({ a2a: undefined, executionModes: ['mcp_tool'] })).toMatchObject({ ok: true });
 });
 
@@ -69,14 +69,14 @@ test.each([
   ['requestBytes', 1_024, 16_777_216],
   ['timeoutMs', 1, 900_000],
   ['concurrency', 1, 256],
-])('the limit %s of a manifest is from %i to %i', (name, min, max) => {
+])('the limit %s of an agent manifest is from %i to %i', (name, min, max) => {
   for (const value of [min, max]) expect(read({ limits: { [name]: value } })).toMatchObject({ ok: true });
   for (const value of [min - 1, max + 1]) {
     expect(read({ limits: { [name]: value } })).toMatchObject({ problems: [{ path: `limits.${name}` }] });
   }
 });
 
-verifies(['agents:version:publish-manifest'], 'a manifest with another schema value is not accepted', () => {
+verifies(['agents:version:publish-manifest'], 'an agent manifest with another value of schema is refused', () => {
   expect(read({})).toMatchObject({ ok: true });
   for (const name of ['publish-manifest/v1', 'publish-manifest/v3', 'publish-manifest', 'flow/v2']) {
     expect(read({ apiVersion: `platform.low-code.${name}` })).toMatchObject({ ok: false });

@@ -3,7 +3,7 @@ import type { FlowSource } from '../definition/flow-schema.ts';
 import type { PlacedProblem, SourcePath } from '../source/problem.ts';
 import type { Graph, Way } from './graph.ts';
 
-/** Nodes that one walk goes through: the flow itself, a branch of a parallel node, or the body of a loop. */
+/** Nodes that run one after another: the flow itself, a branch of a parallel node, or the body of a loop. */
 export type Region = {
   readonly owner: string | undefined;
   readonly starts: readonly string[];

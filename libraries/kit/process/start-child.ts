@@ -6,7 +6,10 @@ type ChildEnd =
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'not_started'; readonly error: Error };
 
-/** Where an output goes: nowhere, to the same output of this process, to an open file, or in pieces to a function. */
+/**
+ * The target of an output stream: none, the same stream of this process, an open file, or a function that receives it
+ * in pieces.
+ */
 type Output = 'ignore' | 'inherit' | number | ((text: string) => void);
 
 export type ChildOptions = {
@@ -63,7 +66,7 @@ export function startChild([program = '', ...args]: readonly string[], options: 
   void ended.then(() => {
     hasEnded = true;
   });
-  // A child that exits without reading its input breaks the pipe; its exit code tells the rest.
+  // A child that exits without reading its input breaks the pipe; its exit code shows the cause.
   child.stdin?.on('error', () => undefined);
   if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin.text);
   if (typeof stdout === 'function') child.stdout?.setEncoding('utf8').on('data', stdout);

@@ -18,7 +18,7 @@ export type AgentVersionSnapshot = {
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
-  /** Whether the adapter was told to run a process of the version. */
+  /** Whether `ensure` of the adapter was called for the version, so that a process of it runs. */
   readonly isWanted: boolean;
   /** Whether a process of the version may run, also one that an earlier operator started. */
   readonly mayRun: boolean;

@@ -181,7 +181,7 @@ export function createAgentController(options: AgentControllerOptions) {
   return { reconcile };
 }
 
-/** Whether a version is served or on trial by the next route and was not by the present one. */
+/** Whether the next route serves or tries a version that the current route does not list. */
 function isBegun(id: string, before: AgentRouteSpec | undefined, next: AgentRouteSpec): boolean {
   const uses = (route: AgentRouteSpec | undefined): boolean => route?.served === id || route?.canary?.versionId === id;
   return uses(next) && !uses(before);

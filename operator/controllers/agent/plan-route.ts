@@ -8,8 +8,9 @@ export function ownRoute({ route }: Pick<AgentSnapshot, 'route'>): AgentRouteSpe
 }
 
 /**
- * The route that the replicas should load. A version begins to be served, or begins its trial, only while it is proved
- * and was not refused; until then the present one stays. Until a change is confirmed, the versions that were confirmed
+ * The route that the replicas should load. A version is served or tried only when its probe has succeeded and no
+ * replica has rejected it; until then the current one stays. Until a change is confirmed, the versions that were
+ * confirmed
  * before stay listed, so that it can be taken back.
  */
 export function planRoute(s: AgentSnapshot): AgentRouteSpec {
@@ -55,7 +56,8 @@ export function previousVersions(
 }
 
 /**
- * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began to
+ * The versions that this generation of the Agent must not begin to use, because a replica rejected a route that began
+ * to
  * use them; undefined if there are none.
  */
 function refusedNow(s: AgentSnapshot): AgentRouteSpec['refused'] {

@@ -28,7 +28,7 @@ export type AgentSnapshot = {
   readonly generation: number;
   readonly spec: Agent['spec'];
   readonly identity: Pick<AgentRouteSpec, 'agentId' | 'agent' | 'exposure'>;
-  /** What the replicas confirmed last. */
+  /** The versions of the route that the replicas confirmed last. */
   readonly confirmed: Pick<NonNullable<Agent['status']>, 'served' | 'canary' | 'previous'>;
   readonly served: VersionView;
   readonly canary: VersionView | undefined;

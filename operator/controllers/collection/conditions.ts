@@ -8,7 +8,7 @@ type Aspect = Omit<ConditionChange, 'observedGeneration'>;
 
 /**
  * The conditions of a collection at the end of a pass, summary first. `ProfileActive` is about the collection in the
- * service: it stays as it is while the service is not asked or does not answer.
+ * service: it keeps its value while the service is not called or does not answer.
  */
 export function collectionConditions(
   result: CollectionResult,
@@ -74,7 +74,12 @@ function syncedOf(result: CollectionResult): Aspect {
         message: 'Other collections are below this one: move or delete them, and it is deleted.',
       };
     case 'ensured':
-      return { type: 'Synced', status: 'True', reason: 'Synced', message: 'The collection is as the spec says.' };
+      return {
+        type: 'Synced',
+        status: 'True',
+        reason: 'Synced',
+        message: 'The collection has the values of the spec.',
+      };
   }
 }
 

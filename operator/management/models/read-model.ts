@@ -113,7 +113,7 @@ export function createModelReader(options: {
 }
 
 /**
- * The latest of the stored times of what is observed, so that every replica answers the same: creation of route and
+ * The latest stored time of an observation, so that every replica gives the same answer: creation of route and
  * reports, transitions of conditions, and outcomes of applications.
  */
 function lastObserved(

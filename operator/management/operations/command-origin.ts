@@ -2,7 +2,7 @@ import type { AuditAction, AuditAuthor, AuditContent, AuditState, ClientClass } 
 import { readUserSubject } from '#relations/subject';
 import type { CommandRecord, OperationEnd } from './command-record.ts';
 
-/** Who sent a command, and the states that it leads from and to. */
+/** The sender of a command, the state before it and the state that it requests. */
 export type CommandOrigin = {
   readonly author: AuditAuthor;
   /** Groups of the verified token, as objects of relations; recovery asks for the right with them. */
@@ -54,7 +54,10 @@ function entryOf({ operationId, kind, target, traceId, origin, updatedAt }: Audi
   };
 }
 
-/** The intended state with what is known at the end: the number of a saved revision, the digest of a loaded bundle. */
+/**
+ * The intended state, completed with values that are known only at the end: the number of a saved revision, the digest
+ * of a loaded bundle.
+ */
 function stateAfter({ origin }: AuditedRecord, { result }: OperationEnd & { readonly kind: 'succeeded' }): AuditState {
   if ('revision' in result) {
     return { policyId: result.policyId, revision: result.revision, digest: origin.after?.digest ?? null };

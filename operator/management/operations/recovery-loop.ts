@@ -5,7 +5,7 @@ import { recoverOperations } from './recover-operations.ts';
 /** Interval at which expired idempotency keys and operations are deleted, milliseconds. */
 const pruneMs = 3_600_000;
 
-/** Recovers abandoned commands at a fixed interval; a full batch is followed by the next one at once. */
+/** Recovers abandoned commands at a fixed interval; after a full batch the next one starts at once. */
 export function startRecovery(ports: CommandPorts, options: { readonly everyMs: number }): AsyncDisposable {
   const { logger, store, clock } = ports;
   let stopped = false;

@@ -5,8 +5,8 @@ import { characterAt, characterBefore } from '../unicode/utf8.ts';
 import { asciiEqual } from './ascii-equal.ts';
 import { KeySet } from './key-set.ts';
 
-// A text is cut at every character that is not a token character; the parts between are words, maybe empty ones. Nearly
-// every byte of every text goes through here. Word ends are hard for the processor to predict, so no code branches on
+// A text is cut at every character that is not a token character; the parts between are words, maybe empty ones. This
+// code reads nearly every byte of every text. Word ends are hard for the processor to predict, so no code branches on
 // them: each character is recorded as an end, and an entry that ends no word is overwritten by the next one. Functions
 // copy the tables into local constants, because the compiler looks up a constant of the module at every access.
 
@@ -53,7 +53,8 @@ export class LastPieces {
   readonly #textKeys: KeySet;
   readonly #asciiKeys: KeySet;
   /**
-   * For each first byte: whether a term may end with a character that begins with this byte and is not a token character.
+   * For each first byte: whether a term may end with a character that begins with this byte and is not a token
+   * character.
    */
   readonly #marks = new Uint8Array(256);
   #hasMarks = false;

@@ -7,7 +7,7 @@ import type { AgentCaller, IdentifyCaller } from './identify-caller.ts';
 import { type AgentRight, judgeRights } from './judge-rights.ts';
 import { type CallMode, cardOperation, type RoutedCall } from './parse-call.ts';
 
-/** What the checks of a call ask. */
+/** The inputs of the checks of a call. */
 export type AdmissionParts = {
   readonly table: AgentTable;
   readonly identify: IdentifyCaller;

@@ -15,7 +15,7 @@ export type AgentCaller = {
   readonly tenant: string | undefined;
   /** Groups of the tenant that the issuer of the subject named. */
   readonly groups: readonly string[];
-  /** The run that a calling agent is part of: its budget and its end hold for what it calls. */
+  /** The run of the calling agent: its budget and its deadline also limit the calls that it makes. */
   readonly parent: Pick<VerifiedAgentCall, 'budget' | 'deadline'> | undefined;
   /** The token of the request, which must not be sent on. */
   readonly token: string | undefined;

@@ -5,7 +5,8 @@ import type { AgentCaller } from './identify-caller.ts';
 import type { CallMode } from './parse-call.ts';
 
 /**
- * What the subject and the agent that calls for it may both do: `invoke`; `view`, if each may at least view or invoke;
+ * The right that both the subject and the agent that calls for it have: `invoke`; `view`, if each has at least view or
+ * invoke;
  * `none` otherwise.
  */
 export type AgentRight = 'invoke' | 'view' | 'none';

@@ -16,8 +16,8 @@ export type BodyParts = {
 const smallBytes = 65_536;
 
 /**
- * Reads the body of a call: at most what the version takes, within the time of the gateway, and no token of the caller in
- * it (`agent-gateway:token:original-never-passed`).
+ * Reads the body of a call: at most as many bytes as the version accepts, within the time limit of the gateway, and
+ * without a token of the caller (`agent-gateway:token:original-never-passed`).
  * @param held disposed when the body is not needed any more
  * @throws AgentRefusal
  */

@@ -1,7 +1,10 @@
 import type { Sql } from '#sql/connect';
 import { mostDeliveries } from './claim-job.ts';
 
-/** Ends jobs whose deliveries are used up: the sixth delivery goes to the dead letters. Returns how many. */
+/**
+ * Fails jobs that were delivered too often: the sixth delivery makes a job a dead letter. Returns the number of these
+ * jobs.
+ */
 export async function buryJobs(sql: Sql): Promise<number> {
   const rows = await sql`
     update retrieval.jobs set status = 'FAILED', failure_code = 'too_many_deliveries',

@@ -52,7 +52,7 @@ describe('a version in a cluster', () => {
     expect(address).toBe(`http://${name}.team.svc:8080`);
   });
 
-  test('a version is ready when its process and the kubelet say so, and its card is read from the pod', async () => {
+  test('an agent version is ready when its process and the kubelet report it ready, and its card is read from the pod', async () => {
     const place = await open();
     await deployed(place);
     await until('it is looked at', () => place.agents.observe(name));

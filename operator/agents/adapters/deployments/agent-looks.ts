@@ -12,7 +12,7 @@ const lookMs = { first: 100, longest: 2_000, ready: 5_000 } as const;
 
 type Seen = Pick<AgentObservation, 'state' | 'card'>;
 
-/** What the process of one pod says of itself. */
+/** The state that the process of one pod reports. */
 export type PodLook = Disposable & {
   readonly podUid: string;
   /** Undefined before the first answer. */

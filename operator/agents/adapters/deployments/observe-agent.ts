@@ -27,8 +27,8 @@ type AgentFacts = {
 };
 
 /**
- * What is known of the process of a version; undefined while a running pod was not asked yet. A process counts as ready
- * only when the kubelet also says so, because the Service sends no request to it before.
+ * The observed state of the process of a version; undefined until a running pod was queried. A process counts as ready
+ * only when the kubelet reports it ready, too, because the Service sends it no requests before.
  */
 export function observeAgent(workload: string, facts: AgentFacts): AgentObservation | undefined {
   const { refusal, deployment, pods, pod, look } = facts;

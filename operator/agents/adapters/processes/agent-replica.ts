@@ -12,7 +12,7 @@ import { readAgent } from '../../read-agent.ts';
 /** Longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
-/** A process that was ready and ended is followed by another one soon: its version serves again within 5 s. */
+/** A process that ends after it was ready is restarted soon, so that its version serves again within 5 s. */
 const readyBackoffMs = { ...backoffMs, maxMs: 1_000 } as const;
 /** A version is at rest most of the time: a small young generation saves 20 MiB of each process. */
 const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];

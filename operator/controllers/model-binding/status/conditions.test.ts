@@ -36,7 +36,7 @@ describe('conditions of a binding', () => {
     });
   });
 
-  test('the condition of a provider stays as it is while no replica has tried it again', () => {
+  test('the condition of a provider keeps its value until a gateway replica has tried the provider again', () => {
     const applied = { kind: 'applied' } as const;
     const before = statusAt(snapshotOf({ route: routeViewOf(), provider: { kind: 'reachable' } }), applied);
     const after = statusAt(snapshotOf({ route: routeViewOf(), conditions: before }), applied);

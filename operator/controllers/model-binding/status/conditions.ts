@@ -147,7 +147,8 @@ function saidBefore(s: Snapshot): Aspect | undefined {
 }
 
 /**
- * The missing dependency has appeared, or it would be reported again. While the pinned application is being started again
+ * The missing dependency has appeared, or it would be reported again. While the pinned application is being started
+ * again
  * the desired one is not evaluated.
  */
 function isOutdated({ history, route }: Snapshot, said: Condition): boolean {
@@ -199,8 +200,8 @@ function routeRejected(s: Snapshot): Aspect {
 }
 
 /**
- * A replica that starts has not tried its providers yet, so the condition stays as it is until one has: a restart of the
- * gateway writes no status.
+ * A replica that starts has not tried its providers yet, so the condition keeps its value until a replica has: a
+ * restart of the gateway writes no status.
  */
 function providerReachable(s: Snapshot): Aspect {
   const { route, provider: fact } = s;

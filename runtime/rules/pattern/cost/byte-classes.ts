@@ -1,6 +1,6 @@
 import type { ByteProgram } from './byte-program.ts';
 
-/** Bytes that no instruction tells apart share a class. */
+/** Bytes that every instruction treats alike share a class. */
 type ByteClasses = {
   readonly classOf: Uint8Array;
   readonly count: number;

@@ -18,7 +18,8 @@ type AgentObjectsInput = {
 };
 
 /**
- * The Deployment of a version. It has one pod, because tasks, sessions and used tokens are in the memory of the process,
+ * The Deployment of a version. It has one pod, because tasks, sessions and used tokens are in the memory of the
+ * process,
  * and the next pod starts when the previous one has ended.
  */
 export function makeAgentDeployment({ name, resource, bundle }: AgentObjectsInput, template: AgentTemplate) {
@@ -56,8 +57,8 @@ export function makeAgentService(name: string, template: AgentTemplate) {
 }
 
 /**
- * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, monitoring its metrics; it
- * reaches gateways, runtimes and the service of files, and nothing else.
+ * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, and monitoring reads its
+ * metrics. It may call gateways, runtimes and the file service only.
  */
 export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
   const { gatewayPods, operatorPods, monitoring, fileService } = template;
@@ -86,7 +87,7 @@ export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
         },
         { to: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
         { to: [{ podSelector: { matchLabels: runtimePods } }], ports: [http] },
-        // A policy knows no host names: the port of the service of files, at any address.
+        // A NetworkPolicy cannot name hosts, so it allows the port of the file service at any address.
         ...(fileService === undefined ? [] : [{ ports: [{ port: portOf(fileService.url), protocol: 'TCP' }] }]),
       ],
     },
