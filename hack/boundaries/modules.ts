@@ -67,6 +67,11 @@ export const modules: readonly Module[] = [
     kind: 'service',
     uses: [kit, contracts, environment, sql, identity, api, search, queue, models, mcp],
   },
+  {
+    folder: 'dataplane/catalogue',
+    kind: 'service',
+    uses: [kit, contracts, resources, kube, environment, sql, identity, relations, api, flow],
+  },
   { folder: 'dataplane/agents', kind: 'service', uses: [kit, contracts, environment, checks, identity, mcp, flow] },
   {
     folder: 'operator',

@@ -1,5 +1,6 @@
 import { agentErrors } from '#contracts/agent-errors';
 import { agentProblemCodes } from '#contracts/agent-state';
+import { catalogueErrors } from '#contracts/catalogue-errors';
 import { checkErrors } from '#contracts/checks';
 import { flowErrors } from '#contracts/flow-errors';
 import { managementErrors, operationFailures } from '#contracts/management-errors';
@@ -79,6 +80,12 @@ export function generate(): ReadonlyMap<string, string> {
     table(
       ['Status', 'Code', 'Meaning'],
       Object.entries(memoryErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
+    ),
+    '## Catalogue',
+    'Body: `{"error": {"code", "message", "traceId", "details": [{"path", "message"}]}}`.',
+    table(
+      ['Status', 'Code', 'Meaning'],
+      Object.entries(catalogueErrors).map(([name, { status, meaning }]) => [String(status), code(name), meaning]),
     ),
     '## Applications of a policy',
     'Reasons for which an application of a revision to a model ends as failed; the previous application keeps serving.',

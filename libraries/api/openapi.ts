@@ -14,6 +14,10 @@ export function openApiPaths<Service, Caller, Code extends string>(
 }
 
 type DocumentParts = {
+  /** Version of OpenAPI; 3.1.1 when absent. */
+  readonly openapi?: '3.1.2';
+  /** Further members of `info`, each with the prefix `x-`. */
+  readonly extensions?: Readonly<Record<`x-${string}`, string>>;
   readonly title: string;
   readonly version: string;
   readonly summary: string;
@@ -31,10 +35,18 @@ type DocumentParts = {
 
 /** An OpenAPI 3.1 document of a service. */
 export function openApiDocument(parts: DocumentParts): unknown {
-  const { title, version, summary, description, server, tags, paths, token, headers, schemas } = parts;
+  const { openapi = '3.1.1', title, version, summary, description, extensions, server, tags } = parts;
+  const { paths, token, headers, schemas } = parts;
   const described = {
-    openapi: '3.1.1',
-    info: { title, version, summary, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    openapi,
+    info: {
+      title,
+      version,
+      summary,
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      ...extensions,
+    },
     servers: [{ url: '/', description: server }],
     tags,
   };

@@ -28,8 +28,8 @@ export type FakeApiServer = AsyncDisposable & {
 
 /**
  * An HTTP server with in-memory objects of any Kubernetes kind: create, get, list, watch by name, JSON Patch with tests,
- * delete. For tests of built-in kinds, which the standalone operator does not serve; e2e/kube runs the same code against
- * a real API server.
+ * delete. For tests of built-in kinds, which the standalone operator does not serve, and of services that must not import
+ * the operator; e2e/kube runs the same code against a real API server.
  */
 export async function startFakeApiServer(): Promise<FakeApiServer> {
   const objects = new Map<string, Held>();
@@ -168,6 +168,9 @@ const kinds = new Map([
   ['poddisruptionbudgets', 'PodDisruptionBudget'],
   ['networkpolicies', 'NetworkPolicy'],
   ['endpointslices', 'EndpointSlice'],
+  ['agents', 'Agent'],
+  ['agentversions', 'AgentVersion'],
+  ['agentroutes', 'AgentRoute'],
 ]);
 
 function isCollection(path: string): boolean {

@@ -2,8 +2,7 @@ import type { AgentCallVerifier, VerifiedAgentCall } from '#identity/agent-call-
 import { isAgentCallToken } from '#identity/agent-call-token';
 import type { Verifier } from '#identity/create-verifier';
 import type { Subject } from '#identity/identity';
-import { tokenLimits } from '#identity/identity';
-import { nameList, oneName } from '#identity/identity-headers';
+import { personOfHeaders, tenantOfPerson } from '#identity/person-headers';
 import { readBearer } from '#identity/read-bearer';
 
 /** Who calls, proved before anything else is asked. */
@@ -30,9 +29,6 @@ export type IdentifyCaller = (rawHeaders: readonly string[], agentId: string) =>
 
 const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refused', code });
 
-/** The issuer of the people of development mode, which no token can name. */
-const headerIssuer = 'development:agents';
-
 /**
  * Production mode: people by the tokens of trusted issuers, agents by tokens of this gateway. A token of another issuer
  * with a chain of actors is refused: only the gateway knows which agents have acted (`agent-gateway:identity:checked`).
@@ -47,14 +43,11 @@ export function identifyByToken(people: Verifier, agents: AgentCallVerifier): Id
     if (identity.kind === 'refusal') {
       return refused(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
     }
-    const { issuer, subject, tenants } = identity;
+    const { issuer, subject } = identity;
     if (identity.actors.length > 0 || issuer.startsWith('development:')) return refused('unauthenticated');
-    const chosen = oneName(rawHeaders, 'x-tenant-id');
-    if (typeof chosen === 'object') return refused('tenant_forbidden');
-    if (chosen !== undefined && !tenants.includes(chosen)) return refused('tenant_forbidden');
-    const tenant = chosen ?? (tenants.length === 1 ? tenants[0] : undefined);
-    const groups = tenant === undefined ? [] : identity.groups;
-    return { kind: 'caller', subject: { issuer, subject }, actors: [], tenant, groups, parent: undefined, token };
+    const place = tenantOfPerson(rawHeaders, identity);
+    if (place === undefined) return refused('tenant_forbidden');
+    return { kind: 'caller', subject: { issuer, subject }, actors: [], ...place, parent: undefined, token };
   };
 }
 
@@ -68,18 +61,10 @@ export function identifyByHeaders(agents: AgentCallVerifier): IdentifyCaller {
     if (bearer.kind === 'bearer' && isAgentCallToken(bearer.token)) {
       return await identifyAgent(agents, bearer.token, agentId);
     }
-    const [user, tenant] = ['x-user-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
-    const groups = nameList(rawHeaders, 'x-groups', tokenLimits.groups);
-    if (typeof user !== 'string' || typeof tenant === 'object' || !groups.ok) return refused('unauthenticated');
-    return {
-      kind: 'caller',
-      subject: { issuer: headerIssuer, subject: user },
-      actors: [],
-      tenant,
-      groups: tenant === undefined ? [] : groups.names,
-      parent: undefined,
-      token: bearer.kind === 'bearer' ? bearer.token : undefined,
-    };
+    const person = personOfHeaders(rawHeaders);
+    if (person === undefined) return refused('unauthenticated');
+    const token = bearer.kind === 'bearer' ? bearer.token : undefined;
+    return { kind: 'caller', ...person, actors: [], parent: undefined, token };
   };
 }
 

@@ -1,7 +1,5 @@
+import { type AgentPerson, agentPrincipals } from '#relations/agent-principals';
 import type { Relations } from '#relations/ports';
-import { agentSubject, userSubject } from '#relations/subject';
-import { authenticatedAll, groupObject } from '#relations/tenant-object';
-import type { AgentCaller } from './identify-caller.ts';
 import type { CallMode } from './parse-call.ts';
 
 /**
@@ -19,18 +17,13 @@ export type AgentRight = 'invoke' | 'view' | 'none';
  */
 export async function judgeRights(
   relations: Pick<Relations, 'check'>,
-  { subject, actors, tenant, groups }: Pick<AgentCaller, 'subject' | 'actors' | 'tenant' | 'groups'>,
+  caller: AgentPerson,
   { agentId, mode }: { readonly agentId: string; readonly mode: CallMode },
 ): Promise<AgentRight> {
   const object = `agent:${agentId}`;
-  const everyone = mode === 'A2A' ? [authenticatedAll] : [];
-  const claimed = tenant === undefined ? [] : groups.map((name) => groupObject(tenant, name));
-  const principals: readonly (readonly [string, readonly string[]])[] = [
-    [userSubject(subject), [...claimed, ...everyone]],
-    ...actors.slice(0, 1).map((actor) => [agentSubject(actor), everyone] as const),
-  ];
+  const principals = agentPrincipals(caller, mode === 'A2A');
   const ask = (relation: 'invoke' | 'view'): Promise<boolean[]> =>
-    Promise.all(principals.map(([principal, groupsOf]) => relations.check(principal, relation, object, groupsOf)));
+    Promise.all(principals.map(({ subject, claimed }) => relations.check(subject, relation, object, claimed)));
   const mayInvoke = await ask('invoke');
   if (mayInvoke.every(Boolean)) return 'invoke';
   const mayView = await ask('view');

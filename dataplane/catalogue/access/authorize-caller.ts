@@ -1,0 +1,67 @@
+import { failure } from '#api/operation';
+import { createVerifier, type Verifier } from '#identity/create-verifier';
+import type { IdentityMode } from '#identity/identity-settings';
+import { readIssuersFile } from '#identity/issuers-file';
+import { personOfHeaders, tenantOfPerson } from '#identity/person-headers';
+import { readBearer } from '#identity/read-bearer';
+import type { Logger } from '#kit/log/logger';
+import type { CatalogueAuthorizer } from './catalogue-caller.ts';
+
+type AuthorizerParts = {
+  readonly logger: Pick<Logger, 'warn'>;
+  /** The keys of an issuer could not be fetched. */
+  readonly onUnavailable: (issuer: string) => void;
+};
+
+/** The authorizer of the settings. @throws ConfigError if the file of issuers cannot be used */
+export async function openCatalogueAuthorizer(
+  identity: IdentityMode,
+  { logger, onUnavailable }: AuthorizerParts,
+): Promise<CatalogueAuthorizer> {
+  if (identity.mode === 'development') {
+    logger.warn('development_identity', {});
+    return byHeaders;
+  }
+  const issuers = await readIssuersFile(identity.issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
+  const verifier = createVerifier({
+    issuers,
+    onUnavailable(issuer) {
+      logger.warn('keys_unavailable', { issuer });
+      onUnavailable(issuer);
+    },
+  });
+  return byToken(verifier);
+}
+
+/**
+ * People by tokens of trusted issuers, and agents by tokens that name the person and the chain of actors (RFC 8693): the
+ * rights of both are asked for, so that a chain takes rights away and never adds one (`catalogue:auth:oidc-jwt`). No header
+ * but Authorization and X-Tenant-Id is read.
+ */
+function byToken(verifier: Verifier): CatalogueAuthorizer {
+  return {
+    async authorize(rawHeaders) {
+      const bearer = readBearer(rawHeaders);
+      if (bearer.kind === 'refusal') return failure('unauthenticated');
+      const identity = await verifier.verify(bearer.token);
+      if (identity.kind === 'refusal') {
+        return failure(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
+      }
+      const { issuer, subject, actors, actorsExpireAt } = identity;
+      const isOver = actorsExpireAt !== undefined && actorsExpireAt <= new Date();
+      if (isOver || issuer.startsWith('development:')) return failure('unauthenticated');
+      const place = tenantOfPerson(rawHeaders, identity);
+      if (place === undefined) return failure('forbidden');
+      return { kind: 'caller', caller: { subject: { issuer, subject }, actors, ...place } };
+    },
+  };
+}
+
+/** Development mode, without authentication: X-User-Id, X-Tenant-Id and X-Groups name the caller. */
+const byHeaders: CatalogueAuthorizer = {
+  async authorize(rawHeaders) {
+    const person = personOfHeaders(rawHeaders);
+    return person === undefined ? failure('unauthenticated') : { kind: 'caller', caller: { ...person, actors: [] } };
+  },
+};

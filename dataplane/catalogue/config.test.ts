@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig, settings } from './config.ts';
+
+const file = new URL('./config.ts', import.meta.url).pathname;
+const env = {
+  PORTCULLIS_IDENTITY: 'development',
+  PORTCULLIS_DATABASE_URL: 'postgres://me@localhost:5432/portcullis',
+  PORTCULLIS_DATABASE_PASSWORD_FILE: file,
+  PORTCULLIS_API_URL: 'https://api.example',
+  PORTCULLIS_API_TOKEN_FILE: file,
+  PORTCULLIS_CURSOR_KEY_FILE: file,
+};
+
+describe('settings of the catalogue', () => {
+  test('by default, one process has both roles, rights are in PostgreSQL and many removals wait', () => {
+    expect(readConfig(env).config).toMatchObject({
+      role: 'both',
+      identity: { mode: 'development' },
+      relations: { kind: 'postgres' },
+      massRemoval: 'pause',
+      api: { namespace: 'default' },
+    });
+  });
+
+  test('production mode requires issuers, and OpenFGA requires its URL', () => {
+    expect(() => readConfig({ ...env, PORTCULLIS_IDENTITY: 'production' })).toThrow('PORTCULLIS_ISSUERS_FILE');
+    expect(() => readConfig({ ...env, PORTCULLIS_RELATIONS: 'openfga' })).toThrow('PORTCULLIS_OPENFGA_URL');
+  });
+
+  test('every problem is reported at once', () => {
+    expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_CURSOR_KEY_FILE/);
+    expect(Object.keys(settings)).toContain('PORTCULLIS_MASS_REMOVAL');
+  });
+});

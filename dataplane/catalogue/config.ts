@@ -1,0 +1,90 @@
+import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
+import { readEnvironment, setting } from '#kit/env/read-environment';
+import { addressSettings, logSettings } from '#kit/env/service-settings';
+import type { LogLevel } from '#kit/log/logger';
+import type { RelationsChoice } from '#relations/adapters/open-relations';
+import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
+import { databaseSettings } from '#sql/database-settings';
+
+export const settings = {
+  ...addressSettings,
+  PORTCULLIS_ROLE: setting.choice({
+    help: 'api answers requests, worker follows the resources of agents, both does both in one process',
+    choices: ['api', 'worker', 'both'],
+    default: 'both',
+  }),
+  ...identitySettings,
+  ...databaseSettings('agents as the catalogue shows them, and relations'),
+  ...relationsSettings,
+  PORTCULLIS_API_URL: setting.url({ help: 'address of the server that holds the resources of agents' }),
+  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for the server that holds the resources of agents' }),
+  PORTCULLIS_API_CA_FILE: setting.optional(
+    setting.file({ help: 'certificate authorities of that server, PEM; those of the system when absent' }),
+  ),
+  PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the resources of agents', default: 'default' }),
+  PORTCULLIS_CURSOR_KEY_FILE: setting.file({
+    help: 'secret from which the key of cursors is derived, the same in all replicas; read again when it changes',
+  }),
+  PORTCULLIS_MASS_REMOVAL: setting.choice({
+    help: 'pause: removals wait while more than a fifth of the agents vanish at once; accept: they do not',
+    choices: ['pause', 'accept'],
+    default: 'pause',
+  }),
+  ...logSettings,
+};
+
+type Address = { readonly host: string; readonly port: number };
+
+export type CatalogueConfig = {
+  readonly listen: Address;
+  readonly adminListen: Address;
+  readonly role: 'api' | 'worker' | 'both';
+  readonly identity: IdentityMode;
+  readonly databaseUrl: string;
+  readonly relations: RelationsChoice;
+  readonly api: {
+    readonly url: URL;
+    readonly tokenFile: string;
+    readonly caFile: string | undefined;
+    readonly namespace: string;
+  };
+  readonly massRemoval: 'pause' | 'accept';
+  readonly logLevel: LogLevel;
+};
+
+/** Paths of secret files; each component reads its own. */
+export type CatalogueSecrets = {
+  readonly databasePasswordFile: string;
+  readonly openFgaTokenFile: string | undefined;
+  readonly cursorKeyFile: string;
+};
+
+/** @throws ConfigError with every problem */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: CatalogueConfig;
+  readonly secrets: CatalogueSecrets;
+} {
+  const read = readEnvironment(settings, env);
+  const config: CatalogueConfig = {
+    listen: read.PORTCULLIS_LISTEN,
+    adminListen: read.PORTCULLIS_ADMIN_LISTEN,
+    role: read.PORTCULLIS_ROLE,
+    identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
+    databaseUrl: read.PORTCULLIS_DATABASE_URL,
+    relations: relationsOf(read),
+    api: {
+      url: read.PORTCULLIS_API_URL,
+      tokenFile: read.PORTCULLIS_API_TOKEN_FILE,
+      caFile: read.PORTCULLIS_API_CA_FILE,
+      namespace: read.PORTCULLIS_NAMESPACE,
+    },
+    massRemoval: read.PORTCULLIS_MASS_REMOVAL,
+    logLevel: read.PORTCULLIS_LOG_LEVEL,
+  };
+  const secrets = {
+    databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
+    openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    cursorKeyFile: read.PORTCULLIS_CURSOR_KEY_FILE,
+  };
+  return { config, secrets };
+}

@@ -1,0 +1,106 @@
+import { type AgentLifecycle, catalogueLimits } from '#contracts/catalogue';
+import { manifestSchema, type PublishManifest } from '#flow/definition/manifest-schema';
+import { readStrictYaml } from '#flow/source/read-strict-yaml';
+import type { Agent } from '#resources/agent';
+import type { AgentRoute } from '#resources/agent-route';
+import type { AgentVersion } from '#resources/agent-version';
+import type { Stored } from '#resources/metadata';
+import type { AgentContent } from '../records/agent-content.ts';
+import { describeSkills } from '../records/describe-skills.ts';
+import { safeText } from '../records/safe-text.ts';
+
+/** The resources of one agent at one moment. */
+type ObservedAgent = {
+  readonly agent: Stored<Agent>;
+  /** The AgentVersion of a name. */
+  readonly version: (name: string) => Stored<AgentVersion> | undefined;
+  readonly route: Stored<AgentRoute> | undefined;
+  readonly now: Date;
+};
+
+type RecordDecision = {
+  readonly content: AgentContent;
+  /** When the state changes although no resource does. */
+  readonly again: Date | undefined;
+};
+
+/** How long an endpoint may be away before its agent is degraded, milliseconds. */
+const lostMs = 30_000;
+
+/**
+ * What the catalogue shows of an agent (docs/design/catalogue.md): its state follows the version that is served.
+ * @returns undefined for an agent that has no id yet
+ */
+export function decideRecord(observed: ObservedAgent): RecordDecision | undefined {
+  const { agent, route } = observed;
+  const { spec, status } = agent;
+  if (status?.agentId === undefined) return undefined;
+  const version = shownVersion(observed);
+  const manifest = version === undefined ? undefined : manifestOf(version);
+  const { state, again } = stateOf(observed, version);
+  const versionId = status.served?.versionId ?? null;
+  const routed = route?.spec.versions.find((one) => one.versionId === versionId);
+  const isTrue = (type: string): boolean => status.conditions?.find((one) => one.type === type)?.status === 'True';
+  return {
+    again,
+    content: {
+      agent_id: status.agentId,
+      resource: agent.metadata.name,
+      name: safeText(manifest?.agent.title ?? agent.metadata.name, catalogueLimits.title),
+      description: safeText(manifest?.agent.description ?? '', catalogueLimits.description),
+      workspace: spec.workspace,
+      owner_issuer: spec.owner.issuer,
+      owner_subject: spec.owner.subject,
+      // Nothing can be shown of an agent whose manifest cannot be read.
+      state: manifest === undefined && state === 'active' ? 'degraded' : state,
+      protocol: manifest === undefined || manifest.executionModes.includes('a2a_agent') ? 'a2a' : 'mcp',
+      implementation_type: 'low-code',
+      version_id: versionId,
+      skills: manifest === undefined ? [] : describeSkills(manifest),
+      url: publicUrlOf(status.url),
+      is_ready: version !== undefined && conditionOf(version, 'Ready')?.status === 'True',
+      is_consistent: isTrue('AccessConsistent'),
+      is_routed: isTrue('RouteAccepted') && routed !== undefined,
+      exposure: route?.spec.exposure ?? 'R1',
+    },
+  };
+}
+
+/** The version that is served; before one was ever served, the version that the agent names. */
+function shownVersion({ agent, version }: ObservedAgent): Stored<AgentVersion> | undefined {
+  const { served } = agent.status ?? {};
+  if (served === undefined) return version(agent.spec.version);
+  const found = version(served.version);
+  return found?.metadata.uid === served.versionId ? found : undefined;
+}
+
+function stateOf(
+  { agent, now }: ObservedAgent,
+  version: Stored<AgentVersion> | undefined,
+): { readonly state: AgentLifecycle; readonly again: Date | undefined } {
+  const isWrongCard = version !== undefined && conditionOf(version, 'CardVerified')?.reason === 'CardDiffers';
+  if (agent.status?.served === undefined) return { state: isWrongCard ? 'rejected' : 'degraded', again: undefined };
+  const ready = version === undefined || isWrongCard ? undefined : conditionOf(version, 'Ready');
+  if (ready === undefined) return { state: 'degraded', again: undefined };
+  if (ready.status === 'True') return { state: 'active', again: undefined };
+  const lostAt = new Date(Date.parse(ready.lastTransitionTime) + lostMs);
+  return lostAt <= now ? { state: 'degraded', again: undefined } : { state: 'active', again: lostAt };
+}
+
+function conditionOf({ status }: Stored<AgentVersion>, type: string) {
+  return status?.conditions?.find((one) => one.type === type);
+}
+
+function manifestOf({ spec }: Stored<AgentVersion>): PublishManifest | undefined {
+  const read = readStrictYaml(spec.lowCode.manifest, manifestSchema);
+  return read.ok ? read.source.value : undefined;
+}
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** The address of the agent at the gateway: https, or on this machine only. */
+function publicUrlOf(text: string | undefined): string | null {
+  const url = text === undefined ? null : URL.parse(text);
+  if (url === null) return null;
+  return url.protocol === 'https:' || loopback.has(url.hostname) ? url.href.replace(/\/$/, '') : null;
+}

@@ -1,0 +1,49 @@
+import type { Sql, TransactionSql } from '#sql/connect';
+import type { AgentContent } from '../records/agent-content.ts';
+
+/**
+ * Stores what was observed of an agent, and changes nothing where it is stored already. The caller holds the transaction.
+ * @returns whether anything changed
+ * @throws SqlUnavailableError
+ */
+export async function writeAgent(sql: TransactionSql, agent: AgentContent): Promise<boolean> {
+  const row = { ...agent, skills: sql.json(agent.skills as never) };
+  const changed = await sql`
+    insert into catalogue.agents ${sql(row)}
+    on conflict (agent_id) do update set
+      resource = excluded.resource, name = excluded.name, description = excluded.description,
+      workspace = excluded.workspace, owner_issuer = excluded.owner_issuer, owner_subject = excluded.owner_subject,
+      state = excluded.state, protocol = excluded.protocol, implementation_type = excluded.implementation_type,
+      version_id = coalesce(excluded.version_id, agents.version_id), skills = excluded.skills, url = excluded.url,
+      is_ready = excluded.is_ready, is_consistent = excluded.is_consistent, is_routed = excluded.is_routed,
+      exposure = excluded.exposure, updated_at = clock_timestamp()
+    where (agents.resource, agents.name, agents.description, agents.workspace, agents.owner_issuer, agents.owner_subject, agents.state,
+        agents.protocol, agents.implementation_type, agents.version_id, agents.skills, agents.url, agents.is_ready,
+        agents.is_consistent, agents.is_routed, agents.exposure)
+      is distinct from (excluded.resource, excluded.name, excluded.description, excluded.workspace,
+        excluded.owner_issuer, excluded.owner_subject, excluded.state, excluded.protocol, excluded.implementation_type,
+        coalesce(excluded.version_id, agents.version_id), excluded.skills, excluded.url, excluded.is_ready,
+        excluded.is_consistent, excluded.is_routed, excluded.exposure)
+    returning 1`;
+  return changed.length > 0;
+}
+
+/** Marks the agent of a resource that was confirmed to be deleted. @throws SqlUnavailableError */
+export async function markRemoved(sql: TransactionSql, resource: string): Promise<boolean> {
+  const changed = await sql`
+    update catalogue.agents
+    set state = 'removed', is_ready = false, is_consistent = false, is_routed = false, updated_at = clock_timestamp()
+    where resource = ${resource} and state <> 'removed' returning 1`;
+  return changed.length > 0;
+}
+
+/** Every listed agent was stored once, so that answers miss none. @throws SqlUnavailableError */
+export async function markComplete(sql: Sql): Promise<void> {
+  await sql`insert into catalogue.feed (is_complete) values (true) on conflict do nothing`;
+}
+
+/** @throws SqlUnavailableError */
+export async function isFed(sql: Sql): Promise<boolean> {
+  const [row] = await sql`select from catalogue.feed`;
+  return row !== undefined;
+}

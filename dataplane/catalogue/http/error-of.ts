@@ -1,0 +1,22 @@
+import type { CatalogueErrorCode } from '#contracts/catalogue-errors';
+import { RelationsUnavailableError } from '#relations/ports';
+import { RelationsModelError } from '#relations/relations-error';
+import { SqlUnavailableError } from '#sql/connect';
+
+/** Reasons of the driver and the server for an answer that did not come in time. */
+const timeouts: ReadonlySet<string> = new Set([
+  '57014',
+  'CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+  'ANSWER_TIMEOUT',
+  'POOL_TIMEOUT',
+]);
+
+/** The code of an error that an operation throws; undefined for an error of the program. */
+export function catalogueErrorOf(error: unknown): CatalogueErrorCode | undefined {
+  if (error instanceof RelationsUnavailableError) return 'authorization_unavailable';
+  // The names of the caller are too long for the store of rights, so that it can have none.
+  if (error instanceof RelationsModelError) return 'unauthenticated';
+  if (!(error instanceof SqlUnavailableError)) return undefined;
+  return timeouts.has(error.reason) ? 'dependency_timeout' : 'database_unavailable';
+}

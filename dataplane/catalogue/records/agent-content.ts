@@ -1,0 +1,24 @@
+import type { AgentLifecycle, AgentProtocol, AgentSkill, ImplementationType } from '#contracts/catalogue';
+
+/** What the catalogue stores about one agent. The names are those of the columns. */
+export type AgentContent = {
+  readonly agent_id: string;
+  /** Name of the Agent. */
+  readonly resource: string;
+  readonly name: string;
+  readonly description: string;
+  readonly workspace: string;
+  readonly owner_issuer: string;
+  readonly owner_subject: string;
+  readonly state: AgentLifecycle;
+  readonly protocol: AgentProtocol;
+  readonly implementation_type: ImplementationType;
+  readonly version_id: string | null;
+  readonly skills: readonly AgentSkill[];
+  /** Address of the agent at the gateway, without a version. */
+  readonly url: string | null;
+  readonly is_ready: boolean;
+  readonly is_consistent: boolean;
+  readonly is_routed: boolean;
+  readonly exposure: 'R1' | 'R2';
+};

@@ -1,0 +1,37 @@
+import type { AgentRecord } from '#contracts/catalogue';
+import type { AgentContent } from './agent-content.ts';
+
+/** The record for one caller. @param mayInvoke whether the caller has the right invoke at this moment */
+export function describeRecord(agent: AgentContent, mayInvoke: boolean): AgentRecord {
+  const address = mayInvoke ? invocationOf(agent) : undefined;
+  return {
+    agentId: agent.agent_id,
+    versionId: agent.version_id,
+    name: agent.name,
+    description: agent.description,
+    owner: { ownerType: 'user', ownerIssuer: agent.owner_issuer, ownerSubject: agent.owner_subject },
+    workspace: agent.workspace,
+    state: agent.state,
+    protocol: agent.protocol,
+    implementationType: agent.implementation_type,
+    skills: [...agent.skills],
+    ...(address === undefined ? {} : { invocationInterface: address }),
+  };
+}
+
+/**
+ * The interface of an agent that takes calls now: its version is ready, the rights of its resource are stored and its route
+ * is loaded by the gateways. An agent over MCP has none while its exposure is R1.
+ */
+function invocationOf(agent: AgentContent): AgentRecord['invocationInterface'] {
+  const { state, url, version_id: versionId, protocol, exposure } = agent;
+  const isOpen = agent.is_ready && agent.is_consistent && agent.is_routed && (protocol === 'a2a' || exposure === 'R2');
+  if (state !== 'active' || !isOpen || url === null || versionId === null) return undefined;
+  const version = `${url}/versions/${versionId}`;
+  return {
+    url: protocol === 'a2a' ? version : `${version}/mcp`,
+    protocolBinding: protocol === 'a2a' ? 'A2A HTTP+JSON' : 'MCP Streamable HTTP',
+    exposure: 'public_gateway',
+    authorization: 'platform_oidc_rebac',
+  };
+}

@@ -1,0 +1,75 @@
+import type { AgentLifecycle } from '#contracts/catalogue';
+import type { Sql } from '#sql/connect';
+import type { AgentContent } from './agent-content.ts';
+
+/** Filters of a list; every member that is present must hold. */
+export type AgentFilters = {
+  readonly workspaceId?: string;
+  readonly protocol?: string;
+  readonly implementationType?: string;
+  readonly state: AgentLifecycle;
+  readonly ownerType?: string;
+  readonly ownerIssuer?: string;
+  readonly ownerSubject?: string;
+};
+
+/** The agents that a list may return: all, or those with these ids. */
+type Candidates = 'all' | { readonly own: readonly string[]; readonly overA2a: readonly string[] };
+
+type AgentQuery = {
+  readonly filters: AgentFilters;
+  readonly candidates: Candidates;
+  /** The id after which the agents begin; absent for the first ones. */
+  readonly after: string | undefined;
+  readonly limit: number;
+};
+
+const columns = [
+  'agent_id',
+  'resource',
+  'name',
+  'description',
+  'workspace',
+  'owner_issuer',
+  'owner_subject',
+  'state',
+  'protocol',
+  'implementation_type',
+  'version_id',
+  'skills',
+  'url',
+  'is_ready',
+  'is_consistent',
+  'is_routed',
+  'exposure',
+] as const;
+
+/** Agents in the order of their ids. @throws SqlUnavailableError */
+export async function readAgents(
+  sql: Sql,
+  { filters, candidates, after, limit }: AgentQuery,
+): Promise<readonly AgentContent[]> {
+  const { workspaceId, protocol, implementationType, state, ownerIssuer, ownerSubject } = filters;
+  const ids = (list: readonly string[]) => sql`${sql.array([...list])}::uuid[]`;
+  return await sql<AgentContent[]>`
+    select ${sql(columns)} from catalogue.agents
+    where state = ${state} and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
+      ${
+        candidates === 'all'
+          ? sql``
+          : sql`and (agent_id = any(${ids(candidates.own)}) or protocol = 'a2a' and agent_id = any(${ids(candidates.overA2a)}))`
+      }
+      ${workspaceId === undefined ? sql`` : sql`and workspace = ${workspaceId}`}
+      ${protocol === undefined ? sql`` : sql`and protocol = ${protocol}`}
+      ${implementationType === undefined ? sql`` : sql`and implementation_type = ${implementationType}`}
+      ${ownerIssuer === undefined ? sql`` : sql`and owner_issuer = ${ownerIssuer}`}
+      ${ownerSubject === undefined ? sql`` : sql`and owner_subject = ${ownerSubject}`}
+    order by agent_id limit ${limit}`;
+}
+
+/** One agent of any state; undefined if there is none. @throws SqlUnavailableError */
+export async function findAgentById(sql: Sql, agentId: string): Promise<AgentContent | undefined> {
+  const [agent] = await sql<AgentContent[]>`
+    select ${sql(columns)} from catalogue.agents where agent_id = ${agentId}::uuid`;
+  return agent;
+}

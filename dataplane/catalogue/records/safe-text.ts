@@ -1,0 +1,36 @@
+/**
+ * Characters that a reader does not see or that reorder what it sees: controls, format characters such as bidi marks,
+ * joiners and tag characters, line and paragraph separators, unassigned and private ones, and lone surrogates.
+ */
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]+/gu;
+
+/** An address with a scheme. */
+const address = /\b[a-z][a-z0-9+.-]{1,15}:\/\/[^\s<>"'`]+/gi;
+/** A name of the cluster, and an IPv4 address of a private, loopback or link-local network. */
+const internalName =
+  /\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:svc|cluster\.local|internal|local|localhost)\b(?::\d+)?[^\s<>"'`]*/gi;
+const privateAddress =
+  /\b(?:10|127)(?:\.\d{1,3}){3}(?::\d+)?\b|\b(?:192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}(?::\d+)?\b/g;
+const removed = '[removed]';
+
+/**
+ * Text of a card that people and models may read (`catalogue:record:safe-name`): without characters that are not seen,
+ * without addresses of the inside of the installation or with credentials, in one line, in NFC, and cut to a length.
+ * @param most code points
+ */
+export function safeText(text: string, most: number): string {
+  const seen = text.normalize('NFC').replace(unsafe, ' ');
+  const kept = seen
+    .replace(address, (url) => (isPublic(url) ? url : removed))
+    .replace(internalName, removed)
+    .replace(privateAddress, removed);
+  const line = [...kept.replace(/\s+/g, ' ').trim()];
+  return line.length <= most ? line.join('') : `${line.slice(0, most - 1).join('')}…`;
+}
+
+/** Whether an address leads to a host with a public name, over https, without credentials. */
+function isPublic(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+  return url.hostname.includes('.') && !/^[0-9.]+$|^\[/.test(url.hostname);
+}

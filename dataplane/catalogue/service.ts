@@ -1,0 +1,128 @@
+import { serveApi } from '#api/serve-api';
+import { serveProbes } from '#kit/http/serve-probes';
+import { openTokenFile } from '#kit/http/token-file';
+import { createLogger, type Logger } from '#kit/log/logger';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { createClient, type KubeClient } from '#kube/client/client';
+import { mountedAccess } from '#kube/client/cluster-access';
+import { openRelations } from '#relations/adapters/open-relations';
+import type { Relations } from '#relations/ports';
+import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
+import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
+import type { CatalogueConfig, CatalogueSecrets } from './config.ts';
+import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
+import { isFed } from './feed/write-agent.ts';
+import type { Catalogue } from './http/catalogue.ts';
+import { catalogueTable } from './http/catalogue-table.ts';
+import { catalogueErrorOf } from './http/error-of.ts';
+import { catalogueDocuments } from './http/openapi-document.ts';
+import { createCatalogueMetrics } from './monitoring/metrics.ts';
+import { createPageCursors } from './paging/page-cursors.ts';
+
+/** Replacements for tests. */
+export type CatalogueOverrides = {
+  readonly logger?: Logger;
+  readonly relations?: Pick<Relations, 'check' | 'objectsOf'>;
+  readonly resources?: Pick<KubeClient, 'list' | 'watch' | 'get'>;
+  readonly clock?: Clock;
+  /** How often the feed looks for changes by time, milliseconds. */
+  readonly pollMs?: number;
+  /** Aborts the wait for a database that does not answer. */
+  readonly signal?: AbortSignal;
+};
+
+type CatalogueService = AsyncDisposable & {
+  /** Origin for clients of the API; undefined for a process with the worker role only. */
+  readonly url: string | undefined;
+  /** Origin of /livez, /readyz and /metrics. */
+  readonly adminUrl: string;
+};
+
+const migrations = new URL('./migrations/', import.meta.url);
+const pollMs = 1_000;
+
+/** Composes one replica. Disposing drains it: requests in flight finish, then the feed, then the connections. */
+export async function createCatalogueService(
+  config: CatalogueConfig,
+  secrets: CatalogueSecrets,
+  overrides: CatalogueOverrides = {},
+): Promise<CatalogueService> {
+  await using parts = new AsyncDisposableStack();
+  const { clock = systemClock, logger = createLogger({ service: 'catalogue', level: config.logLevel }) } = overrides;
+  const metrics = createCatalogueMetrics();
+  const database = parts.use(
+    await openServiceDatabase({
+      service: 'catalogue',
+      url: config.databaseUrl,
+      passwordFile: secrets.databasePasswordFile,
+      migrations,
+      logger,
+      signal: overrides.signal,
+    }),
+  );
+  const relations =
+    overrides.relations ?? parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
+  const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
+  const feed = config.role === 'api' ? undefined : parts.use(openFeed());
+  const readiness = createServiceReadiness(database);
+  let isFilled = false;
+  const problems = async (): Promise<readonly string[]> => {
+    const found = await readiness.problems();
+    if (found.length > 0 || isFilled) return found;
+    isFilled = await isFed(database.sql).catch(() => false);
+    return isFilled ? [] : ['the resources of agents were never read completely'];
+  };
+  const admin = parts.use(
+    await serveProbes({
+      listen: config.adminListen,
+      registry: metrics.registry,
+      problems,
+      async beforeScrape() {
+        metrics.feed(feed);
+        metrics.databaseAnswers(
+          await database.sql`select 1`.then(
+            () => true,
+            () => false,
+          ),
+        );
+      },
+    }),
+  );
+  const catalogue: Catalogue = { database, relations, cursors, problems };
+  const url = config.role === 'worker' ? undefined : await serve();
+  parts.defer(readiness.withdraw);
+  logger.info('listening', { url, admin: admin.url });
+  const owned = parts.move();
+  return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+
+  function openFeed(): AgentFeed {
+    const { url, tokenFile, caFile, namespace } = config.api;
+    const client =
+      overrides.resources ??
+      parts.use(createClient({ ...mountedAccess({ url: url.href, tokenFile, caFile }), namespace }));
+    return followAgents({
+      client,
+      database,
+      logger,
+      clock,
+      acceptsMassRemoval: config.massRemoval === 'accept',
+      onChange: metrics.feedChanged,
+      pollMs: overrides.pollMs ?? pollMs,
+    });
+  }
+
+  async function serve(): Promise<string> {
+    const onUnavailable = metrics.keysUnavailable;
+    const api = await serveApi({
+      listen: config.listen,
+      table: catalogueTable,
+      service: catalogue,
+      authorizer: await openCatalogueAuthorizer(config.identity, { logger, onUnavailable }),
+      errorOf: catalogueErrorOf,
+      logger,
+      metrics,
+      documents: catalogueDocuments(),
+    });
+    return parts.use(api).url;
+  }
+}

@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestKey, signText, startJwksServer } from '#identity/testing/test-issuer';
+import { createClient } from '#kube/client/client';
+import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
+import { openRelations } from '#relations/adapters/open-relations';
+import type { Relations } from '#relations/ports';
+import { userSubject } from '#relations/subject';
+import type { AgentRoute } from '#resources/agent-route';
+import type { AgentVersion } from '#resources/agent-version';
+import { kinds } from '#resources/kinds';
+import { connectSql, type Database, passwordFrom } from '#sql/connect';
+import { openTestDatabase } from '#sql/testing/test-database';
+import type { TestDatabase } from '#sql/testing/test-server';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { until } from '../../../e2e/support/until.ts';
+import type { CatalogueConfig } from '../config.ts';
+import { type CatalogueOverrides, createCatalogueService } from '../service.ts';
+import { type AgentSketch, resourcesOf, sketchAgent } from './agent-resources.ts';
+
+const peopleIssuer = 'https://people.example';
+
+type CatalogueAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: Readonly<Record<string, unknown>>;
+};
+
+export type CatalogueWorld = AsyncDisposable & {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly database: Database;
+  readonly databaseFiles: TestDatabase;
+  readonly relations: Relations;
+  readonly resources: FakeApiServer;
+  readonly cursorKeyFile: string;
+  token(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** A request of a person, or with a token of its own. */
+  ask(person: string, path: string, init?: RequestInit): Promise<CatalogueAnswer>;
+  /** Creates the resources of an agent and waits until the catalogue has stored them. */
+  publish(name: string, change?: Partial<AgentSketch>): Promise<AgentSketch>;
+  allow(person: string, right: 'view' | 'invoke', ...agents: readonly AgentSketch[]): Promise<void>;
+  forbid(person: string, right: 'view' | 'invoke', ...agents: readonly AgentSketch[]): Promise<void>;
+  /** The ids on the first page of a person. */
+  listed(person: string, query?: string): Promise<readonly string[]>;
+  /** The state that is stored of an agent. */
+  stored(agent: AgentSketch): Promise<string | undefined>;
+};
+
+type WorldOptions = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
+
+/** The service with PostgreSQL, rights in it, an OIDC issuer and a server of resources, all over HTTP. */
+export async function startCatalogue(options: WorldOptions = {}): Promise<CatalogueWorld> {
+  await using parts = new AsyncDisposableStack();
+  const files = parts.use(await openTestDatabase());
+  const folder = parts.use(temporaryFolder()).path;
+  const key = await createTestKey('ES256', 'people-1');
+  const issuer = parts.use(await startJwksServer(key));
+  const issuersFile = join(folder, 'issuers.yaml');
+  const trusted = {
+    issuer: peopleIssuer,
+    audience: 'catalogue',
+    jwksUrl: issuer.url.href,
+    tenantsClaim: 'tenants',
+    groupsClaim: 'groups',
+  };
+  writeFileSync(issuersFile, JSON.stringify({ issuers: [trusted] }));
+  const [cursorKeyFile, tokenFile] = [join(folder, 'cursor.key'), join(folder, 'api.token')];
+  writeFileSync(cursorKeyFile, 'a-secret-of-cursors-with-enough-characters\n');
+  writeFileSync(tokenFile, 'token\n');
+  const resources = parts.use(await startFakeApiServer());
+  const database = parts.use(
+    connectSql({ url: files.url, applicationName: 'test', password: passwordFrom(files.passwordFile) }),
+  );
+  const relations = parts.use(await openRelations({ kind: 'postgres' }, database, undefined));
+  const listen = { host: '127.0.0.1', port: 0 };
+  const service = parts.use(
+    await createCatalogueService(
+      {
+        listen,
+        adminListen: listen,
+        role: 'both',
+        identity: { mode: 'production', issuersFile },
+        databaseUrl: files.url,
+        relations: { kind: 'postgres' },
+        api: { url: new URL(resources.url), tokenFile, caFile: undefined, namespace: 'default' },
+        massRemoval: 'pause',
+        logLevel: 'error',
+        ...options.config,
+      },
+      { databasePasswordFile: files.passwordFile, openFgaTokenFile: undefined, cursorKeyFile },
+      { pollMs: 50, ...options.overrides },
+    ),
+  );
+  const client = parts.use(
+    createClient({ url: resources.url, credentials: { authorization: () => 'Bearer token' }, namespace: 'default' }),
+  );
+  const url = service.url ?? '';
+  await until('the catalogue is ready', async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
+
+  const token: CatalogueWorld['token'] = (subject, claims = {}) => {
+    const now = Math.floor(Date.now() / 1_000);
+    const body = { iss: peopleIssuer, aud: 'catalogue', sub: subject, iat: now, exp: now + 600, ...claims };
+    return signText(key, JSON.stringify(body));
+  };
+  const ask: CatalogueWorld['ask'] = async (person, path, init = {}) => {
+    const bearer = person.includes('.') ? person : await token(person);
+    const answer = await fetch(`${url}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${bearer}`, ...(init.headers as Record<string, string> | undefined) },
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, json: text === '' ? {} : JSON.parse(text) };
+  };
+  const stored: CatalogueWorld['stored'] = async ({ agentId }) => {
+    const [row] = await database.sql<{ state: string }[]>`
+      select state from catalogue.agents where agent_id = ${agentId}::uuid`;
+    return row?.state;
+  };
+  const tuples = (person: string, right: 'view' | 'invoke', agents: readonly AgentSketch[]) =>
+    agents.map(({ agentId }) => ({
+      subject: userSubject({ issuer: peopleIssuer, subject: person }),
+      relation: right,
+      object: `agent:${agentId}`,
+    }));
+  const owned = parts.move();
+  return {
+    url,
+    adminUrl: service.adminUrl,
+    database,
+    databaseFiles: files,
+    relations,
+    resources,
+    cursorKeyFile,
+    token,
+    ask,
+    stored,
+    async publish(name, change = {}) {
+      const sketch = sketchAgent(name, change);
+      const { agent, version, route } = resourcesOf(sketch);
+      const stored = await client.create<AgentVersion>(kinds.agentVersion, version as never);
+      // The server issues the UID, which is the id of the version.
+      const published = { ...sketch, versionId: stored.metadata.uid };
+      const own = resourcesOf(published);
+      await client.create<AgentRoute>(kinds.agentRoute, { ...route, spec: own.route.spec } as never);
+      await client.create(kinds.agent, { ...agent, status: own.agent.status } as never);
+      await until(`${name} is stored`, async () => {
+        const [row] = await database.sql<{ version_id: string | null }[]>`
+          select version_id from catalogue.agents where agent_id = ${sketch.agentId}::uuid and state <> 'removed'`;
+        return (
+          row !== undefined && (row.version_id ?? undefined) === (sketch.isServed ? published.versionId : undefined)
+        );
+      });
+      return published;
+    },
+    allow: (person, right, ...agents) => relations.grant(tuples(person, right, agents)),
+    forbid: (person, right, ...agents) => relations.revoke(tuples(person, right, agents)),
+    async listed(person, query = '') {
+      const { status, json } = await ask(person, `/api/v1/agents${query}`);
+      if (status !== 200) throw new Error(`the list was answered ${status}: ${JSON.stringify(json)}`);
+      return (json['items'] as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { type CatalogueErrorCode, catalogueErrors } from './catalogue-errors.ts';
+
+/** Limits of the agent catalogue; all are the service's own. */
+export const catalogueLimits = {
+  /** Body of a request, bytes. */
+  bodyBytes: 65_536,
+  pageSize: { min: 1, max: 100, default: 20 },
+  /** Of the filters, in UTF-16 units. */
+  name: 255,
+  cursorLength: 128,
+  /** How long a cursor is valid, seconds. */
+  cursorSeconds: 3_600,
+  /** Of a record, in code points; longer texts of a manifest are cut. */
+  title: 200,
+  description: 2_048,
+  skills: 64,
+  tags: 16,
+  examples: 8,
+} as const;
+
+export const agentStates = ['active', 'degraded', 'removed', 'rejected'] as const;
+export const agentProtocols = ['a2a', 'mcp'] as const;
+export const implementationTypes = ['sdk', 'low-code'] as const;
+/** Owners of agents are users. */
+export const ownerTypes = ['user'] as const;
+
+export type AgentLifecycle = (typeof agentStates)[number];
+export type AgentProtocol = (typeof agentProtocols)[number];
+export type ImplementationType = (typeof implementationTypes)[number];
+
+const text = z.string();
+/** A verified skill of a card, or the tool of an agent over MCP. */
+const skillSchema = z.strictObject({
+  id: text,
+  name: text,
+  description: text,
+  tags: z.array(text),
+  examples: z.array(text).optional(),
+});
+export type AgentSkill = z.infer<typeof skillSchema>;
+
+/** Where an agent is called; only the gateway of the platform takes calls. */
+const invocationInterfaceSchema = z.strictObject({
+  url: z.url(),
+  protocolBinding: z.enum(['A2A HTTP+JSON', 'MCP Streamable HTTP']),
+  exposure: z.literal('public_gateway'),
+  authorization: z.literal('platform_oidc_rebac'),
+});
+
+/** One agent as a caller sees it (`catalogue:record:*`). */
+export const agentRecordSchema = z.strictObject({
+  agentId: z.uuid().describe('Opaque id of the agent.'),
+  versionId: text.nullable().describe('Id of the selected version; null if none was ever served.'),
+  name: text,
+  description: text,
+  owner: z.strictObject({ ownerType: z.enum(ownerTypes), ownerIssuer: text, ownerSubject: text }),
+  workspace: text,
+  state: z.enum(agentStates),
+  protocol: z.enum(agentProtocols),
+  implementationType: z.enum(implementationTypes),
+  skills: z.array(skillSchema).describe('Verified skills, or the tool of an agent over MCP.'),
+  invocationInterface: invocationInterfaceSchema
+    .optional()
+    .describe('Present if the version is ready, its rights and its route are in force, and the caller may invoke it.'),
+});
+export type AgentRecord = z.infer<typeof agentRecordSchema>;
+
+export const agentPageSchema = z.strictObject({
+  items: z.array(agentRecordSchema),
+  nextCursor: text.nullable().describe('The cursor of the next page; null on the last one.'),
+});
+
+export const catalogueHealthSchema = z.strictObject({ status: z.literal('ok') });
+
+export const catalogueErrorSchema = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(Object.keys(catalogueErrors) as [CatalogueErrorCode]),
+      message: text,
+      traceId: z.string().regex(/^[0-9a-f]{32}$/),
+      details: z.array(z.strictObject({ path: text, message: text })),
+    }),
+  })
+  .describe('An error of the agent catalogue.');
