@@ -11,7 +11,7 @@ export type AgentPerson = {
 };
 
 /** A subject of the store of relations with the groups that it claims. */
-export type Principal = { readonly subject: string; readonly claimed: readonly string[] };
+type Principal = { readonly subject: string; readonly claimed: readonly string[] };
 
 /**
  * The subjects that must all have a right on an agent: the person, and the agent that calls for it.
