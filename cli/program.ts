@@ -10,6 +10,7 @@ import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
 import { addCollection } from './commands/collection.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addConsole } from './commands/console.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDescribe } from './commands/describe.ts';
 import { addDiff } from './commands/diff.ts';
@@ -42,7 +43,7 @@ import { standaloneSource } from './standalone-source.ts';
 const groups: readonly CommandGroup[] = [
   {
     heading: 'Start and look:',
-    commands: [addPlatformUp, addPlatformStatus, addWhy, addLogs, addActivity, addChat, addEnv, addToken],
+    commands: [addPlatformUp, addPlatformStatus, addWhy, addLogs, addActivity, addChat, addEnv, addToken, addConsole],
   },
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },

@@ -8,6 +8,7 @@ import { ipAddress } from '../options/ip-address.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
+import { readSignInCode } from '../platform/sign-in-code.ts';
 import { removeStartFailure, writeStartFailure } from '../platform/start-failure.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
@@ -34,6 +35,7 @@ type UpOptions = {
   readonly handbook: boolean;
   readonly memory?: boolean;
   readonly agents?: boolean;
+  readonly console?: boolean;
 };
 
 export function addPlatformUp(program: Command): void {
@@ -52,6 +54,7 @@ export function addPlatformUp(program: Command): void {
       '--agents',
       'load an example of an agent at the first start with this option; versions of agents always run',
     )
+    .option('--console', 'start the console, web pages for policies, knowledge, memory and agents')
     .action((options: UpOptions) => up(options));
 }
 
@@ -94,6 +97,7 @@ async function runPlatform(
       ...options,
       retrieval: options.retrieval === true,
       memory: options.memory === true,
+      console: options.console === true,
       data,
       say,
       signal: stopping,
@@ -113,7 +117,8 @@ async function runPlatform(
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
-      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, hasAgent };
+      const signInCode = addresses.console === undefined ? undefined : readSignInCode(data);
+      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, hasAgent, signInCode };
       process.stdout.write(nextSteps(platform.status(), steps));
     }
     await aborted(stopping);

@@ -18,6 +18,8 @@ const order: readonly ProcessStatus['kind'][] = [
   'retrieval',
   'memory',
   'gateway',
+  'signin',
+  'console',
 ];
 
 /** Problems of a running standalone platform; problems that cause others come first. */

@@ -3,7 +3,18 @@ import { z } from 'zod';
 
 const processSchema = z.object({
   name: z.string(),
-  kind: z.enum(['operator', 'gateway', 'echo', 'postgres', 'issuer', 'management', 'retrieval', 'memory']),
+  kind: z.enum([
+    'operator',
+    'gateway',
+    'echo',
+    'postgres',
+    'issuer',
+    'management',
+    'retrieval',
+    'memory',
+    'signin',
+    'console',
+  ]),
   pid: z.int(),
   startedAt: z.string(),
   ready: z.boolean(),
@@ -33,6 +44,8 @@ const statusSchema = z.object({
     retrieval: z.string().optional(),
     /** Origin of the memory service; absent if it is off. */
     memory: z.string().optional(),
+    /** Origin of the console; absent if it is off. */
+    console: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),
@@ -42,6 +55,8 @@ const statusSchema = z.object({
   retrievalOff: z.string().optional(),
   /** Why the memory service did not start; absent if it runs or was not asked for. */
   memoryOff: z.string().optional(),
+  /** Why the console did not start; absent if it runs or was not asked for. */
+  consoleOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */
   administrators: z.array(z.string()).optional(),
   clientKeyFile: z.string(),

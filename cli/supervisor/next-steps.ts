@@ -9,14 +9,22 @@ type NextSteps = {
   readonly hasHandbook: boolean;
   /** Whether the example of an agent can be called. */
   readonly hasAgent: boolean;
+  /** The code of the first sign-in to the console; absent without a console. */
+  readonly signInCode: string | undefined;
 };
 
 /** Addresses, files and commands to try, printed when the platform is ready. */
-export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, hasAgent }: NextSteps): string {
+export function nextSteps(
+  status: PlatformStatus,
+  { data, isNpm, hasHandbook, hasAgent, signInCode }: NextSteps,
+): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
     '',
+    ...(status.addresses.console === undefined || signInCode === undefined
+      ? []
+      : [`  console          ${status.addresses.console}   sign-in code ${signInCode}`]),
     ...status.addresses.gateways.map((origin) => `  gateway          ${origin}`),
     ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
     ...(status.addresses.retrieval === undefined ? [] : [`  retrieval        ${status.addresses.retrieval}`]),

@@ -1,5 +1,6 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
+import { defaultTenant } from '../http/caller-options.ts';
 import { developmentIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
@@ -27,6 +28,8 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   management: 'operator/management/main.ts',
   retrieval: 'dataplane/retrieval/main.ts',
   memory: 'dataplane/memory/main.ts',
+  signin: 'dataplane/signin/main.ts',
+  console: 'dataplane/console/main.ts',
 };
 
 /**
@@ -49,8 +52,9 @@ export function lastingPortNames(started: {
   readonly management: boolean;
   readonly retrieval: boolean;
   readonly memory: boolean;
+  readonly console: boolean;
 }): readonly string[] {
-  const { gateways, management, retrieval, memory } = started;
+  const { gateways, management, retrieval, memory, console } = started;
   return [
     'operator',
     'operator api',
@@ -59,6 +63,7 @@ export function lastingPortNames(started: {
     ...(management ? ['management', 'management admin'] : []),
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
     ...(memory ? ['memory', 'memory admin'] : []),
+    ...(console ? ['console', 'console admin', 'signin'] : []),
     ...(management || retrieval || memory ? ['postgres', 'postgres admin'] : []),
   ];
 }
@@ -256,6 +261,59 @@ export function retrievalProcess(data: DataDirectory, at: ModelServiceAt): Child
 
 export function memoryProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
   return modelServiceProcess('memory', data, at, { PORTCULLIS_EMBEDDING_PROFILE: offlineProfile });
+}
+
+/** Where the console finds the services; those that do not run are undefined, and so are their pages. */
+export type ConsoleAt = {
+  readonly ports: LastingPorts;
+  readonly persons: readonly string[];
+  readonly management: string | undefined;
+  readonly retrieval: string | undefined;
+  readonly memory: string | undefined;
+  readonly gateway: string;
+};
+
+export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
+  const { ports, persons, management = '', retrieval, memory, gateway } = at;
+  return {
+    name: 'console',
+    kind: 'console',
+    env: {
+      PORTCULLIS_LISTEN: loopback(ports.of('console')),
+      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of('console admin')),
+      PORTCULLIS_COOKIE_KEY_FILE: data.cookieKey,
+      PORTCULLIS_OIDC_ISSUER_URL: `http://${loopback(ports.of('signin'))}`,
+      PORTCULLIS_MANAGEMENT_URL: management,
+      PORTCULLIS_GATEWAY_URL: gateway,
+      PORTCULLIS_IDENTITY: 'development',
+      PORTCULLIS_TENANT: defaultTenant,
+      PORTCULLIS_PERSONS: persons.join(','),
+      ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval }),
+      ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory }),
+    },
+    health: adminHealth,
+  };
+}
+
+/** Sign-in pages for sample persons: the console and its address are the only client. */
+export function signInProcess(
+  data: DataDirectory,
+  { ports, persons }: { readonly ports: LastingPorts; readonly persons: readonly string[] },
+): ChildSpec {
+  return {
+    name: 'signin',
+    kind: 'signin',
+    env: {
+      PORTCULLIS_LISTEN: loopback(ports.of('signin')),
+      PORTCULLIS_ISSUER: developmentIssuer.issuer,
+      PORTCULLIS_AUDIENCE: developmentIssuer.audience,
+      PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,
+      PORTCULLIS_SIGN_IN_CODE_FILE: data.signInCode,
+      PORTCULLIS_PERSONS: persons.join(','),
+      PORTCULLIS_REDIRECT_URI: `http://${loopback(ports.of('console'))}/sign-in/callback`,
+    },
+    health: ({ listening }) => `${listening}/livez`,
+  };
 }
 
 /** A restarted operator keeps the addresses that gateways and the status file know. */

@@ -66,6 +66,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   await createSecret(data.adminToken);
   await createSecret(data.retrievalToken);
   await createSecret(data.databasePassword);
+  await createSecret(data.cookieKey);
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;
   const folder = mkdtempSync(join(data.root, '.apply-'));

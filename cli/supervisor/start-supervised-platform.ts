@@ -22,6 +22,7 @@ import {
   pinOperator,
 } from './platform-processes.ts';
 import { retryWithOtherPorts } from './retry-with-other-ports.ts';
+import { type ConsoleStart, startConsole } from './start-console.ts';
 import { type DataServicesStart, startDataServices } from './start-data-services.ts';
 import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -38,6 +39,8 @@ type PlatformOptions = {
   /** Whether documents can be searched, which requires a database. */
   readonly retrieval: boolean;
   readonly memory: boolean;
+  /** Whether the console is started, which requires policy management. */
+  readonly console: boolean;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
@@ -126,7 +129,21 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     );
     if (services.retrievalOff !== undefined) say(`retrieval is off until the next start: ${services.retrievalOff}`);
     if (services.memoryOff !== undefined) say(`memory is off until the next start: ${services.memoryOff}`);
-    group.serveAt({ operator, gateways, administrators, ...management, ...services });
+    const console = options.console
+      ? await unlessAborted(
+          startConsole(group.start, data, {
+            ports,
+            administrators,
+            gateway,
+            management: management.management?.listening,
+            retrieval: services.retrieval?.listening,
+            memory: services.memory?.listening,
+          }),
+          options.signal,
+        )
+      : {};
+    if (console.consoleOff !== undefined) say(`the console is off until the next start: ${console.consoleOff}`);
+    group.serveAt({ operator, gateways, administrators, ...management, ...services, ...console });
     return group;
   } catch (error) {
     await group.stop();
@@ -168,7 +185,8 @@ async function refusePortsInUse(options: PlatformOptions, at: FixedPorts): Promi
 }
 
 type Lines = ManagementStart &
-  DataServicesStart & {
+  DataServicesStart &
+  ConsoleStart & {
     readonly operator: ReadyLine;
     readonly gateways: readonly ReadyLine[];
     readonly administrators: readonly string[];
@@ -198,10 +216,12 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
           : { management: lines.management.listening, managementAdmin: adminOf(lines.management) }),
         ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
         ...(lines?.memory === undefined ? {} : { memory: lines.memory.listening }),
+        ...(lines?.console === undefined ? {} : { console: lines.console.listening }),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
       ...(lines?.retrievalOff === undefined ? {} : { retrievalOff: lines.retrievalOff }),
       ...(lines?.memoryOff === undefined ? {} : { memoryOff: lines.memoryOff }),
+      ...(lines?.consoleOff === undefined ? {} : { consoleOff: lines.consoleOff }),
       ...(lines?.off === undefined ? {} : { managementOff: lines.off }),
       administrators: [...(lines?.administrators ?? [])],
       clientKeyFile: data.clientKeys,
@@ -259,6 +279,7 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         const named = members.filter((member) => member.status().kind === kind);
         await Promise.all(named.map((member) => member.stop(ms)));
       };
+      await Promise.all([end('console', graceMs), end('signin', graceMs)]);
       await Promise.all([
         ...(['retrieval', 'memory', 'management'] as const).map((kind) => end(kind, graceMs)),
         end('gateway', gatewayGraceMs),

@@ -22,6 +22,7 @@ type PlatformStatus = {
     readonly issuer?: string;
     readonly retrieval?: string;
     readonly memory?: string;
+    readonly console?: string;
   };
   readonly managementOff?: string;
   readonly administrators?: readonly string[];
@@ -58,6 +59,8 @@ type PlatformOptions = {
   readonly handbook?: boolean;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
+  /** Whether the console is started; it requires management. */
+  readonly console?: boolean;
   /** Whether the example of an agent is loaded. */
   readonly agents?: boolean;
   /** Replaces the built-in approved providers; the example is then absent. */
@@ -137,6 +140,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.handbook !== true) words.push('--no-handbook');
   if (options.memory === true) words.push('--memory');
   if (options.agents === true) words.push('--agents');
+  if (options.console === true) words.push('--console');
   const child = startCommand(words, options.environment);
   stack.defer(async () => void (await child.end()));
   const status = await waitUntilReady(child, data, options.deadlineMs ?? 300_000);

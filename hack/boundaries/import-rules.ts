@@ -110,6 +110,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   canonicalize: ['libraries/contracts'],
   postgres: ['libraries/sql'],
   jose: ['libraries/identity'],
+  'openid-client': ['dataplane/console/sessions'],
   minio: ['libraries/objects'],
   '@opensearch-project/opensearch': ['libraries/search'],
   '@nats-io/jetstream': ['libraries/queue'],

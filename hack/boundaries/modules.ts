@@ -78,6 +78,8 @@ export const modules: readonly Module[] = [
     kind: 'service',
     uses: [kit, contracts, environment, resources, kube, checks, sql, identity, relations, api, flow, diagnosis, audit],
   },
+  { folder: 'dataplane/signin', kind: 'service', uses: [kit, contracts, identity] },
+  { folder: 'dataplane/console', kind: 'service', uses: [kit, contracts, identity, flow] },
   {
     folder: 'cli',
     kind: 'service',

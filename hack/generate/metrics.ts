@@ -2,6 +2,7 @@ import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
 import { createCatalogueMetrics } from '../../dataplane/catalogue/monitoring/metrics.ts';
+import { createConsoleMetrics } from '../../dataplane/console/monitoring/metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
@@ -46,6 +47,7 @@ export function generate(): ReadonlyMap<string, string> {
     ...part('Retrieval', createRetrievalMetrics().registry.describeMetrics()),
     ...part('Memory', createMemoryMetrics().registry.describeMetrics()),
     ...part('Catalogue', createCatalogueMetrics().registry.describeMetrics()),
+    ...part('Console', createConsoleMetrics().registry.describeMetrics()),
     ...part('Agent', createAgentMetrics().registry.describeMetrics()),
     ...part('Database', createPostgresMetrics().registry.describeMetrics()),
   ];

@@ -29,6 +29,10 @@ export function dataDirectory(root: string) {
     retrievalToken: join(tokens, 'retrieval.token'),
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
+    /** Encrypts the sessions of the console in the cookies of browsers. */
+    cookieKey: join(tokens, 'cookie.key'),
+    /** The code of the next sign-in to the console. */
+    signInCode: join(tokens, 'sign-in.code'),
     signingKeys: join(tokens, 'signing.keys'),
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),

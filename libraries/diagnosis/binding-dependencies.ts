@@ -12,8 +12,8 @@ export type BindingDependencies = {
   /** The policy that the binding names; absent if it names none or the policy does not exist. */
   readonly policy?: Stored<GuardrailPolicy>;
   readonly route?: Stored<GatewayRoute>;
-  /** The workload of the route, and the one of the application in progress. */
-  readonly workloads: readonly Stored<RuntimeWorkload>[];
+  /** The workload of the route, and the one of the application in progress; `unread` where workloads are not read. */
+  readonly workloads: readonly Stored<RuntimeWorkload>[] | 'unread';
   /** Reports of the replicas of the gateway of the binding. */
   readonly reports: readonly Stored<GatewayReport>[];
   readonly surroundings: Surroundings;

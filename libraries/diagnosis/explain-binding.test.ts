@@ -32,7 +32,7 @@ function factsOf(change: {
   readonly operator?: 'leading' | 'absent' | 'unknown';
   readonly status?: Loose;
   readonly metadata?: Loose;
-  readonly workloads?: readonly Loose[];
+  readonly workloads?: readonly Loose[] | 'unread';
   readonly gateways?: readonly Loose[];
 }): BindingDependencies {
   const { conditions = allWell, reports = [report('gateway-1')], operator = 'leading' } = change;
@@ -182,6 +182,11 @@ describe('why', () => {
     expect(found.cause).toMatchObject({ part: 'Workload g-1', reason: 'PodsForbidden' });
     expect(found.whatToDo).toContain('Raise the quota');
     expect(explain({ conditions, workloads: [workload('Starting')] }).cause?.part).toBe('Runtime');
+  });
+
+  test('a workload that is not read is not taken for a missing one', () => {
+    expect(explain({ workloads: [] }).cause?.reason).toBe('WorkloadMissing');
+    expect(explain({ workloads: 'unread' }).cause).toBeUndefined();
   });
 
   test('after an automatic rollback, why reports the rejection recorded in the route as the cause', () => {

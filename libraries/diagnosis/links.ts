@@ -89,6 +89,7 @@ export function policyLinks({ policy }: BindingDependencies): readonly Link[] {
 }
 
 export function workloadLinks({ route, workloads }: BindingDependencies): readonly Link[] {
+  if (workloads === 'unread') return [];
   const pinned = route?.spec.workload;
   const isGone = pinned !== undefined && !workloads.some(({ metadata }) => metadata.name === pinned);
   const message = `The workload ${pinned} of the route does not exist.`;

@@ -32,7 +32,9 @@ export type InstallationProblem = {
     | 'echo'
     | 'issuer'
     | 'retrieval'
-    | 'memory';
+    | 'memory'
+    | 'signin'
+    | 'console';
   /** The faulty process or object, such as `Process gateway-1`. */
   readonly part: string;
   /** Machine-readable reason, which also selects the remedy. */

@@ -37,6 +37,7 @@ import {
 } from './http/openapi-documents.ts';
 import { servedTable } from './http/served-table.ts';
 import { createModelReader } from './models/read-model.ts';
+import { readOverview } from './models/read-overview.ts';
 import { createManagementMetrics } from './monitoring/metrics.ts';
 import { createManagementReadiness } from './monitoring/readiness.ts';
 import { createOperationStore } from './operations/adapters/postgres/operation-store.ts';
@@ -128,6 +129,7 @@ export async function createManagementService(
     recorder,
     models,
     providers: () => providerList(approved()),
+    overview: () => readOverview({ caches, gateways, program: 'portcullis' }),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
     audit,
@@ -156,6 +158,7 @@ export async function createManagementService(
       documents: { [managementDocumentPath]: managementDocument(), [commonDocumentPath]: commonDocument() },
     }),
   );
+  parts.defer(caches.endWaits);
   parts.defer(readiness.withdraw);
   logger.info('listening', { url: clients.url, admin: admin.url });
   const owned = parts.move();

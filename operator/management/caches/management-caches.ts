@@ -28,6 +28,13 @@ export type ManagementCaches = AsyncDisposable & {
   onModelChange(listener: (modelId: string) => void): void;
   /** Waits, at most `ms` milliseconds, until a revision is in the cache. @returns whether it is */
   sawRevision(policyId: string, number: number, ms: number): Promise<boolean>;
+  /**
+   * A change of any watched resource after this call. `within` settles at the change or after that many milliseconds;
+   * it returns false when `endWaits` was called.
+   */
+  nextChange(): { within(ms: number): Promise<boolean> };
+  /** Settles every wait for a change, now and later: requests that wait must not delay a shutdown. */
+  endWaits(): void;
   readonly synced: Promise<void>;
   /** Time since the least recent contact of a watch with its server, milliseconds. */
   silenceMs(): number;
@@ -58,6 +65,8 @@ export function startManagementCaches(options: {
   const revisions = new RevisionIndex();
   const order = new PolicyOrder();
   let onModel: (modelId: string) => void = () => undefined;
+  let change = Promise.withResolvers<void>();
+  let isEnding = false;
 
   /** A policy is listed while it is shown and has a revision. */
   function updateOrder(policyId: string): void {
@@ -66,13 +75,29 @@ export function startManagementCaches(options: {
     else order.remove(policyId);
   }
 
+  function announce(): void {
+    change.resolve();
+    change = Promise.withResolvers();
+  }
+
   function start<R extends KubeObject>(
     kind: Kind,
     indexes: Readonly<Record<string, IndexFunction<R>>>,
     onChange: (name: string, current: Stored<R> | undefined, previous: Stored<R> | undefined) => void,
     transform: (object: Stored<R>) => Stored<R> = (object) => object,
   ): Reflector<R> {
-    return startReflector<R>({ client, kind, indexes, logger, clock, transform, onChange });
+    return startReflector<R>({
+      client,
+      kind,
+      indexes,
+      logger,
+      clock,
+      transform,
+      onChange(name, current, previous) {
+        onChange(name, current, previous);
+        announce();
+      },
+    });
   }
 
   const policies = start<CachedPolicy>(
@@ -113,12 +138,34 @@ export function startManagementCaches(options: {
       onModel = listener;
     },
     sawRevision: (policyId, number, ms) => revisions.saw(policyId, number, ms),
+    nextChange() {
+      const { promise } = change;
+      return {
+        async within(ms) {
+          if (!isEnding) await settleWithin(promise, ms);
+          return !isEnding;
+        },
+      };
+    },
+    endWaits() {
+      isEnding = true;
+      announce();
+    },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),
     silenceMs: () => Math.max(...all.map((reflector) => clock.now() - reflector.lastContact())),
     async [Symbol.asyncDispose]() {
       await Promise.all(all.map((reflector) => reflector[Symbol.asyncDispose]()));
     },
   };
+}
+
+async function settleWithin(change: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([change, elapsed]);
+  clearTimeout(timer);
 }
 
 function cachedRevision(revision: Stored<PolicyRevision>): Stored<CachedRevision> {

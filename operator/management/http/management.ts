@@ -2,6 +2,7 @@ import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
 import type { AuditLog } from '#audit/ports';
 import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { Overview } from '#contracts/overview';
 import type { KubeClient } from '#kube/client/client';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
@@ -19,6 +20,7 @@ export type Management = {
   readonly recorder: GenerationRecorder;
   readonly models: ModelReader;
   readonly providers: () => ProviderList;
+  readonly overview: () => Promise<Overview>;
   readonly activity: ActivityCollector;
   readonly providerTests: ProviderTests;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;

@@ -5,6 +5,7 @@ import { activityOperation } from './activity-operation.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
+import { overviewOperation } from './overview-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
 
@@ -12,6 +13,7 @@ export const servedOperationNames = [
   ...operationNames,
   ...resourceOperationNames,
   activityOperation.name,
+  overviewOperation.name,
   providerTestOperation.name,
   ...auditOperationNames,
 ] as const;
@@ -19,6 +21,7 @@ export type ServedOperation =
   | ManagementOperation
   | ResourceOperation
   | typeof activityOperation.name
+  | typeof overviewOperation.name
   | typeof providerTestOperation.name
   | AuditOperation;
 
@@ -29,6 +32,7 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...managementTable.operations,
     ...resourceOperations,
     activityOperation,
+    overviewOperation,
     providerTestOperation,
     ...auditOperations,
   ],

@@ -1,0 +1,37 @@
+// Runs on every page. Without it all pages still work with full page loads, except for streams.
+(() => {
+  // HTML comes from this server only, and no text is ever run as a script.
+  const policy = window.trustedTypes?.createPolicy('console', { createHTML: (text) => text });
+  function refuse() {
+    throw new TypeError('text is not run as a script');
+  }
+
+  htmx.registerExtension('console', {
+    init(api) {
+      api.initSecurity(policy, refuse, refuse);
+    },
+    htmx_config_request(_element, { ctx }) {
+      const token = document.querySelector('meta[name="csrf"]')?.content;
+      if (token !== undefined) ctx.request.headers['X-CSRF-Token'] = token;
+    },
+  });
+
+  // The session ended while a stream was open: the page leads to the sign-in.
+  document.addEventListener('htmx:sse:error', ({ detail }) => {
+    if (detail.status === 401) location.reload();
+  });
+
+  // A menu closes with Escape and with a click elsewhere.
+  document.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return;
+    for (const open of document.querySelectorAll('details.person[open]')) {
+      open.removeAttribute('open');
+      open.querySelector('summary').focus();
+    }
+  });
+  document.addEventListener('click', ({ target }) => {
+    for (const open of document.querySelectorAll('details.person[open]')) {
+      if (!open.contains(target)) open.removeAttribute('open');
+    }
+  });
+})();

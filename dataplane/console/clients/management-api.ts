@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import { type Overview, overviewSchema } from '#contracts/overview';
+import { type ApiAnswer, type Call, callApi } from './call-api.ts';
+
+/** The policy management API with the token of one person. */
+export type ManagementApi = {
+  /** @param after the mark of the overview before: the answer then waits for a change, at most 20 seconds */
+  overview(after?: string, signal?: AbortSignal): Promise<ApiAnswer<Overview>>;
+  /** Any read or command whose answer has this schema. */
+  call<S extends z.ZodType>(path: string, schema: S, call?: Partial<Call>): Promise<ApiAnswer<z.infer<S>>>;
+};
+
+/** Longer than the API waits for a change. */
+const longPollMs = 30_000;
+
+export function createManagementApi(origin: URL, token: string): ManagementApi {
+  const authorization = { authorization: `Bearer ${token}` };
+
+  function call<S extends z.ZodType>(
+    path: string,
+    schema: S,
+    options: Partial<Call> = {},
+  ): Promise<ApiAnswer<z.infer<S>>> {
+    const headers = { ...options.headers, ...authorization };
+    return callApi(new URL(path, origin), { ...options, headers }, (value) => {
+      const read = schema.safeParse(value);
+      return read.success ? read.data : undefined;
+    });
+  }
+
+  return {
+    call,
+    overview(after, signal) {
+      const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
+      return call(`/api/v1/overview${query}`, overviewSchema, {
+        timeoutMs: longPollMs,
+        ...(signal === undefined ? {} : { signal }),
+      });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readConfig, readCookieKey, settings } from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'portcullis-console-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function keyFile(bytes: number): string {
+  const path = join(folder, `key-${bytes}`);
+  writeFileSync(path, Buffer.alloc(bytes, 7).toString('base64url'));
+  return path;
+}
+
+const env = {
+  PORTCULLIS_COOKIE_KEY_FILE: keyFile(32),
+  PORTCULLIS_OIDC_ISSUER_URL: 'https://login.example/realm',
+  PORTCULLIS_MANAGEMENT_URL: 'http://portcullis-management',
+  PORTCULLIS_IDENTITY: 'production',
+};
+
+describe('settings of the console', () => {
+  test('without URLs of further services the console has the pages of policies alone', () => {
+    const { config } = readConfig(env);
+    expect(config.services).toMatchObject({ retrieval: undefined, memory: undefined, gateway: undefined });
+    expect(Object.keys(settings)).toContain('PORTCULLIS_RETRIEVAL_URL');
+  });
+
+  test.each([
+    ['PORTCULLIS_CONSOLE_URL', 'http://console.example'],
+    ['PORTCULLIS_OIDC_ISSUER_URL', 'http://login.example'],
+  ])('%s must be https outside of this machine', (name, value) => {
+    expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name} is ${value} but must be an https URL`);
+    expect(() => readConfig({ ...env, [name]: value.replace('http:', 'https:') })).not.toThrow();
+    expect(() => readConfig({ ...env, [name]: 'http://127.0.0.1:8090' })).not.toThrow();
+  });
+
+  test('production mode offers no view of another person', () => {
+    expect(() => readConfig({ ...env, PORTCULLIS_PERSONS: 'bob' })).toThrow('PORTCULLIS_PERSONS is set');
+    const { config } = readConfig({ ...env, PORTCULLIS_PERSONS: 'bob,eve', PORTCULLIS_IDENTITY: 'development' });
+    expect(config.persons).toEqual(['bob', 'eve']);
+  });
+
+  test.each([31, 33])('a cookie key of %i bytes is refused, one of 32 is taken', (bytes) => {
+    expect(() => readCookieKey(keyFile(bytes))).toThrow(`holds ${bytes} bytes`);
+    expect(readCookieKey(keyFile(32))).toHaveLength(32);
+  });
+});

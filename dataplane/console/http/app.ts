@@ -1,0 +1,69 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import type { ConsoleMetrics } from '../monitoring/metrics.ts';
+import type { Cookies } from '../sessions/cookies.ts';
+import type { OpenIdClient } from '../sessions/open-id-client.ts';
+import type { ConsoleConfig } from '../setup/console-config.ts';
+import { answerNotice } from './answer-page.ts';
+import { openAssets } from './assets.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
+import { addOverviewRoutes } from './overview-routes.ts';
+import { addSignInRoutes } from './sign-in-routes.ts';
+
+type ConsoleApp = {
+  readonly config: ConsoleConfig;
+  readonly origin: string;
+  readonly cookies: Cookies;
+  readonly client: OpenIdClient;
+  readonly logger: Logger;
+  readonly metrics: ConsoleMetrics;
+};
+
+/** Most bytes of a form: a policy and its tests. */
+const formBytes = 2_097_152;
+
+/** The pages of the console. Gates in order: Host, choices and session, size, Origin and token of writes, session. */
+export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
+  const { config, origin, cookies, logger, metrics } = options;
+  const app = new Hono<ConsoleEnvironment>();
+  const assets = openAssets();
+  app.use(metrics.measure);
+  app.use(protectBrowser, requireHost(origin));
+  assets.addTo(app);
+  app.use(readChoices({ cookies, config, assets: assets.version }));
+  app.use(
+    bodyLimit({
+      maxSize: formBytes,
+      onError: (context) => {
+        const { tooLarge: title } = context.get('page').words.errors;
+        return answerNotice(context, 413, { title, text: '' });
+      },
+    }),
+  );
+  app.use(requireOwnOrigin(origin));
+  addSignInRoutes(app, options);
+  app.use(requireSession);
+  app.get('/', (context) =>
+    context.redirect(context.get('session').administers ? '/overview' : firstPage(config), 303),
+  );
+  addOverviewRoutes(app);
+  app.notFound((context) => {
+    const { notFound: title, notFoundText: text } = context.get('page').words.errors;
+    return answerNotice(context, 404, { title, text });
+  });
+  app.onError((error, context) => {
+    logger.error('page_failed', { failure: describeFailure(error) });
+    const { unexpected: title, unexpectedText: text } = context.get('page').words.errors;
+    return answerNotice(context, 500, { title, text });
+  });
+  return app;
+}
+
+/** The page of a person who does not administer policies. */
+function firstPage({ services }: ConsoleConfig): string {
+  if (services.retrieval !== undefined) return '/knowledge';
+  return services.memory === undefined ? '/overview' : '/memory';
+}

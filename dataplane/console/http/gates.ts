@@ -1,0 +1,139 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { createManagementApi } from '../clients/management-api.ts';
+import type { PageContext, Theme } from '../pages/page.ts';
+import type { Cookies } from '../sessions/cookies.ts';
+import type { ConsoleConfig } from '../setup/console-config.ts';
+import { chooseLanguage, languages } from '../words/choose-words.ts';
+import { answerNotice } from './answer-page.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+
+type Gate = MiddlewareHandler<ConsoleEnvironment>;
+
+/** Names of the cookies of choices, which are no secret. */
+export const choiceCookies = { language: 'portcullis-language', theme: 'portcullis-theme' } as const;
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types console',
+].join('; ');
+
+/** Headers of every answer: no script in a page, nothing of another host, no frame, no copy in a cache. */
+export const protectBrowser: Gate = async (context, next) => {
+  await next();
+  context.header('content-security-policy', policy);
+  context.header('x-content-type-options', 'nosniff');
+  context.header('referrer-policy', 'same-origin');
+  context.header('cross-origin-opener-policy', 'same-origin');
+  context.header('cross-origin-resource-policy', 'same-origin');
+  if (!context.res.headers.has('cache-control')) context.header('cache-control', 'no-store');
+};
+
+/** A page of another host that resolves to this address has another Host (DNS rebinding). */
+export function requireHost(origin: string): Gate {
+  const { host } = new URL(origin);
+  return async (context, next) => {
+    if (context.req.header('host') !== host) return context.text('The Host is another one.\n', 421);
+    await next();
+    return undefined;
+  };
+}
+
+/** Reads the session and the choices of the person. */
+export function readChoices(options: {
+  readonly cookies: Cookies;
+  readonly config: ConsoleConfig;
+  readonly assets: string;
+}): Gate {
+  const { cookies, config, assets } = options;
+  const { retrieval, memory, gateway } = config.services;
+  const has = { retrieval: retrieval !== undefined, memory: memory !== undefined, gateway: gateway !== undefined };
+  return async (context, next) => {
+    const session = await cookies.session(context.req.header('cookie'));
+    const language = chooseLanguage(getCookie(context, choiceCookies.language), context.req.header('accept-language'));
+    const page: PageContext = {
+      words: languages[language],
+      language,
+      theme: themeOf(getCookie(context, choiceCookies.theme)),
+      session,
+      path: context.req.path,
+      has,
+      assets,
+    };
+    context.set('page', page);
+    if (session !== undefined) {
+      context.set('session', session);
+      context.set('management', createManagementApi(config.services.management, session.token));
+    }
+    await next();
+  };
+}
+
+export function themeOf(text: string | undefined): Theme {
+  return text === 'light' || text === 'dark' ? text : 'auto';
+}
+
+/** Leads to the sign-in and back to the page; a request of a script is refused instead. */
+export const requireSession: Gate = async (context, next) => {
+  const { session, words } = context.get('page');
+  if (session !== undefined) {
+    await next();
+    return undefined;
+  }
+  const isScript = context.req.header('hx-request') !== undefined;
+  if (isScript) {
+    context.header('hx-refresh', 'true');
+    return context.text(words.errors.ended, 401);
+  }
+  if (context.req.method !== 'GET') {
+    return answerNotice(context, 401, { title: words.errors.ended, text: words.errors.endedText });
+  }
+  const { pathname, search } = new URL(context.req.url);
+  return context.redirect(`/sign-in?return_to=${encodeURIComponent(`${pathname}${search}`)}`, 303);
+};
+
+/**
+ * Every write comes from a page of this console: its Origin is the own one, and it has the token of the session, in a header
+ * or in the first member of its form (OWASP: cross-site request forgery). SameSite cookies are not enough on loopback, where
+ * every port is the same site.
+ */
+export function requireOwnOrigin(origin: string): Gate {
+  return async (context, next) => {
+    if (context.req.method === 'GET' || context.req.method === 'HEAD') {
+      await next();
+      return undefined;
+    }
+    const { session, words } = context.get('page');
+    const given = context.req.header('origin') === origin ? await csrfOf(context) : undefined;
+    const isOwn = session === undefined ? given !== undefined : isEqual(given ?? '', session.csrf);
+    if (!isOwn) {
+      const { foreign: title, foreignText: text } = words.errors;
+      return answerNotice(context, 403, { title, text });
+    }
+    await next();
+    return undefined;
+  };
+}
+
+async function csrfOf(context: Parameters<Gate>[0]): Promise<string> {
+  const header = context.req.header('x-csrf-token');
+  if (header !== undefined) return header;
+  const type = context.req.header('content-type') ?? '';
+  if (!type.startsWith('application/x-www-form-urlencoded') && !type.startsWith('multipart/form-data')) return '';
+  const { csrf } = await context.req.parseBody();
+  return typeof csrf === 'string' ? csrf : '';
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

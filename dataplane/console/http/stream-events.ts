@@ -1,0 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConsoleContext } from './environment.ts';
+
+/** A pause after each event without content: an API that does not answer is not asked in a loop. */
+const pauseMs = 1_000;
+
+/**
+ * Server-sent events with the HTML that the generator yields; undefined keeps the connection alive. The stream ends with the
+ * session, or when the browser closes it.
+ */
+export function streamEvents(
+  context: ConsoleContext,
+  parts: (signal: AbortSignal) => AsyncGenerator<string | undefined>,
+): Response {
+  const leftMs = Math.max(0, context.get('session').expiresAt * 1_000 - Date.now());
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
+  const encoder = new TextEncoder();
+  const generator = parts(signal);
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await generator.next();
+      if (done === true || signal.aborted) return controller.close();
+      if (value === undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+      controller.enqueue(encoder.encode(value === undefined ? ':\n\n' : eventOf(value)));
+    },
+    async cancel() {
+      ended.abort();
+      await generator.return(undefined);
+    },
+  });
+  return new Response(body, {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+  });
+}
+
+function eventOf(text: string): string {
+  return `${text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}`)
+    .join('\n')}\n\n`;
+}

@@ -1,0 +1,68 @@
+import { html } from 'hono/html';
+import type { Overview, OverviewModel } from '#contracts/overview';
+import type { Words } from '../words/en.ts';
+import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+
+const tones = {
+  applied: 'good',
+  pending: 'wait',
+  failed: 'bad',
+  disabled: 'off',
+  unguarded: 'warn',
+  deleting: 'off',
+} as const satisfies Readonly<Record<OverviewModel['state'], Tone>>;
+
+const replicaTones = {
+  loaded: 'good',
+  pending: 'wait',
+  stale: 'wait',
+  rejected: 'bad',
+  not_ready: 'off',
+} as const satisfies Readonly<Record<OverviewModel['replicas'][number]['state'], Tone>>;
+
+/** Every model with what its replicas enforce; the server sends the tables again after each change. */
+export function overviewPage({ words }: PageContext, overview: Overview): ConsolePage {
+  return {
+    title: words.overview,
+    main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
+<div id="live" hx-sse:connect="/overview/events" hx-get="/overview/events" hx-swap="innerMorph" aria-live="polite">
+${overviewTables(words, overview)}
+</div>`,
+  };
+}
+
+/** The part of the page that changes. */
+export function overviewTables(words: Words, { models }: Overview): Markup | Promise<Markup> {
+  if (models.length === 0) return notice({ kind: 'empty', title: words.noModels, text: words.noModelsText });
+  const troubled = models.filter(({ isWell }) => !isWell);
+  return html`<section aria-labelledby="attention"><h2 id="attention">${words.attention}</h2>
+${
+  troubled.length === 0
+    ? html`<p class="quiet">${words.attentionNone}</p>`
+    : html`<ul class="cards">${troubled.map((model) => attentionCard(words, model))}</ul>`
+}</section>
+<section aria-labelledby="models"><h2 id="models">${words.models}</h2>
+<table><thead><tr><th scope="col">${words.model}</th><th scope="col">${words.state}</th><th scope="col">${words.policy}</th><th scope="col">${words.servesNow}</th><th scope="col">${words.replicas}</th></tr></thead>
+<tbody>${models.map((model) => modelRow(words, model))}</tbody></table></section>`;
+}
+
+function attentionCard(words: Words, { alias, state, summary, whatToDo }: OverviewModel) {
+  return html`<li class="card"><div class="head"><strong>${alias}</strong> ${badge(tones[state], words.states[state])}</div>
+<p>${summary}</p>${whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`}</li>`;
+}
+
+function modelRow(words: Words, model: OverviewModel) {
+  const { name, alias, state, wanted, serves, replicas, appliedBy } = model;
+  const ready = replicas.filter((replica) => replica.state !== 'not_ready');
+  const confirmed = ready.filter((replica) => replica.state === 'loaded').length;
+  return html`<tr id="model-${name}"><th scope="row">${alias}${alias === name ? '' : html`<span class="sub">${name}</span>`}</th>
+<td>${badge(tones[state], words.states[state])}</td>
+<td>${wanted === null ? words.unguarded : html`${wanted.policy} <span class="sub">${words.revision} ${wanted.revision}</span>`}</td>
+<td>${serves}${appliedBy === null ? '' : html`<span class="sub">${words.appliedBy}: ${appliedBy}</span>`}</td>
+<td><span class="count">${words.confirmed(confirmed, ready.length)}</span><ul class="chips">${replicas.map(
+    (replica) =>
+      html`<li>${badge(replicaTones[replica.state], `${replica.name}: ${words.replicaStates[replica.state]}`)}</li>`,
+  )}</ul></td></tr>`;
+}

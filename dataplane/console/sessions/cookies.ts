@@ -1,0 +1,72 @@
+import { parse } from 'hono/utils/cookie';
+import { createSealer } from '#identity/sealed-value';
+import { type PersonSession, readAttempt, readSession, type SignInAttempt } from './session.ts';
+
+/** Browsers keep cookies of at most 4,096 bytes with their name and attributes, so a long session is in several. */
+const partBytes = 3_500;
+const mostParts = 6;
+const attemptSeconds = 600;
+
+/** A session whose token is too long for cookies. */
+export class SessionTooLongError extends Error {}
+
+export type Cookies = {
+  session(header: string | undefined): Promise<PersonSession | undefined>;
+  attempt(header: string | undefined): Promise<SignInAttempt | undefined>;
+  /** Values of Set-Cookie. @throws SessionTooLongError */
+  keep(session: PersonSession): Promise<readonly string[]>;
+  begin(attempt: SignInAttempt): Promise<readonly string[]>;
+  /** Removes the attempt. */
+  settle(): readonly string[];
+  /** Removes both. */
+  forget(): readonly string[];
+};
+
+/**
+ * Sessions and sign-ins in progress as encrypted cookies. On https their names have the prefix `__Host-`: no other host and
+ * no page without TLS can set them. Browsers send cookies to every port of a host, so that on loopback the name has the port.
+ */
+export function createCookies(key: Uint8Array, origin: string): Cookies {
+  const { protocol, port } = new URL(origin);
+  const isSecure = protocol === 'https:';
+  const prefix = isSecure ? '__Host-portcullis' : `portcullis-${port}`;
+  const names = { session: `${prefix}-session`, attempt: `${prefix}-sign-in` };
+  const sealers = { session: createSealer(key, 'console-session'), attempt: createSealer(key, 'console-sign-in') };
+
+  function set(name: string, value: string, seconds: number): string {
+    const secure = isSecure ? '; Secure' : '';
+    return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure}`;
+  }
+  const partName = (at: number): string => `${names.session}-${at}`;
+
+  return {
+    async session(header) {
+      if (header === undefined) return undefined;
+      const found = parse(header);
+      const parts = Array.from({ length: mostParts }, (_, at) => found[partName(at)] ?? '');
+      return readSession(await sealers.session.open(parts.join('')));
+    },
+    async attempt(header) {
+      if (header === undefined) return undefined;
+      return readAttempt(await sealers.attempt.open(parse(header, names.attempt)[names.attempt] ?? ''));
+    },
+    async keep(session) {
+      const seconds = Math.max(1, session.expiresAt - Math.floor(Date.now() / 1_000));
+      const sealed = await sealers.session.seal(session, new Date(session.expiresAt * 1_000));
+      if (sealed.length > partBytes * mostParts) throw new SessionTooLongError('the access token is too long');
+      return Array.from({ length: mostParts }, (_, at) => {
+        const part = sealed.slice(at * partBytes, (at + 1) * partBytes);
+        return set(partName(at), part, part === '' ? 0 : seconds);
+      });
+    },
+    async begin(attempt) {
+      const until = new Date(Date.now() + attemptSeconds * 1_000);
+      return [set(names.attempt, await sealers.attempt.seal(attempt, until), attemptSeconds)];
+    },
+    settle: () => [set(names.attempt, '', 0)],
+    forget: () => [
+      set(names.attempt, '', 0),
+      ...Array.from({ length: mostParts }, (_, at) => set(partName(at), '', 0)),
+    ],
+  };
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import * as oidc from 'openid-client';
+import type { ConsoleConfig } from '../setup/console-config.ts';
+import type { SignInAttempt } from './session.ts';
+
+/** The OpenID provider does not answer, or refused the sign-in. The message has no token and no code. */
+export class SignInError extends Error {
+  readonly code: 'unavailable' | 'refused';
+
+  constructor(code: SignInError['code'], cause: unknown) {
+    super(code === 'unavailable' ? 'the OpenID provider does not answer' : 'the OpenID provider refused the sign-in', {
+      cause,
+    });
+    this.name = 'SignInError';
+    this.code = code;
+  }
+}
+
+export type SignedIn = { readonly subject: string; readonly token: string; readonly expiresAt: number };
+
+export type OpenIdClient = {
+  /** A new attempt and the address that the browser is sent to. @throws SignInError */
+  begin(returnTo: string): Promise<{ readonly attempt: SignInAttempt; readonly url: string }>;
+  /** Redeems the code that the browser came back with. @throws SignInError */
+  finish(current: URL, attempt: SignInAttempt): Promise<SignedIn>;
+};
+
+/** Authorization code grant with PKCE, state and nonce (OpenID Connect Core 1.0, section 3.1; RFC 9700). */
+export function createOpenIdClient(config: ConsoleConfig['oidc'], redirectUri: string): OpenIdClient {
+  const { issuer, clientId, clientSecretFile, scope, resource } = config;
+  let discovered: Promise<oidc.Configuration> | undefined;
+
+  /** The metadata of the provider are kept; a failure is not. */
+  async function provider(): Promise<oidc.Configuration> {
+    discovered ??= discover();
+    try {
+      return await discovered;
+    } catch (error) {
+      discovered = undefined;
+      throw new SignInError('unavailable', error);
+    }
+  }
+
+  function discover(): Promise<oidc.Configuration> {
+    const secret = clientSecretFile === undefined ? undefined : readFileSync(clientSecretFile, 'utf8').trim();
+    const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret);
+    // The settings allow http on loopback alone.
+    const execute = issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : [];
+    return oidc.discovery(issuer, clientId, {}, authentication, { execute, timeout: 10 });
+  }
+
+  return {
+    async begin(returnTo) {
+      const configuration = await provider();
+      const attempt: SignInAttempt = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+        returnTo,
+      };
+      const url = oidc.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
+        ...(resource === undefined ? {} : { resource }),
+      });
+      return { attempt, url: url.href };
+    },
+    async finish(current, { state, nonce, verifier }) {
+      const configuration = await provider();
+      try {
+        const tokens = await oidc.authorizationCodeGrant(configuration, current, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const subject = tokens.claims()?.sub;
+        const seconds = tokens.expiresIn();
+        if (subject === undefined || seconds === undefined) throw new TypeError('the answer has no subject or no end');
+        return { subject, token: tokens.access_token, expiresAt: Math.floor(Date.now() / 1_000) + seconds };
+      } catch (error) {
+        throw new SignInError('refused', error);
+      }
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+const sessionSchema = z.object({
+  subject: z.string(),
+  /** The access token, for the APIs that pages call. */
+  token: z.string(),
+  /** Seconds since 1970, when the token ends, and the session with it. */
+  expiresAt: z.int(),
+  /** Every form sends it back. */
+  csrf: z.string().min(20),
+  /** Whether the management API answered this person at the sign-in; it decides each request anew. */
+  administers: z.boolean(),
+});
+
+/** A signed-in person. It exists in the cookie of the browser only. */
+export type PersonSession = z.infer<typeof sessionSchema>;
+
+/** What a sign-in in progress must come back with. */
+const attemptSchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  returnTo: z.string(),
+});
+export type SignInAttempt = z.infer<typeof attemptSchema>;
+
+export function readSession(value: unknown): PersonSession | undefined {
+  const read = sessionSchema.safeParse(value);
+  return read.success ? read.data : undefined;
+}
+
+export function readAttempt(value: unknown): SignInAttempt | undefined {
+  const read = attemptSchema.safeParse(value);
+  return read.success ? read.data : undefined;
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { kinds } from '#resources/kinds';
+import type { ModelBinding } from '#resources/model-binding';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { until } from '../support/until.ts';
+import { consoleOf, signIn, signInCodeOf } from './sign-in.ts';
+
+const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
+
+describe.skipIf(isMissing)(onPostgres(inBrowser('the console')), () => {
+  const parts = new AsyncDisposableStack();
+  let platform: Platform;
+  let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
+
+  beforeAll(async () => {
+    platform = parts.use(await startPlatform({ management: true, console: true }));
+    ({ browser } = parts.use(await openBrowser()));
+  });
+  afterAll(() => parts.disposeAsync());
+
+  test('the overview shows each model with its replicas, and a change without a reload', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page);
+    expect(new URL(page.url()).pathname).toBe('/overview');
+    const row = page.getByRole('row', { name: /guarded-echo/ });
+    expect(await row.innerText()).toContain('1 of 1 confirmed');
+    await page.evaluate(() => Object.assign(globalThis, { isOldPage: true }));
+    const binding = await platform.client.get<ModelBinding>(kinds.modelBinding, 'guarded-echo');
+    if (binding === undefined) throw new Error('the example has no binding');
+    await platform.client.patch(kinds.modelBinding, 'guarded-echo', [
+      { op: 'test', path: '/metadata/uid', value: binding.metadata.uid },
+      { op: 'replace', path: '/spec/model/state', value: 'Disabled' },
+    ]);
+    await row.getByText('Disabled').waitFor();
+    expect(await page.evaluate(() => 'isOldPage' in globalThis)).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  test('a person without the right to administer policies is told so, and gets no page of them in the navigation', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page, { person: 'bob', path: '/overview' });
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('permission_denied');
+    expect(await page.getByRole('navigation').getByRole('link').count()).toBe(0);
+  });
+
+  test('the code of a sign-in is valid once, and a wrong one is refused', async () => {
+    const code = signInCodeOf(platform);
+    const first = await openWatchedPage(browser);
+    await signIn(platform, first.page);
+    const second = await openWatchedPage(browser);
+    await second.page.goto(consoleOf(platform));
+    await second.page.getByLabel('Code').fill(code);
+    await second.page.getByRole('button', { name: 'Sign in' }).click();
+    await second.page.getByRole('alert').waitFor();
+    await until('another code is written', () => (signInCodeOf(platform) === code ? undefined : true));
+  });
+
+  test('a sign-out ends the session in the browser, and a page then leads to the sign-in', async () => {
+    const { page } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/overview' });
+    await page.locator('details.person summary').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    await page.goto(`${consoleOf(platform)}/overview`);
+    expect(new URL(page.url()).pathname).toBe('/authorize');
+  });
+
+  test('language and theme are kept, and the page has the chosen language', async () => {
+    const { page, complaints } = await openWatchedPage(browser, { locale: 'ru' });
+    await signIn(platform, page, { path: '/overview' });
+    await page.getByRole('heading', { name: 'Обзор' }).waitFor();
+    await page.locator('details.person summary').click();
+    await page.getByLabel('Язык').selectOption('en');
+    await page.getByLabel('Тема').selectOption('dark');
+    await page.getByRole('button', { name: 'Сохранить' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    expect(await page.locator('html').getAttribute('lang')).toBe('en');
+    expect(complaints).toEqual([]);
+  });
+});

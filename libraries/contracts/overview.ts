@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+const shownStates = ['applied', 'pending', 'failed', 'disabled', 'unguarded', 'deleting'] as const;
+const replicaStates = ['loaded', 'pending', 'stale', 'rejected', 'not_ready'] as const;
+
+/** One gateway replica and the current route of one model. */
+const overviewReplicaSchema = z.object({
+  name: z.string(),
+  state: z
+    .enum(replicaStates)
+    .describe('loaded: it confirmed the current route; stale: it has not seen it yet; not_ready: nothing waits for it'),
+});
+
+const overviewModelSchema = z.object({
+  name: z.string().describe('The name of the ModelBinding.'),
+  modelId: z.string().nullable().describe('The id for the binding operations; null until the operator gave one.'),
+  alias: z.string(),
+  gateway: z.string(),
+  state: z.enum(shownStates),
+  wanted: z.object({ policy: z.string(), revision: z.number() }).nullable().describe('null for an unguarded model.'),
+  policyId: z.string().nullable().describe('The id of the wanted policy, if the policy exists.'),
+  serves: z.string().describe('What serves requests now, in words.'),
+  servesRevision: z.string().nullable(),
+  replicas: z.array(overviewReplicaSchema),
+  summary: z.string().describe('The first cause in one sentence, or that the binding is applied.'),
+  isWell: z.boolean().describe('Whether nothing needs attention.'),
+  whatToDo: z.string().nullable(),
+  appliedBy: z.string().nullable().describe('Author and message of the application that serves requests.'),
+});
+
+/** GET /api/v1/overview: every model with what its replicas enforce at this moment. */
+export const overviewSchema = z.object({
+  /** A digest of the other members: the parameter `after` of a request that waits for a change. */
+  mark: z.string(),
+  models: z.array(overviewModelSchema),
+});
+
+export type Overview = z.infer<typeof overviewSchema>;
+export type OverviewModel = z.infer<typeof overviewModelSchema>;

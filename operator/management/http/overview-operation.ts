@@ -1,0 +1,45 @@
+import { type ApiOperation, success } from '#api/operation';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { ManagementCaller } from '../access/management-caller.ts';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+
+/** How long a request waits for a change, milliseconds: shorter than the timeouts of proxies. */
+const longestWaitMs = 20_000;
+
+/** A route outside of the contract: what every replica enforces at this moment. */
+export const overviewOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'getOverview'> = {
+  name: 'getOverview',
+  method: 'GET',
+  path: '/api/v1/overview',
+  tag: 'Models',
+  summary: 'Read every model with the state of its replicas',
+  description:
+    'What is wanted, what serves, which replicas confirmed it, and the first cause with its remedy. ' +
+    `With after, the answer waits until the mark is another one, at most ${longestWaitMs / 1_000} seconds.`,
+  gates: ['identity', 'query'],
+  parameters: [
+    {
+      name: 'after',
+      in: 'query',
+      description: 'The mark of the answer before.',
+      required: false,
+      schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{22}$' },
+      read: (text) => (/^[A-Za-z0-9_-]{22}$/.test(text) ? text : undefined),
+    },
+  ],
+  success: { status: 200, description: 'What was asked for.', schema: 'Overview', headers: [] },
+  errors: [],
+  obligations: [],
+  run: getOverview,
+};
+
+async function getOverview({ service, query }: ManagementRequest): Promise<ManagementResponse> {
+  const until = performance.now() + longestWaitMs;
+  for (;;) {
+    const change = service.caches.nextChange();
+    const overview = await service.overview();
+    const left = until - performance.now();
+    if (overview.mark !== query['after'] || left <= 0) return success(overview);
+    if (!(await change.within(left))) return success(overview);
+  }
+}

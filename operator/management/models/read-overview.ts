@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Overview, OverviewModel } from '#contracts/overview';
+import { appliedBy, appliedByText } from '#diagnosis/applied-by';
+import type { BindingDependencies } from '#diagnosis/binding-dependencies';
+import { explainBinding } from '#diagnosis/explain-binding';
+import { routeStateOf } from '#diagnosis/route-state';
+import type { Surroundings } from '#diagnosis/surroundings';
+import type { GatewayReport } from '#resources/gateway-report';
+import type { GatewayRoute } from '#resources/gateway-route';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { ModelBinding } from '#resources/model-binding';
+import type { GatewayReplicas } from '../../gateways/ports.ts';
+import type { ManagementCaches } from '../caches/management-caches.ts';
+
+type OverviewSources = {
+  readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'routes' | 'reports'>;
+  readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
+  /** The command that remedies name. */
+  readonly program: string;
+};
+
+/** This API reads no processes: their absence is seen in conditions and reports. */
+const unseen: Surroundings = {
+  operator: { state: 'unknown', message: 'the management API does not read processes', replicas: [] },
+  problems: [],
+};
+
+/**
+ * Every model, ordered by name, from the watched resources and the running replicas: no request to the resource server.
+ * The words are those of `portcullis why`.
+ */
+export async function readOverview({ caches, gateways, program }: OverviewSources): Promise<Overview> {
+  const reports: Stored<GatewayReport>[] = [];
+  for (const report of caches.reports.list()) {
+    if (await gateways.isAlive(report.metadata.name)) reports.push(report);
+  }
+  reports.sort(byName);
+  const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
+    const { guardrail, gateway } = binding.spec;
+    const policy = guardrail.mode === 'Policy' ? caches.policies.get(guardrail.policyRef.name) : undefined;
+    const route = caches.routes.get(binding.metadata.name);
+    return overviewModel(
+      {
+        binding,
+        // The words need names, labels and lifecycle, not the definition that the cache leaves out.
+        ...(policy === undefined ? {} : { policy: policy as unknown as Stored<GuardrailPolicy> }),
+        ...(route === undefined ? {} : { route }),
+        // The condition Runtime has their summary, and the role of this API cannot read them.
+        workloads: 'unread',
+        reports: reports.filter(({ spec }) => spec.gateway === gateway),
+        surroundings: unseen,
+      },
+      program,
+    );
+  });
+  const mark = createHash('sha256').update(JSON.stringify(models)).digest('base64url').slice(0, 22);
+  return { mark, models };
+}
+
+function overviewModel(facts: BindingDependencies, program: string): OverviewModel {
+  const { binding, policy, route, reports } = facts;
+  const { metadata, spec } = binding;
+  const { guardrail } = spec;
+  const { state, summary, serves, whatToDo, cause } = explainBinding(facts, program);
+  const note = appliedBy(binding);
+  return {
+    name: metadata.name,
+    modelId: metadata.labels?.[idLabel] ?? null,
+    alias: spec.model.alias,
+    gateway: spec.gateway,
+    state,
+    wanted:
+      guardrail.mode === 'Policy' ? { policy: guardrail.policyRef.name, revision: guardrail.policyRef.revision } : null,
+    policyId: policy?.metadata.labels?.[idLabel] ?? null,
+    serves,
+    servesRevision: servedRevision(route),
+    replicas: reports.map((report) => ({ name: report.metadata.name, state: replicaState(report, route) })),
+    summary,
+    isWell: cause === undefined,
+    whatToDo: whatToDo ?? null,
+    appliedBy: note === undefined ? null : appliedByText(note),
+  };
+}
+
+function servedRevision(route: Stored<GatewayRoute> | undefined): string | null {
+  return route?.spec.guardrail.mode === 'Policy' ? route.spec.guardrail.policyRevision : null;
+}
+
+function replicaState(
+  report: Stored<GatewayReport>,
+  route: Stored<GatewayRoute> | undefined,
+): OverviewModel['replicas'][number]['state'] {
+  if (!report.spec.ready || route === undefined) return 'not_ready';
+  return routeStateOf(report, route).kind;
+}
+
+function byName(one: Stored<ModelBinding | GatewayReport>, other: Stored<ModelBinding | GatewayReport>): number {
+  return one.metadata.name < other.metadata.name ? -1 : 1;
+}
