@@ -58,14 +58,14 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
     },
   );
 
-  test('a stream reaches the client event by event', async () => {
+  test('the gateway relays the stream of an agent event by event', async () => {
     world.platform.upstream.play({ kind: 'answer', content: 'a healthy answer' });
     const answer = await world.call(`${agentId}/message:stream`, { as: 'ann', body });
     expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect(await answer.text()).toContain('TASK_STATE_COMPLETED');
   });
 
-  test('the card has the signature of the gateway and an ETag that revalidates it', async () => {
+  test('the agent card has the signature of the gateway and an ETag for revalidation', async () => {
     const path = `${agentId}/.well-known/agent-card.json`;
     const card = await world.call(path, { as: 'vic', method: 'GET' });
     const text = await card.text();
@@ -77,7 +77,7 @@ describe.skipIf(missingPostgres !== undefined)('a real agent behind the gateway'
     expect(again.status).toBe(304);
   });
 
-  test('a confirmer calls the tool over MCP, and for everybody else there is no such path', async () => {
+  test('a listed confirmer calls the tool of an agent over MCP, and every other caller gets 404', async () => {
     const message = {
       jsonrpc: '2.0',
       id: 1,

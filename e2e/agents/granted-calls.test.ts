@@ -54,7 +54,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     (json as { error?: { details?: [{ metadata?: { code?: unknown } }] } }).error?.details?.[0]?.metadata?.code;
   const memoriesOf = (found: unknown): unknown[] => (found as { memory: unknown }[]).map(({ memory }) => memory);
 
-  test('an agent remembers what its user said, and another agent that the user calls may ask it', async () => {
+  test('an agent stores a memory of its user, and another agent that the same user calls reads it through the first one', async () => {
     const first = await world.send(remembers, [{ text: 'Ann likes green tea.' }]);
     expect(first.status).toBe(200);
     expect(dataOf(first)['memories']).toEqual([]);
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     expect(memoriesOf(dataOf(asked)['known'])).toContain('Ann likes green tea.');
   });
 
-  test('a call of another agent needs the right of the user and of the calling agent, at each call', async () => {
+  test('a call of another agent needs the rights of both the user and the calling agent, checked at each call', async () => {
     const ask = () => world.send(planner, [{ text: 'tea' }]);
     expect((await ask()).status).toBe(200);
     for (const subject of [userSubject(ann), agentSubject({ issuer: grantIssuer, subject: planner })]) {
@@ -78,7 +78,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     }
   });
 
-  test('a version gets no token for what its route does not require', async () => {
+  test('an agent version gets no token for a target that its route does not list', async () => {
     const stranger = await world.add({
       name: 'stranger',
       bundle: { ...exampleSources('remembers'), requires: [{ kind: 'memory', name: 'memory' }] },
@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     expect(codeOf(await world.send(stranger, [{ text: 'tea' }]))).toBe('forbidden');
   });
 
-  test('an agent answers out of a collection with the sources of its user', async () => {
+  test('an agent answers from a collection with documents that its user may read', async () => {
     const { retrieval } = world;
     const authorized = async () => ({ authorization: `Bearer ${await world.serviceToken('retrieval')}` });
     const body = { name: 'handbook', embedding_profile_id: 'test-profile', acl_model: 'collection' };
@@ -109,7 +109,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     expect(sources[0]).toMatchObject({ doc_id: 'travel' });
   });
 
-  test('an agent reads the file of a reference that is bound to its caller', async () => {
+  test('an agent reads the file of a reference that is issued for its caller', async () => {
     await using files = await openFolderWorld();
     const reader = await world.add({
       name: 'reader',

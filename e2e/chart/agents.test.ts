@@ -27,7 +27,7 @@ async function podOf(objects: readonly Rendered[]): Promise<RenderedPod> {
 describe('the pod of an agent', () => {
   skipWithout(missingHelm);
   test.each(files)(
-    'in %s it is restricted, read-only, without a token, and has probes and resources',
+    'with %s the agent pod is restricted, read-only, without a service account token, and has probes and resources',
     async (file, user) => {
       const objects = await renderFile(file);
       const { spec } = await podOf(objects);
@@ -51,7 +51,7 @@ describe('the pod of an agent', () => {
   );
 
   test.each(files)(
-    'in %s the process accepts its settings, in production mode, and every file of them is mounted',
+    'with %s the agent process accepts its settings in production mode, and every file that they name is mounted',
     async (file) => {
       const pod = await podOf(await renderFile(file));
       const [container] = pod.spec.containers;
@@ -89,7 +89,7 @@ describe('the pod of an agent', () => {
     ['publicUrl', /agents\.publicUrl must be set/],
     ['issuer', /agents\.issuer must be set/],
     ['keys.existingConfigMap', /agents\.keys\.existingConfigMap must name/],
-  ])('agents without %s are refused, and accepted with it', async (name, message) => {
+  ])('the chart refuses agents without %s, and accepts them with it', async (name, message) => {
     await expect(renderChart([...set, `--set=agents.${name}=`])).rejects.toThrow(message);
     expect(ofKind(await renderChart(set), 'ServiceAccount').length).toBeGreaterThan(0);
   });

@@ -63,7 +63,7 @@ describe('kubectl', () => {
     }
   });
 
-  test.each(keys)('%s can be selected by its fields', async (key) => {
+  test.each(keys)('kubectl selects %s by their fields', async (key) => {
     await createAll();
     const { plural } = kinds[key];
     for (const path of presentations[key].selectableFields) {

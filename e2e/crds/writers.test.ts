@@ -81,7 +81,7 @@ describe('roles and writers', () => {
     }
   });
 
-  test('no role has a wildcard', () => {
+  test('no role of the chart contains a wildcard', () => {
     expect(JSON.stringify(userRoles)).not.toContain('*');
   });
 
@@ -250,7 +250,7 @@ describe('roles and writers', () => {
       body: { message: expect.stringContaining('written by the replica whose name it bears') },
     };
 
-    test('a report is written by the replica with its name', async () => {
+    test('a GatewayReport can be written only by the gateway replica of its name', async () => {
       const [one, other] = [await addReplica('gateway-a'), await addReplica('gateway-b')];
       await allowReports(testNamespace);
       const created = await until('the right is in force', async () => {
@@ -276,7 +276,7 @@ describe('roles and writers', () => {
       expect(created.body.metadata).toMatchObject({ name: 'gateway-a' });
     });
 
-    test('a pod of the same name in another namespace cannot write a report', async () => {
+    test('a pod of the same name in another namespace cannot write a GatewayReport', async () => {
       await api.kubectlOk(['create', 'namespace', elsewhere]);
       const token = await addReplica('gateway-d', elsewhere);
       await allowReports(elsewhere);
@@ -287,7 +287,7 @@ describe('roles and writers', () => {
       expect(await post('gateway-d', token)).toMatchObject(refusal);
     });
 
-    test('a subject with the right write-any may write reports of any replica', async () => {
+    test('a subject with the right write-any may write the GatewayReport of any replica', async () => {
       const path = collection('gatewayreports');
       expect(await api.send('POST', path, { body: reportOf('restored') })).toMatchObject({ status: 201 });
     });

@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
   });
   afterAll(() => platform?.[Symbol.asyncDispose]());
 
-  test('a stated fact is added, corrected by a later statement, and shown with its history', async () => {
+  test('portcullis memory adds a stated fact, corrects it after a later statement, and shows its history', async () => {
     expect(await add('ann', 'I live in Rome. How are you?')).toMatchObject({
       code: 0,
       stdout: 'ADD I live in Rome (new)\n',
@@ -34,7 +34,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(stdout).toContain('I live in Rome');
   });
 
-  test('a search answers with memories of the caller only', async () => {
+  test('portcullis memory search returns memories of the caller only', async () => {
     await add('bob', 'My dog is called Rex.');
     expect((await as('bob', 'memory', 'search', 'dog Rex')).stdout).toMatch(/^My dog is called Rex/);
     expect((await as('carol', 'memory', 'search', 'dog Rex')).stdout).toBe('No memory matches.\n');
@@ -43,7 +43,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect((await as('bob', 'memory', 'get', id)).stdout).toContain('My dog is called Rex');
   });
 
-  test('a memory is changed and deleted by its id, and an unknown id is an error', async () => {
+  test('portcullis memory changes and deletes a memory by its id, and an unknown id is an error', async () => {
     await add('dave', 'I work at Nokia.');
     const id = await idOf('dave', 'Nokia');
     expect((await as('dave', 'memory', 'update', id, 'I work at Siemens')).stdout).toContain('I work at Siemens');
@@ -70,7 +70,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the commands of memor
     expect(await offered('get', '')).toEqual([]);
   });
 
-  test('a deleted scope and an erased person leave nothing behind', async () => {
+  test('after portcullis memory deleted a scope or erased a user, none of their memories remain', async () => {
     await add('gus', 'I live in Kyiv.');
     expect(await as('gus', 'memory', 'delete', '--agent', 'tutor')).toMatchObject({ code: 13, stdout: '' });
     expect((await as('gus', 'memory', 'delete', '--agent', 'tutor', '--yes')).stdout).toBe(

@@ -94,7 +94,7 @@ describe('https addresses', () => {
     ['１２７.０.０.１'],
     ['127。0。0。1'],
     ['127.0.0.3'],
-  ])('the host %s is refused before a byte is sent', async (host) => {
+  ])('content at the host %s is refused before a byte is sent', async (host) => {
     expect(await outcome(`https://${host}:${port}/`)).toBe('address_refused');
     expect(reached).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe('https addresses', () => {
     [['127.0.0.1']],
     [['127.0.0.2', '127.0.0.1']],
     [['127.0.0.1', '127.0.0.2']],
-  ])('a name with the addresses %j is refused before a byte is sent', async (addresses) => {
+  ])('content at a host name that resolves to %j is refused before a byte is sent', async (addresses) => {
     dns.answers = [addresses];
     expect(await outcome(`https://store.test:${port}/`)).toBe('address_refused');
     expect(reached).toEqual([]);
@@ -125,12 +125,12 @@ describe('https addresses', () => {
     [''],
     ['https://user@store.test/'],
     ['https://user:password@store.test/'],
-  ])('the address %j is refused', async (uri) => {
+  ])('the content address %j is refused', async (uri) => {
     expect(await outcome(uri)).toBe('address_refused');
     expect(dns.asked()).toBe(0);
   });
 
-  test('no connection is made to an address that a host name gets after the check', async () => {
+  test('no connection is made to an IP address that a host name resolves to only after the check', async () => {
     for (let round = 0; round < 25; round += 1) {
       dns.answers = [['127.0.0.2'], ['127.0.0.1']];
       const before = dns.asked();
@@ -141,7 +141,7 @@ describe('https addresses', () => {
     expect(new Set(reached)).toEqual(new Set(['127.0.0.2']));
   });
 
-  test('a redirect is refused and not followed, wherever it leads', async () => {
+  test('a redirect from a content address is refused and not followed', async () => {
     for (const location of [`https://store.test:${port}/other`, `https://127.0.0.1:${port}/`, '/other']) {
       serve = (_request, response) => response.writeHead(302, { location }).end();
       reached = [];
@@ -150,7 +150,7 @@ describe('https addresses', () => {
     }
   });
 
-  test('a body is read up to the limit, with and without a content length', async () => {
+  test('content is read up to the size limit, with and without a content length', async () => {
     const bodyOf =
       (bytes: number, headers = json): Serve =>
       (_request, response) => {
@@ -169,7 +169,7 @@ describe('https addresses', () => {
     expect(await outcome(uri)).toBe('too_large');
   });
 
-  test('a compressed body is refused and never unpacked', async () => {
+  test('compressed content is refused and never unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     serve = ({ headers }, response) => {
       expect(headers['accept-encoding']).toBe('identity');
@@ -200,7 +200,7 @@ describe('https addresses', () => {
     expect(await outcome(`https://store.test:${port}/`)).toBe('dependency_unavailable');
   });
 
-  test('a fetch ends with the signal of its job, and its connection is closed', async () => {
+  test('a fetch of content is aborted with its job, and its connection is closed', async () => {
     let isClosed = false;
     serve = (request) => {
       request.socket.on('close', () => {
@@ -216,7 +216,7 @@ describe('https addresses', () => {
     await until('the connection is closed', () => isClosed);
   });
 
-  test('a server with a certificate of another name or of an unknown authority is unavailable', async () => {
+  test('content is unavailable when the certificate of its server has another name or an unknown authority', async () => {
     expect(await outcome(`https://other.test:${port}/`)).toBe('dependency_unavailable');
     await fetcher[Symbol.asyncDispose]();
     const sources = contentSources.parse({ allowedNetworks: ['127.0.0.2/32'] });
@@ -225,12 +225,12 @@ describe('https addresses', () => {
     expect(reached).toEqual([]);
   });
 
-  test('a name without an address is unavailable', async () => {
+  test('content at a host name that does not resolve is unavailable', async () => {
     dns.answers = [[]];
     expect(await outcome(`https://store.test:${port}/`)).toBe('dependency_unavailable');
   });
 
-  test('an error of a fetch names neither the address nor its signature', async () => {
+  test('the error of a failed fetch names neither the content address nor its signature', async () => {
     for (const host of ['store.test', '127.0.0.1']) {
       serve = (_request, response) => response.writeHead(403).end('hunter2');
       const error = await fetching(`https://${host}:${port}/?X-Amz-Signature=hunter2`).catch((fault: unknown) => fault);

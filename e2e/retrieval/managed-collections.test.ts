@@ -87,7 +87,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       { op: 'add', path: '/metadata/annotations', value: { looked: String(performance.now()) } },
     ]);
 
-  test('a resource becomes a collection with its UID as id, owned by its owner, and edits change it', async () => {
+  test('a Collection resource creates a collection with the UID as id and with the owner of the resource, and edits change it', async () => {
     const { metadata } = await create('first', { description: 'Rules of the house.' });
     const { status } = await ready('first');
     expect(status).toMatchObject({
@@ -111,7 +111,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     );
   });
 
-  test('counts of documents and the active version are mirrored, and another profile begins one reindex', async () => {
+  test('the status of a Collection shows number of documents and active version, and another profile starts one reindex', async () => {
     const { metadata } = await create('mirrored');
     await ready('mirrored');
     const [job] = await service.ingest(ann, [documentOf(metadata.uid, 'handbook', 'holidays are thirty days')]);
@@ -130,7 +130,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect(status?.reindex).toBeUndefined();
   });
 
-  test('a resource that is deleted with the policy Delete removes its collection, and its id is not used again', async () => {
+  test('a Collection resource that is deleted with the policy Delete removes its collection, whose id is not used again', async () => {
     const { metadata } = await create('deleted');
     await ready('deleted');
     await platform.client.delete(kinds.collection, 'deleted', { uid: metadata.uid });
@@ -141,7 +141,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await ready('deleted')).status?.collectionId).toBe(again.metadata.uid);
   });
 
-  test('a resource that is deleted with the policy Retain leaves its collection, which another resource adopts', async () => {
+  test('a Collection resource that is deleted with the policy Retain keeps its collection, which another resource can adopt', async () => {
     const { metadata } = await create('kept', { deletionPolicy: 'Retain' });
     await ready('kept');
     await platform.client.delete(kinds.collection, 'kept', { uid: metadata.uid });
@@ -160,7 +160,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await read(metadata.uid)).status).toBe(200);
   });
 
-  test('a tenant that is not approved, an unknown profile and a foreign owner are named by conditions', async () => {
+  test('conditions of a Collection name a tenant that is not approved, an unknown profile and an owner of another tenant', async () => {
     const { metadata } = await create('foreign', { tenant: 'other' });
     const { metadata: left } = await waitUntil('foreign', 'Ready', 'False TenantNotApproved');
     expect(left.finalizers).toBeUndefined();
@@ -177,7 +177,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await waitUntil('stolen', 'Ready', 'False OwnerDiffers');
   });
 
-  test('a resource below another collection inherits its place, and a parent that cannot be is named by a condition', async () => {
+  test('a Collection with a parent is created below it, and a condition names a parent that is not possible', async () => {
     const { metadata: above } = await create('above');
     await ready('above');
     const parent = (collectionId: string) => ({ mode: 'Below', collectionId }) as const;
@@ -198,7 +198,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     await gone('above');
   });
 
-  test('while the service is unavailable a condition reports it, and no change is lost when it returns', async () => {
+  test('while the retrieval service is unavailable a condition of a Collection reports it, and no change is lost afterwards', async () => {
     const port = await unusedPort();
     await using own = await startTestOperator({ config: { retrieval: access(`http://127.0.0.1:${port}`) } });
     const { metadata } = await create('patient', {}, own);
@@ -215,7 +215,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await read(metadata.uid)).status).toBe(404);
   });
 
-  test('an installation without a retrieval service reports that in a condition and does not block the deletion', async () => {
+  test('without a retrieval service a condition of a Collection reports that, and the resource can be deleted', async () => {
     await using bare = await startTestOperator();
     const { metadata } = await create('nowhere', {}, bare);
     await waitUntil('nowhere', 'Ready', 'False RetrievalNotConfigured', bare);

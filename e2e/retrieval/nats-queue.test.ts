@@ -44,7 +44,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     };
   });
 
-  test('a published hint is kept for a later subscriber', async () => {
+  test('a hint published to NATS is kept for a later subscriber', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     await using publisher = queueAt(server.url);
@@ -57,7 +57,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await seen.promise;
   });
 
-  test('a server that restarts without its streams delivers hints again', async () => {
+  test('a NATS server that restarts without its streams delivers hints again', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     await using queue = queueAt(server.url);
@@ -79,7 +79,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     });
   });
 
-  test('a stopped server makes publishing fail, and hints arrive after it continues', async () => {
+  test('while a NATS server is suspended publishing fails, and hints arrive after it resumes', async () => {
     using folder = temporaryFolder();
     await using server = await startNats({ folder: folder.path });
     await using queue = queueAt(server.url);
@@ -101,7 +101,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await until('it arrives', () => calls > 0);
   });
 
-  test('a queue can be disposed while its server is unavailable', async () => {
+  test('a NATS queue can be disposed while its server is unavailable', async () => {
     using folder = temporaryFolder();
     const server = await startNats({ folder: folder.path });
     const queue = queueAt(server.url);
@@ -111,7 +111,7 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('a queue in NA
     await expect(queue.publish('jobs')).rejects.toBeInstanceOf(QueueUnavailableError);
   });
 
-  test('a rotated password takes effect at the next connection, and without a usable file the last one is sent', async () => {
+  test('a rotated NATS password takes effect at the next connection, and without a usable file the last one is sent', async () => {
     using folder = temporaryFolder();
     const withPassword = (password: string) =>
       `authorization { user: portcullis, password: ${JSON.stringify(password)} }`;

@@ -47,7 +47,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     await world.index.drop(partition);
   });
 
-  test('a deleted index is loaded again by the next query', async () => {
+  test('a deleted OpenSearch index is loaded again by the next query', async () => {
     await using world = await openOpenSearchWorld(server);
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
@@ -85,7 +85,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect([loads, world.source.loads]).toEqual([1, 1]);
   });
 
-  test('an index that another process recreated with only some partitions is not treated as complete', async () => {
+  test('an OpenSearch index that another process recreated with only some partitions is not treated as complete', async () => {
     await using world = await openOpenSearchWorld(server);
     await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
     const reflects = await world.commit('p', three);
@@ -98,7 +98,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect(await found(world.index, reflects)).toEqual([all, all]);
   });
 
-  test('a foreign index with the same name is refused and receives no write', async () => {
+  test('an OpenSearch index of another program with the same name is refused and receives no write', async () => {
     await using world = await openOpenSearchWorld(server);
     await ask('/foreign', 'PUT', { aliases: { [world.alias]: {} } });
     const reflects = await world.commit('p', three);
@@ -108,7 +108,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     await ask('/foreign', 'DELETE');
   });
 
-  test('a write does not create an index with the name of the alias', async () => {
+  test('a write to OpenSearch does not create an index with the name of the alias', async () => {
     await using world = await openOpenSearchWorld(server);
     const reflects = await world.commit('p', three);
     await found(world.index, reflects);
@@ -117,7 +117,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect((await ask(`/_alias/${world.alias}`, 'GET')).status).toBe(200);
   });
 
-  test('two processes that write the same changes to one index agree, and neither reverts writes of the other', async () => {
+  test('two processes that write the same changes to one OpenSearch index agree, and neither reverts writes of the other', async () => {
     await using world = await openOpenSearchWorld(server);
     await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });
     for (let version = 0; version < 8; version += 1) {
@@ -135,7 +135,7 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     }
   });
 
-  test('a suspended server causes a timeout, and answers after it is resumed', async () => {
+  test('a suspended OpenSearch server causes a timeout, and answers after it is resumed', async () => {
     await using world = await openOpenSearchWorld({ ...server, timeoutMs: 1_000, waitMs: 2_000 });
     const reflects = await world.commit('p', three);
     await until('the index is filled', async () => (await found(world.index, reflects)).length === 2);

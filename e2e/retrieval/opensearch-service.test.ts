@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     await until('it is well again', async () => (await service.call(ann, '/health')).json['status'] === 'ok');
   });
 
-  test('a query gets 503 and no stale answer while OpenSearch is frozen', async () => {
+  test('while OpenSearch is suspended a query gets 503 and no stale answer', async () => {
     await create('frozen');
     await service.ingest(ann, [documentOf('frozen', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'frozen')).toEqual(inEachMode('travel'));
@@ -193,7 +193,7 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     expect(await find(ann, 'frozen')).toEqual(inEachMode());
   });
 
-  test('lost indices are rebuilt from the database', async () => {
+  test('lost OpenSearch indices are rebuilt from the database', async () => {
     await create('lost');
     await service.ingest(ann, [documentOf('lost', 'travel', 'Hotels cost at most 180 euros.')]);
     expect(await find(ann, 'lost')).toEqual(inEachMode('travel'));

@@ -29,7 +29,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     return openS3Objects(server.options, { bucket, prefix: '' });
   }, 's3:');
 
-  test('a store below a folder of a bucket neither lists nor reads objects outside of the folder', async () => {
+  test('an S3 store below a folder of a bucket neither lists nor reads objects outside of the folder', async () => {
     const bucket = await server.createBucket();
     await using whole = await openS3Objects(server.options, { bucket, prefix: '' });
     await using inside = await openS3Objects(server.options, { bucket, prefix: 'inside/' });
@@ -53,7 +53,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     }
   });
 
-  test('rotated credentials take effect without a restart, and missing ones are reported', async () => {
+  test('rotated S3 credentials take effect without a restart, and missing ones are reported', async () => {
     const bucket = await server.createBucket();
     using own = temporaryFolder();
     const accessKeyFile = `${own.path}/access`;
@@ -90,7 +90,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
   });
 
   test.each(['silence', 'reset'] as const)(
-    'a store that answers with %s is unreachable after the timeout',
+    'an S3 store that answers with %s is unreachable after the timeout',
     async (kind) => {
       const bucket = await server.createBucket();
       await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
@@ -103,7 +103,7 @@ describe.skipIf(minioProgram.missing !== undefined)(minioProgram.on('objects in 
     },
   );
 
-  test('an object whose bytes stop arriving is unreachable after the timeout or the abort of its reader', async () => {
+  test('an S3 object whose bytes stop arriving is unreachable after the timeout or the abort of its reader', async () => {
     const bucket = await server.createBucket();
     await using proxy = await startFaultyProxy(server.options.endpoint.href.replace(/\/$/, ''));
     const options = { ...server.options, endpoint: new URL(proxy.url) };

@@ -57,7 +57,7 @@ export const platformFiles: readonly string[] = [
   // A gateway replica whose runtime and provider fail.
   'e2e/scenarios/fail-closed/runtime-process.test.ts',
   // The management API, on a folder and on an API server.
-  'e2e/management/policy-life.test.ts',
+  'e2e/management/thin-path.test.ts',
   // Definitions, client and operator on an API server.
   'e2e/crds/presentation.test.ts',
   'e2e/kube/resources.test.ts',

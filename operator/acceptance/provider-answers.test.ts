@@ -53,7 +53,7 @@ test('when many applications wait for one provider that does not answer, only on
   expect(pauses.at(-1)).toBeCloseTo(60_000, 3);
 });
 
-test('when a provider answers, every waiting application is queued, and those with the same question do not repeat it', async () => {
+test('when a provider answers, every waiting application is queued, and applications with the same test call do not repeat it', async () => {
   const { clock, answers, asked, gather, due, answerWith } = world();
   for (const name of ['a', 'b']) await gather(name);
   await gather('c', 'c 1', 'spam, another rule');
@@ -79,7 +79,7 @@ test('when the application that retries a provider is removed, another waiting a
   expect(answers.retryAfterMs('b')).toBeUndefined();
 });
 
-test('an application that a user repeats asks its provider at once; later passes over the same application do not ask again', async () => {
+test('an application that a user repeats calls its provider at once; later reconciles of the same application do not call again', async () => {
   const { asked, gather, answerWith } = world();
   await gather('a');
   await gather('a');
@@ -90,7 +90,7 @@ test('an application that a user repeats asks its provider at once; later passes
   expect(asked()).toBe(2);
 });
 
-test('a question that fails for its own rule does not hold back other questions to the provider', async () => {
+test('a test call that fails because of its own rule does not delay other calls to the provider', async () => {
   const { gather, asked, answerWith } = world();
   answerWith({ message: 'too slow', isOfProvider: false });
   await gather('a');

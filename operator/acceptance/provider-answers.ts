@@ -9,7 +9,7 @@ export type ProviderQuestion = {
   readonly provider: string;
 };
 
-/** Why a question was not answered. `isOfProvider`: every other question to the provider would fail, too. */
+/** Why a test call to a provider failed. `isOfProvider`: every other call to the provider would fail, too. */
 export type Silence = { readonly message: string; readonly isOfProvider: boolean };
 
 type Asking<Q> = {

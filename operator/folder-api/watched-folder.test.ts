@@ -70,7 +70,7 @@ async function changed(client: KubeClient, name: string, since: Stored<Guardrail
   });
 }
 
-test('files with all three extensions are applied, at start and later', async () => {
+test('files of the watched folder with the extensions .yaml, .yml and .json are applied, at the start and later', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')), 'ignored.txt': 'x: [' });
   const first = await one.applied('a.yaml');
   expect(first.problems).toEqual([]);
@@ -83,7 +83,7 @@ test('files with all three extensions are applied, at start and later', async ()
   expect(await policy(one.client, 'four')).toBeDefined();
 });
 
-test('hash and content are written together, with a new token if the file has none', async () => {
+test('content and hash of a watched file are written together, with a new apply token if the file has none', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), sampleBinding('two')) });
   await one.applied('a.yaml');
   const stored = await policy(one.client, 'one');
@@ -101,14 +101,14 @@ test('hash and content are written together, with a new token if the file has no
   expect((await one.client.get<ModelBinding>(bindings, 'two'))?.spec.apply).toBe(binding?.spec.apply);
 });
 
-test('the token of a file is kept', async () => {
+test('the apply token in a watched file is kept', async () => {
   const given = samplePolicy('one');
   await using one = await setUp({ 'a.yaml': yaml({ ...given, spec: { ...given.spec, change: 'mine' } }) });
   await one.applied('a.yaml');
   expect((await policy(one.client, 'one'))?.spec.change).toBe('mine');
 });
 
-test('an applied file is not applied again after a restart, a touch or an edit of its object', async () => {
+test('a watched file is not applied again after a restart, a touch or an edit of its object', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   const stored = await policy(one.client, 'one');
@@ -121,7 +121,7 @@ test('an applied file is not applied again after a restart, a touch or an edit o
   expect(await policy(one.client, 'one')).toEqual(edited);
 });
 
-test('a second start writes nothing', async () => {
+test('a second start of the operator writes nothing for unchanged watched files', async () => {
   await using data = await makeDataDirectory();
   await mkdir(data.apply);
   await writeFile(join(data.apply, 'a.yaml'), yaml(samplePolicy('one')));
@@ -135,7 +135,7 @@ test('a second start writes nothing', async () => {
   expect(versions[1]).toBe(versions[0]);
 });
 
-test('the deletion of a file deletes no object', async () => {
+test('deleting a file of the watched folder deletes no object', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   await rm(join(one.data.apply, 'a.yaml'));
@@ -143,7 +143,7 @@ test('the deletion of a file deletes no object', async () => {
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('a deleted folder is created and watched again', async () => {
+test('a watched folder that is deleted is created and watched again', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')) });
   await one.applied('a.yaml');
   await rm(one.data.apply, { recursive: true });
@@ -155,7 +155,7 @@ test('a deleted folder is created and watched again', async () => {
   }
 });
 
-test('no document of a file with a problem is applied, and each problem has document, line and field', async () => {
+test('no document of a watched file with a problem is applied, and each problem has document, line and field', async () => {
   const wrong = { ...sampleBinding('two'), spec: { ...sampleBinding('two').spec, extra: 1, replicas: 0 } };
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one'), wrong, { kind: 'Pod' }) });
   const { files, problems } = await one.report((report) => report.problems.length > 0);
@@ -177,7 +177,7 @@ test('no document of a file with a problem is applied, and each problem has docu
   expect(await policy(one.client, 'one')).toBeDefined();
 });
 
-test('internal kinds and invalid YAML are refused, and other files are applied', async () => {
+test('internal kinds and invalid YAML in a watched file are refused, and other files are applied', async () => {
   await using one = await setUp({
     'internal.yaml': yaml(sampleReport('r')),
     'broken.yaml': 'kind: [',
@@ -192,7 +192,7 @@ test('internal kinds and invalid YAML are refused, and other files are applied',
   expect(new Set(problems.map(({ file }) => file))).toEqual(new Set(['internal.yaml', 'broken.yaml']));
 });
 
-test('a refusal of the server is reported and not retried', async () => {
+test('when the server refuses a watched file, the refusal is reported and not retried', async () => {
   const withId = (id: string) => yaml(samplePolicy('one', { labels: { 'portcullis.dev/id': id } }));
   await using one = await setUp({ 'a.yaml': withId('01990000-0000-7000-8000-000000000001') });
   await one.applied('a.yaml');
@@ -209,7 +209,7 @@ test('a refusal of the server is reported and not retried', async () => {
   ]);
 });
 
-test('two files with the same resource are both refused until one is changed', async () => {
+test('two watched files with the same resource are both refused until one is changed', async () => {
   await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one')), 'b.yaml': yaml(samplePolicy('one')) });
   const { problems } = await one.report((report) => report.problems.length === 2);
   expect(problems.map(({ file, message }) => [file, message])).toEqual([

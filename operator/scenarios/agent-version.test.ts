@@ -37,7 +37,7 @@ function settled(platform: TestOperator, name: string, reason: string): Promise<
 }
 
 describe('a version of an agent', () => {
-  test('a version whose tests pass runs with the bundle of its texts, and its card is verified', async () => {
+  test('an AgentVersion whose tests pass runs with a bundle of its flow and manifest, and its card is verified', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const created = await platform.client.create<AgentVersion>(kinds.agentVersion, version('one'));
@@ -56,7 +56,7 @@ describe('a version of an agent', () => {
     expect(bundle.publicUrl).toBe(`https://agents.example/agents/${status?.agentId}/versions/${created.metadata.uid}`);
   });
 
-  test('a version that is deleted and created again is another version of the same agent', async () => {
+  test('an AgentVersion that is deleted and created again is another version of the same agent', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const seen: Stored<AgentVersion>[] = [];
@@ -87,19 +87,22 @@ describe('a version of an agent', () => {
       /^manifest\.yaml:\d+:\d+: flow\.entrypoint/,
     ],
     ['tests', { tests: lowCode.tests.replace('input:', 'inputt:') }, 'TestsInvalid', /^tests\.yaml:\d+:\d+: /],
-  ])('a %s with a problem is refused with its line, and nothing runs', async (_part, change, reason, place) => {
-    const agents = createInstantAgents();
-    await using platform = await startTestOperator({ overrides: { agents } });
-    await platform.client.create(kinds.agentVersion, version('bad', { lowCode: { ...lowCode, ...change } }));
-    const refused = await settled(platform, 'bad', 'NotAccepted');
-    expect(reasonOf(refused, 'Accepted')).toBe(reason);
-    expect(messageOf(refused, 'Accepted')).toMatch(place);
-    expect(reasonOf(refused, 'Tested')).toBe('NotAccepted');
-    expect(agents.running.size).toBe(0);
-    expect(refused.metadata.finalizers ?? []).toEqual([]);
-  });
+  ])(
+    'an AgentVersion with a problem in its %s is refused with the line, and no process starts',
+    async (_part, change, reason, place) => {
+      const agents = createInstantAgents();
+      await using platform = await startTestOperator({ overrides: { agents } });
+      await platform.client.create(kinds.agentVersion, version('bad', { lowCode: { ...lowCode, ...change } }));
+      const refused = await settled(platform, 'bad', 'NotAccepted');
+      expect(reasonOf(refused, 'Accepted')).toBe(reason);
+      expect(messageOf(refused, 'Accepted')).toMatch(place);
+      expect(reasonOf(refused, 'Tested')).toBe('NotAccepted');
+      expect(agents.running.size).toBe(0);
+      expect(refused.metadata.finalizers ?? []).toEqual([]);
+    },
+  );
 
-  test('a version with a failed test does not run, and its condition names the test without any text of the test', async () => {
+  test('an AgentVersion with a failed test does not run, and its condition names the test without any of its content', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const tests = lowCode.tests.replace('expect: { text: hello }', 'expect: { text: secret words }');
@@ -128,7 +131,7 @@ describe('a version of an agent', () => {
     expect([reasonOf(other, 'Accepted'), messageOf(other, 'Accepted')]).toEqual(['ManifestDiffers', sentence]);
   });
 
-  test('limits of the resource that are lower than those of the manifest apply', async () => {
+  test('limits of an AgentVersion that are lower than those of its manifest apply', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     await platform.client.create(kinds.agentVersion, version('low', { limits: { concurrency: 8, timeoutMs: 5_000 } }));
@@ -137,7 +140,7 @@ describe('a version of an agent', () => {
     expect(agents.running.get(status?.workload ?? '')?.bundle.limits).toEqual(limits);
   });
 
-  test('without a host for agents a version is checked and tested, and its condition reports that it does not run', async () => {
+  test('an operator without settings for agents checks and tests an AgentVersion, and a condition reports that it does not run', async () => {
     await using platform = await startTestOperator();
     await platform.client.create(kinds.agentVersion, version('idle'));
     const idle = await settled(platform, 'idle', 'AgentsNotConfigured');
@@ -145,7 +148,7 @@ describe('a version of an agent', () => {
     expect(idle.metadata.finalizers ?? []).toEqual([]);
   });
 
-  test('a version with an unconfirmed capability or a different card is not Ready', async () => {
+  test('an AgentVersion with an unconfirmed capability or a different card is not Ready', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     await platform.client.create(kinds.agentVersion, version('one'));
@@ -161,7 +164,7 @@ describe('a version of an agent', () => {
     expect((await settled(platform, 'one', 'Ready')).status?.cardDigest).toBe('c'.repeat(64));
   });
 
-  test('the deletion of a version waits for runs, and the process ends after the last one', async () => {
+  test('the deletion of an AgentVersion waits for its runs, and its process ends after the last one', async () => {
     const agents = createInstantAgents();
     await using platform = await startTestOperator({ overrides: { agents } });
     const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('busy'));
@@ -180,26 +183,29 @@ describe('an operator that is killed at a write', () => {
   const moments = ['before', 'after'] as const;
   const deaths = [1, 2, 3, 4].flatMap((write) => moments.map((moment): Death => ({ write, moment })));
 
-  test.each(deaths)('after a kill $moment write $write the next operator runs and ends the version', async (death) => {
-    const killed = mortality(death);
-    await using platform = await startTestOperator({
-      overrides: { agents: createInstantAgents(), wrapClient: killed.wrapClient },
-    });
-    const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('one'));
-    await until('it is killed or done', async () => {
-      const now = await platform.client.get<AgentVersion>(kinds.agentVersion, 'one');
-      return killed.isDead() || (now !== undefined && reasonOf(now, 'Ready') === 'Ready');
-    });
-    const agents = createInstantAgents();
-    await platform.restart({}, { agents });
-    await settled(platform, 'one', 'Ready');
-    await until('it runs', () => agents.running.size === 1);
-    await platform.client.delete(kinds.agentVersion, 'one', { uid: metadata.uid });
-    await until('it is gone', async () => (await platform.client.get(kinds.agentVersion, 'one')) === undefined);
-    expect(agents.running.size).toBe(0);
-  });
+  test.each(deaths)(
+    'after a kill $moment write $write the next operator starts the AgentVersion and deletes it when asked',
+    async (death) => {
+      const killed = mortality(death);
+      await using platform = await startTestOperator({
+        overrides: { agents: createInstantAgents(), wrapClient: killed.wrapClient },
+      });
+      const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('one'));
+      await until('it is killed or done', async () => {
+        const now = await platform.client.get<AgentVersion>(kinds.agentVersion, 'one');
+        return killed.isDead() || (now !== undefined && reasonOf(now, 'Ready') === 'Ready');
+      });
+      const agents = createInstantAgents();
+      await platform.restart({}, { agents });
+      await settled(platform, 'one', 'Ready');
+      await until('it runs', () => agents.running.size === 1);
+      await platform.client.delete(kinds.agentVersion, 'one', { uid: metadata.uid });
+      await until('it is gone', async () => (await platform.client.get(kinds.agentVersion, 'one')) === undefined);
+      expect(agents.running.size).toBe(0);
+    },
+  );
 
-  test('after a kill during the deletion of a version the next operator completes it', async () => {
+  test('after a kill of the operator during the deletion of an AgentVersion the next operator completes it', async () => {
     for (const moment of moments) {
       await using platform = await startTestOperator({ overrides: { agents: createInstantAgents() } });
       const { metadata } = await platform.client.create<AgentVersion>(kinds.agentVersion, version('one'));

@@ -46,7 +46,7 @@ const statusOf = ({ status }: Stored<Agent>) => ({
 });
 
 describe('an agent that is served', () => {
-  test('a served version is applied only when every ready replica has loaded the route', async () => {
+  test('a version of an agent counts as served only when every ready gateway replica has loaded the route', async () => {
     await using world = await startAgentPlatform();
     const { metadata, status: version } = await world.publish('one');
     await world.report();
@@ -88,7 +88,7 @@ describe('an agent that is served', () => {
     await world.settled('Ready');
   });
 
-  test('owner and access become the stored rights, and a change of access replaces them', async () => {
+  test('owner and access of an agent are stored as rights, and a change of access replaces them', async () => {
     const { world } = await startServing();
     await using _world = world;
     const { status } = await world.settled('Ready');
@@ -116,7 +116,7 @@ describe('an agent that is served', () => {
     ]);
   });
 
-  test('a first route is written only when the rights are stored, and a later change does not wait for them', async () => {
+  test('the first route of an agent is written only after its rights are stored, and later changes do not wait for them', async () => {
     await using world = await startAgentPlatform();
     await world.publish('one');
     const two = await world.publish('two');
@@ -134,7 +134,7 @@ describe('an agent that is served', () => {
     await world.route('two is routed', ({ served }) => served === two.metadata.uid);
   });
 
-  test('a name that is too long for the store of relations is refused with its reason', async () => {
+  test('an agent whose name is too long for the store of rights is refused with that reason', async () => {
     await using world = await startAgentPlatform();
     await world.publish('one');
     await world.agent({ owner: { issuer: `https://${'é'.repeat(200)}.example`, subject: 'ada' } });
@@ -143,7 +143,7 @@ describe('an agent that is served', () => {
 });
 
 describe('a change of the served version', () => {
-  test('a new version is served after it was confirmed, and the previous one stays reachable', async () => {
+  test('a new version of an agent is served after the replicas confirmed it, and the previous one stays reachable', async () => {
     const { world, one, two } = await startServing();
     await using _world = world;
     await world.edit({ version: 'two' });
@@ -156,7 +156,7 @@ describe('a change of the served version', () => {
     expect(ready.status?.previous?.[0]?.versionId).toBe(one);
   });
 
-  test('a rollback is a change of the pointer, and the version that it leaves stays reachable', async () => {
+  test('a rollback of an agent only changes the named version, and the version before stays reachable', async () => {
     const { world, one } = await startServing();
     await using _world = world;
     await world.edit({ version: 'two' });
@@ -174,7 +174,7 @@ describe('a change of the served version', () => {
     [0, ['three'], undefined],
     [1, ['three', 'two'], ['two']],
     [2, ['three', 'two', 'one'], ['two', 'one']],
-  ])('with keep %i the route lists %j', async (keep, listed, previous) => {
+  ])('the route of an agent with keep %i lists the versions %j', async (keep, listed, previous) => {
     const { world } = await startServing({ keep });
     await using _world = world;
     await world.publish('three');
@@ -197,17 +197,20 @@ describe('a change of the served version', () => {
   test.each([
     ['absent', 'VersionNotFound', async () => undefined],
     ['foreign', 'VersionOfOtherAgent', (world: AgentPlatform) => world.publish('foreign', { agent: 'planner' })],
-  ])('a version that is %s changes nothing, with the reason %s', async (version, reason, prepare) => {
-    const { world, one } = await startServing();
-    await using _world = world;
-    await prepare(world);
-    await world.edit({ version });
-    await world.settled(reason);
-    const route = await world.platform.client.get<AgentRoute>(kinds.agentRoute, agentName);
-    expect(route?.spec.served).toBe(one);
-  });
+  ])(
+    'an agent that names a version that is %s serves what it served before, with the reason %s',
+    async (version, reason, prepare) => {
+      const { world, one } = await startServing();
+      await using _world = world;
+      await prepare(world);
+      await world.edit({ version });
+      await world.settled(reason);
+      const route = await world.platform.client.get<AgentRoute>(kinds.agentRoute, agentName);
+      expect(route?.spec.served).toBe(one);
+    },
+  );
 
-  test('a version that is not ready is not served before it is, and a change of mind cancels it', async () => {
+  test('an agent does not serve a version before it is ready, and naming another version meanwhile cancels the change', async () => {
     const { world, one, two } = await startServing();
     await using _world = world;
     const { status } = await waitFor<AgentVersion>(world.platform, kinds.agentVersion, 'two', 'two', () => true);
@@ -225,7 +228,7 @@ describe('a change of the served version', () => {
     await world.route('two is routed', ({ served }) => served === two);
   });
 
-  test('a served version whose process is away stays routed, and its new address is routed when it is back', async () => {
+  test('a served version whose process stopped stays in the route, which gets its new address when it runs again', async () => {
     const { world, one } = await startServing();
     await using _world = world;
     const { status } = await waitFor<AgentVersion>(world.platform, kinds.agentVersion, 'one', 'one', () => true);
@@ -239,7 +242,7 @@ describe('a change of the served version', () => {
     expect(statusOf(await world.settled('Ready')).served).toBe('one');
   });
 
-  test('a version that a replica rejects is taken back and not tried again before the agent changes', async () => {
+  test('a version that a gateway replica rejects is removed from the route and not tried again before the Agent changes', async () => {
     const { world, one, two } = await startServing();
     await using _world = world;
     await world.edit({ version: 'two' });
@@ -258,7 +261,7 @@ describe('a change of the served version', () => {
 });
 
 describe('a version on trial', () => {
-  test('a trial has its share, a promotion makes it the served version, and a withdrawal removes it', async () => {
+  test('a version on trial gets its share of the calls, is served after its promotion, and is removed when it is withdrawn', async () => {
     const { world, one, two } = await startServing();
     await using _world = world;
     await world.edit({ canary: { version: 'two', percent: 10 } });
@@ -279,7 +282,7 @@ describe('a version on trial', () => {
     expect(statusOf(await world.settled('Ready'))).toEqual({ served: 'two', canary: undefined, previous: ['one'] });
   });
 
-  test('a version whose trial is withdrawn is not reachable after every replica has confirmed it', async () => {
+  test('a version whose trial is withdrawn is no longer reachable once every gateway replica has confirmed that', async () => {
     const { world } = await startServing({ canary: { version: 'two', percent: 10 } });
     await using _world = world;
     await world.platform.client.patch(kinds.agent, agentName, [{ op: 'remove', path: '/spec/canary' }]);
@@ -290,7 +293,7 @@ describe('a version on trial', () => {
     expect(statusOf(await world.settled('Ready'))).toEqual({ served: 'one', canary: undefined, previous: undefined });
   });
 
-  test('a version on trial that is absent or rejected leaves the served one as it is', async () => {
+  test('a version on trial that is absent or rejected does not affect the served version', async () => {
     const { world, one, two } = await startServing();
     await using _world = world;
     await world.edit({ canary: { version: 'absent', percent: 10 } });

@@ -36,7 +36,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
   }
 
   describe(`${title}: agents`, () => {
-    test('a version that was never requested is not observed and may be removed', async () => {
+    test('an agent version that was never requested is not observed and may be removed', async () => {
       const { agents } = await open();
       expect(agents.observe('a-unknown')).toBeUndefined();
       expect([agents.has('a-unknown'), agents.runs('a-unknown')]).toEqual([false, false]);
@@ -44,7 +44,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect(agents.has('a-unknown')).toBe(false);
     });
 
-    test('a requested version becomes ready as itself, with a verified card and an origin', async () => {
+    test('a requested agent version becomes ready with its own identity, a verified card and an origin', async () => {
       const { agents, start } = await open();
       const told: string[] = [];
       agents.onChange((resource) => told.push(resource));
@@ -65,7 +65,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect(new Set(told)).toEqual(new Set(['hello']));
     });
 
-    test('two versions have different addresses, and removing one leaves the other', async () => {
+    test('two agent versions have different addresses, and removing one does not affect the other', async () => {
       const { agents, start } = await open();
       agents.ensure(await requestOf());
       agents.ensure(await requestOf('a-other', 'other'));
@@ -81,7 +81,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect((await ready(agents)).card).toBe('verified');
     });
 
-    test('a request for a version that runs changes nothing', async () => {
+    test('requesting an agent version that runs changes nothing', async () => {
       const { agents, start } = await open();
       agents.ensure(await requestOf());
       await start(name);
@@ -90,7 +90,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect(agents.observe(name)).toEqual(before);
     });
 
-    test('a process that fails is reported with a reason and a sentence, and is ready after its restart', async () => {
+    test('an agent process that fails is reported with a reason and a sentence, and is ready after its restart', async () => {
       const { agents, start, fail } = await open();
       agents.ensure(await requestOf());
       await start(name);
@@ -108,7 +108,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect((await ready(agents)).problem).toBeUndefined();
     });
 
-    test('a version that is removed and requested again becomes ready again', async () => {
+    test('an agent version that is removed and requested again becomes ready again', async () => {
       const { agents, start } = await open();
       agents.ensure(await requestOf());
       await start(name);
@@ -119,7 +119,7 @@ export function describeAgents(title: string, openPlace: () => Promise<AgentsPla
       expect((await ready(agents)).card).toBe('verified');
     });
 
-    test('a later operator has not requested a version before it is asked to, and then makes it ready', async () => {
+    test('after a restart of the operator, an agent version counts as requested, and becomes ready, only after a new request', async () => {
       const place = await open();
       place.agents.ensure(await requestOf());
       await place.start(name);

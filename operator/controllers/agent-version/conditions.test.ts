@@ -4,16 +4,19 @@ import { agentVersionConditions } from './conditions.ts';
 
 const bare = { build: 'test', capabilities: {}, runs: 0 };
 
-test.each(agentProblemCodes)('a version whose process reports the problem %s is not Ready, with a message', (code) => {
-  const state = { ...bare, ready: false, problems: [{ code, message: 'the words of the process' }] };
-  const observed = { state, card: 'unread', problem: undefined } as const;
-  const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
-  expect(ready?.status).toBe('False');
-  const expected = code === 'starting' ? 'The process of the version is starting.' : 'the words of the process.';
-  expect(ready?.message).toBe(expected);
-});
+test.each(agentProblemCodes)(
+  'an AgentVersion whose process reports the problem %s is not Ready, with a message',
+  (code) => {
+    const state = { ...bare, ready: false, problems: [{ code, message: 'the words of the process' }] };
+    const observed = { state, card: 'unread', problem: undefined } as const;
+    const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
+    expect(ready?.status).toBe('False');
+    const expected = code === 'starting' ? 'The process of the version is starting.' : 'the words of the process.';
+    expect(ready?.message).toBe(expected);
+  },
+);
 
-test('without a verified card, a version that declares none is Ready and a version that declares one is not', () => {
+test('without a verified card, an AgentVersion that declares no card is Ready and one that declares a card is not', () => {
   const state = { ...bare, ready: true, problems: [] };
   const readyOf = (hasCard: boolean) =>
     agentVersionConditions(

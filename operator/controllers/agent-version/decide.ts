@@ -9,7 +9,7 @@ export type AgentVersionResult =
   | { readonly kind: 'tests_failed'; readonly tests: number; readonly failed: readonly string[] }
   | { readonly kind: 'not_configured'; readonly tests: number }
   | { readonly kind: 'running'; readonly tests: number; readonly hasCard: boolean; readonly observed: AgentObservation }
-  /** The deletion waits for the agent whose route lists the version. */
+  /** The deletion waits until the route of the agent no longer lists the version. */
   | { readonly kind: 'held'; readonly agent: string }
   /** The deletion waits for gateway replicas. */
   | { readonly kind: 'called'; readonly replicas: number }

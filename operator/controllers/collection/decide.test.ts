@@ -25,19 +25,19 @@ const step = (change: Partial<CollectionSnapshot>) => decideCollection(snapshot(
 const leaving = (change: Partial<CollectionSnapshot> = {}) => step({ deleting: true, ...change });
 
 describe('a resource that declares a collection', () => {
-  test('a new resource gets its finalizer before the service is called, so that every created collection can be deleted or released', () => {
+  test('a new Collection gets its finalizer before the service is called, so that every created collection can be deleted or released', () => {
     expect(step({ hasFinalizer: false })).toEqual({ kind: 'adopt' });
     expect(step({})).toEqual({ kind: 'ensure' });
   });
 
-  test('the answer of the service ends the pass over a collection', () => {
+  test('a reconcile of a Collection ends after one answer of the retrieval service', () => {
     expect(step({ ensured })).toEqual({ kind: 'settle', result: ensured });
     expect(step({ ensured: away })).toEqual({ kind: 'settle', result: { ...away, deleting: false } });
     const conflict = { kind: 'conflict', over: 'name' } as const;
     expect(step({ ensured: conflict })).toEqual({ kind: 'settle', result: conflict });
   });
 
-  test('without a retrieval service, or for a tenant that is not approved, no request is sent and no finalizer is added', () => {
+  test('without a retrieval service, or for a tenant that is not approved, a Collection causes no request and gets no finalizer', () => {
     for (const hasFinalizer of [true, false]) {
       const none = { kind: 'settle', result: { kind: 'not_configured', deleting: false } };
       expect(step({ hasFinalizer, isConfigured: false, isTenantApproved: false })).toEqual(none);
@@ -57,13 +57,13 @@ describe('a collection that is deleted', () => {
     expect(leaving({ isTenantApproved: false, deletionPolicy: 'Delete' })).toEqual({ kind: 'delete' });
   });
 
-  test('the finalizer is removed when the collection has ended or has another manager', () => {
+  test('the finalizer of a Collection is removed when the collection is deleted or has another manager', () => {
     expect(leaving({ ended: { kind: 'ended' } })).toEqual({ kind: 'let_go' });
     expect(leaving({ ended: { kind: 'conflict', over: 'manager' } })).toEqual({ kind: 'let_go' });
     expect(leaving({ hasFinalizer: false })).toEqual({ kind: 'nothing' });
   });
 
-  test('the finalizer stays while the service does not answer or is not configured, and while the collection has children', () => {
+  test('the finalizer of a Collection stays while the retrieval service does not answer or is not configured, and while it has children', () => {
     expect(leaving({ ended: away })).toEqual({ kind: 'settle', result: { ...away, deleting: true } });
     const none = { kind: 'not_configured', deleting: true };
     expect(leaving({ isConfigured: false })).toEqual({ kind: 'settle', result: none });

@@ -24,7 +24,7 @@ async function deployed(place: AgentCluster): Promise<void> {
   await until('the objects are created', () => present(place).length === plurals.length);
 }
 
-test('the objects of a version equal their golden files', async () => {
+test('the Kubernetes objects of an agent version equal their golden files', async () => {
   const objects = {
     deployment: makeAgentDeployment(request, testAgentTemplate),
     service: makeAgentService(name, testAgentTemplate),
@@ -36,7 +36,7 @@ test('the objects of a version equal their golden files', async () => {
 });
 
 describe('a version in a cluster', () => {
-  test('access to a pod is restricted before there is a pod, and the version owns every object', async () => {
+  test('the NetworkPolicy of an agent version is created before its pod, and the AgentVersion owns every object', async () => {
     const place = await open();
     await deployed(place);
     const kinds = place.writes().map((line) => line.split('/').at(-1));
@@ -66,7 +66,7 @@ describe('a version in a cluster', () => {
     expect(new Set(place.changes)).toEqual(new Set(['question-1']));
   });
 
-  test('a process of another version is not taken for this one', async () => {
+  test('an agent version is not ready through a process that reports another version', async () => {
     const place = await open();
     place.answer({ versionId: '01890a5d-ac96-774b-bcce-b302099a8099' });
     await deployed(place);
@@ -75,7 +75,7 @@ describe('a version in a cluster', () => {
     expect(place.agents.observe(name)?.state).toBeUndefined();
   });
 
-  test('a version waits for its policy to be served in its revision, and has no pod before', async () => {
+  test('an agent version has no pod until its policy is served in the required revision', async () => {
     const place = await open();
     place.served.set('texts', '1');
     place.agents.ensure(request);
@@ -90,7 +90,7 @@ describe('a version in a cluster', () => {
     await until('the problem has ended', () => place.agents.observe(name)?.problem === undefined);
   });
 
-  test('an operator of another image applies the stored manifest and restarts nothing', async () => {
+  test('an operator of another image applies the stored manifest of an agent version and restarts nothing', async () => {
     const place = await open();
     await deployed(place);
     await place.runPod(name);
@@ -104,7 +104,7 @@ describe('a version in a cluster', () => {
     expect(JSON.stringify(place.server.object('deployments', name))).toContain('"image":"portcullis:1"');
   });
 
-  test('a changed object is restored, and a deleted one is created again', async () => {
+  test('a changed object of an agent version is restored, and a deleted one is created again', async () => {
     const place = await open();
     await deployed(place);
     place.server.change('deployments', name, (object) => {
@@ -118,7 +118,7 @@ describe('a version in a cluster', () => {
     await until('the policy is back', () => present(place).length === plurals.length);
   });
 
-  test('the runs of a version that an earlier operator started are counted, and its objects are removed', async () => {
+  test('the operator counts the runs of an agent version that its predecessor started, and removes its objects', async () => {
     const place = await open();
     place.answer({ runs: 2 });
     await deployed(place);
@@ -131,7 +131,7 @@ describe('a version in a cluster', () => {
     expect(place.agents.observe(name)).toBeUndefined();
   });
 
-  test('an object of another owner is not touched', async () => {
+  test('an object of another owner with the name of an agent object is not changed', async () => {
     const place = await open();
     const metadata = { name, labels: {} };
     await place.client.create(

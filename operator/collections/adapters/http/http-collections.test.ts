@@ -59,7 +59,7 @@ describe('the internal address of the retrieval service', () => {
     answer = (_incoming, outgoing) => outgoing.writeHead(status, headers).end(body);
   }
 
-  test('the request names tenant, collection and token, and a collection is returned', async () => {
+  test('a request of the operator to the retrieval service has tenant, collection and token, and returns a collection', async () => {
     const seen: unknown[] = [];
     answer = ({ method, url, headers }, outgoing) => {
       seen.push([method, url, headers.authorization]);
@@ -84,12 +84,15 @@ describe('the internal address of the retrieval service', () => {
     ['a refused token', 401, errorOf('unauthorized', 'No.'), {}, 'unauthorized'],
     ['a failure', 503, errorOf('unavailable', 'No.'), {}, 'failed'],
     ['a conflict over an unknown member', 409, errorOf('conflict', '/weather is bad.'), {}, 'failed'],
-  ] as const)('with %s the state of the collection is unknown', async (_title, status, body, headers, why) => {
-    answers(status, body, headers);
-    expect(await ensure()).toEqual({ kind: 'away', why });
-  });
+  ] as const)(
+    'after %s of the retrieval service the state of the collection is unknown',
+    async (_title, status, body, headers, why) => {
+      answers(status, body, headers);
+      expect(await ensure()).toEqual({ kind: 'away', why });
+    },
+  );
 
-  test('a conflict and a refusal are reported with the member that they name', async () => {
+  test('a conflict and a refusal of the retrieval service are reported with the member that they name', async () => {
     answers(409, errorOf('conflict', '/name another collection of the tenant has this name.'));
     expect(await ensure()).toEqual({ kind: 'conflict', over: 'name' });
     answers(400, errorOf('invalid_document', 'embedding_profile_id is not an approved embedding profile.'));
@@ -103,7 +106,7 @@ describe('the internal address of the retrieval service', () => {
     await expect(ensure({}, AbortSignal.abort(new Error('the operator ends')))).rejects.toThrow('the operator ends');
   });
 
-  test('a deletion and a release name the manager, and the answer to one is not accepted for the other', async () => {
+  test('a deletion and a release of a collection name the manager, and the answer to one is not accepted for the other', async () => {
     const urls: string[] = [];
     answer = ({ method, url = '' }, outgoing) => {
       // The request that was aborted may arrive now.
