@@ -9,6 +9,8 @@ const env = {
   PORTCULLIS_API_URL: 'https://api.example',
   PORTCULLIS_API_TOKEN_FILE: file,
   PORTCULLIS_CURSOR_KEY_FILE: file,
+  PORTCULLIS_MODEL_GATEWAY_URL: 'http://gateway:8080',
+  PORTCULLIS_MODELS_FILE: '/etc/portcullis/models.yaml',
 };
 
 describe('settings of the catalogue', () => {

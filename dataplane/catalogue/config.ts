@@ -2,6 +2,7 @@ import { type IdentityMode, identityOf, identitySettings } from '#identity/ident
 import { readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
+import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
@@ -24,6 +25,30 @@ export const settings = {
   PORTCULLIS_NAMESPACE: setting.string({ help: 'namespace of the resources of agents', default: 'default' }),
   PORTCULLIS_CURSOR_KEY_FILE: setting.file({
     help: 'secret from which the key of cursors is derived, the same in all replicas; read again when it changes',
+  }),
+  ...modelSettings,
+  PORTCULLIS_EMBEDDING_PROFILE: setting.optional(
+    setting.string({
+      help: 'id of the embedding profile of all agents; without it agents are found by their words only',
+    }),
+  ),
+  PORTCULLIS_INDEX_MIB: setting.integer({
+    help: 'memory of the index, MiB; the workspaces whose last search is oldest are evicted first',
+    min: 16,
+    max: 65_536,
+    default: 128,
+  }),
+  PORTCULLIS_REQUESTS_PER_CALLER: setting.integer({
+    help: 'requests of one caller at a time, in this replica; further ones are refused with 429',
+    min: 1,
+    max: 10_000,
+    default: 16,
+  }),
+  PORTCULLIS_REQUESTS_PER_MINUTE: setting.integer({
+    help: 'requests of one caller that may start in a minute, in this replica; further ones are refused with 429',
+    min: 1,
+    max: 1_000_000,
+    default: 1_200,
   }),
   PORTCULLIS_MASS_REMOVAL: setting.choice({
     help: 'pause: removals wait while more than a fifth of the agents vanish at once; accept: they do not',
@@ -48,6 +73,11 @@ export type CatalogueConfig = {
     readonly caFile: string | undefined;
     readonly namespace: string;
   };
+  readonly modelGateway: URL;
+  readonly modelsFile: string;
+  readonly embeddingProfile: string | undefined;
+  readonly indexBytes: number;
+  readonly requests: { readonly atOnce: number; readonly perMinute: number };
   readonly massRemoval: 'pause' | 'accept';
   readonly logLevel: LogLevel;
 };
@@ -57,6 +87,7 @@ export type CatalogueSecrets = {
   readonly databasePasswordFile: string;
   readonly openFgaTokenFile: string | undefined;
   readonly cursorKeyFile: string;
+  readonly modelGatewayTokenFile: string | undefined;
 };
 
 /** @throws ConfigError with every problem */
@@ -78,12 +109,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       caFile: read.PORTCULLIS_API_CA_FILE,
       namespace: read.PORTCULLIS_NAMESPACE,
     },
+    modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
+    modelsFile: read.PORTCULLIS_MODELS_FILE,
+    embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
+    indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
+    requests: { atOnce: read.PORTCULLIS_REQUESTS_PER_CALLER, perMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE },
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {
     databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
     openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
     cursorKeyFile: read.PORTCULLIS_CURSOR_KEY_FILE,
   };
   return { config, secrets };

@@ -5,8 +5,12 @@ import { createLogger, type Logger } from '#kit/log/logger';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
+import { followProfiles } from '#models/approved-profiles';
+import { openGatewayModels } from '#models/gateway-models';
+import type { Models } from '#models/ports';
 import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
+import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets } from './config.ts';
@@ -15,14 +19,18 @@ import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
 import { catalogueTable } from './http/catalogue-table.ts';
 import { catalogueErrorOf } from './http/error-of.ts';
+import { createRequestLimiter } from './http/limit-requests.ts';
 import { catalogueDocuments } from './http/openapi-document.ts';
 import { createCatalogueMetrics } from './monitoring/metrics.ts';
 import { createPageCursors } from './paging/page-cursors.ts';
+import { agentSource } from './search/agent-source.ts';
+import { embedAgents } from './search/embed-agents.ts';
 
 /** Replacements for tests. */
 export type CatalogueOverrides = {
   readonly logger?: Logger;
   readonly relations?: Pick<Relations, 'check' | 'objectsOf'>;
+  readonly models?: Models;
   readonly resources?: Pick<KubeClient, 'list' | 'watch' | 'get'>;
   readonly clock?: Clock;
   /** How often the feed looks for changes by time, milliseconds. */
@@ -49,6 +57,7 @@ export async function createCatalogueService(
 ): Promise<CatalogueService> {
   await using parts = new AsyncDisposableStack();
   const { clock = systemClock, logger = createLogger({ service: 'catalogue', level: config.logLevel }) } = overrides;
+  const every = overrides.pollMs ?? pollMs;
   const metrics = createCatalogueMetrics();
   const database = parts.use(
     await openServiceDatabase({
@@ -62,8 +71,16 @@ export async function createCatalogueService(
   );
   const relations =
     overrides.relations ?? parts.use(await openRelations(config.relations, database, secrets.openFgaTokenFile));
+  const profiles = parts.use(await followProfiles({ path: config.modelsFile, logger, onRead: metrics.profilesRead }));
+  const models = overrides.models ?? parts.use(openGatewayModels(config.modelGateway, secrets.modelGatewayTokenFile));
+  const profile = () =>
+    config.embeddingProfile === undefined ? undefined : profiles.current().embedding.get(config.embeddingProfile);
+  if (profile() === undefined) logger.warn('no_embedding_profile', {});
+  const source = agentSource(database, () => profile()?.id);
+  const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
   const feed = config.role === 'api' ? undefined : parts.use(openFeed());
+  if (config.role !== 'api') parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
   const readiness = createServiceReadiness(database);
   let isFilled = false;
   const problems = async (): Promise<readonly string[]> => {
@@ -88,7 +105,8 @@ export async function createCatalogueService(
       },
     }),
   );
-  const catalogue: Catalogue = { database, relations, cursors, problems };
+  const limiter = createRequestLimiter(config.requests, clock.now);
+  const catalogue: Catalogue = { database, relations, cursors, problems, limiter, index, models, profile };
   const url = config.role === 'worker' ? undefined : await serve();
   parts.defer(readiness.withdraw);
   logger.info('listening', { url, admin: admin.url });
@@ -107,7 +125,7 @@ export async function createCatalogueService(
       clock,
       acceptsMassRemoval: config.massRemoval === 'accept',
       onChange: metrics.feedChanged,
-      pollMs: overrides.pollMs ?? pollMs,
+      pollMs: every,
     });
   }
 

@@ -4,8 +4,8 @@ import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { connectSql, passwordFrom } from '#sql/connect';
 import { readConfig } from '../../dataplane/memory/config.ts';
 import { createMemoryService } from '../../dataplane/memory/service.ts';
-import { hashedWords } from '../../dataplane/memory/testing/hashed-words.ts';
 import { type CrashPlan, crashVariable, endWithParent, planFollower } from '../support/crash-plan.ts';
+import { hashedWords } from '../support/hashed-words.ts';
 
 endWithParent();
 const plan = JSON.parse(process.env[crashVariable] ?? '') as CrashPlan;

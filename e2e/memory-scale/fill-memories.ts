@@ -5,7 +5,7 @@ import type { Database } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { hashOf, samenessOf } from '../../dataplane/memory/extraction/sameness.ts';
 import { packMemories } from '../../dataplane/memory/search/pack-memories.ts';
-import { wordVector } from '../../dataplane/memory/testing/hashed-words.ts';
+import { wordVector } from '../support/hashed-words.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 export type StoreSize = {

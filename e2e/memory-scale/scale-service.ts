@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestDatabase } from '#sql/testing/test-server';
-import { wordVector } from '../../dataplane/memory/testing/hashed-words.ts';
 import { startEmbeddings } from '../support/embedding-server.ts';
+import { wordVector } from '../support/hashed-words.ts';
 import { processMemory } from '../support/process-table.ts';
 import { startProcess } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

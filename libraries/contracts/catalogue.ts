@@ -9,6 +9,9 @@ export const catalogueLimits = {
   /** Of the filters, in UTF-16 units. */
   name: 255,
   cursorLength: 128,
+  /** Of a query, in UTF-16 units. */
+  query: 2_000,
+  topK: { min: 1, max: 50, default: 10 },
   /** How long a cursor is valid, seconds. */
   cursorSeconds: 3_600,
   /** Of a record, in code points; longer texts of a manifest are cut. */
@@ -69,6 +72,40 @@ export type AgentRecord = z.infer<typeof agentRecordSchema>;
 export const agentPageSchema = z.strictObject({
   items: z.array(agentRecordSchema),
   nextCursor: text.nullable().describe('The cursor of the next page; null on the last one.'),
+});
+
+const { query, topK, name } = catalogueLimits;
+/** PostgreSQL stores no U+0000. */
+const storable = (max: number) =>
+  text
+    .min(1)
+    .max(max)
+    .regex(/^[^\u0000]*$/, { error: 'must not contain U+0000' });
+
+/** The caller comes from the token: a member that names a user, a role or a decision is unknown, and refused. */
+export const searchAgentsSchema = z.strictObject({
+  query: storable(query).describe('What the agent should do, in words. It is not stored.'),
+  workspaceId: storable(name).describe('The workspace that is searched.'),
+  profile: z
+    .enum(['hybrid', 'terms'])
+    .optional()
+    .describe('hybrid, which is used when it is absent, ranks by words and by vectors; terms ranks by words only.'),
+  protocols: z.array(z.enum(agentProtocols)).max(8).optional().describe('Only agents of one of these protocols.'),
+  implementationTypes: z.array(z.enum(implementationTypes)).max(8).optional().describe('Only agents of these types.'),
+  topK: z.int().min(topK.min).max(topK.max).optional().describe(`Most matches; ${topK.default} when it is absent.`),
+  minScore: z.number().min(0).max(1).optional().describe('Only matches with this score or a higher one.'),
+});
+
+export const foundAgentsSchema = z.strictObject({
+  matches: z.array(
+    agentRecordSchema.extend({
+      score: z
+        .number()
+        .min(0)
+        .max(1)
+        .describe('The share of the highest possible score: 1 for an agent that every ranking has first.'),
+    }),
+  ),
 });
 
 export const catalogueHealthSchema = z.strictObject({ status: z.literal('ok') });

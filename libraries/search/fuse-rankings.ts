@@ -2,6 +2,8 @@ import type { Candidate } from './ports.ts';
 
 /** The constant of reciprocal rank fusion: the larger it is, the less the first ranks differ. */
 const rankConstant = 60;
+/** The score of an id that one ranking of weight 1 has first. */
+export const bestRank = 1 / (rankConstant + 1);
 
 type WeightedRanking = {
   /** Candidates, best first, each id once. */

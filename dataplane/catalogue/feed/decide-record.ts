@@ -16,6 +16,8 @@ type ObservedAgent = {
   readonly version: (name: string) => Stored<AgentVersion> | undefined;
   readonly route: Stored<AgentRoute> | undefined;
   readonly now: Date;
+  /** Number of Agents with the id of this one. */
+  readonly claims: number;
 };
 
 type RecordDecision = {
@@ -62,6 +64,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       is_consistent: isTrue('AccessConsistent'),
       is_routed: isTrue('RouteAccepted') && routed !== undefined,
       exposure: route?.spec.exposure ?? 'R1',
+      is_contested: observed.claims > 1,
     },
   };
 }

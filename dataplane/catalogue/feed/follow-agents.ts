@@ -34,8 +34,8 @@ export type AgentFeed = AsyncDisposable & {
   isPaused(): boolean;
 };
 
-/** As many agents may always vanish at once; above it, this share of all. */
-const vanishing = { always: 10, share: 0.2 } as const;
+/** As many agents may always vanish within this time; above it, this share of all. */
+const vanishing = { always: 10, share: 0.2, withinMs: 60_000 } as const;
 
 /**
  * Keeps the table of agents as the resources are: one watch of each kind says which agents may have changed, and each pass
@@ -47,6 +47,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
   const parts = new AsyncDisposableStack();
   /** Names of the agents that may have changed. */
   const changed = new Set<string>();
+  /** When the last agents were removed, oldest first. */
+  const removals: number[] = [];
   /** By name: when the state changes although no resource does. */
   const alarms = new Map<string, number>();
   let isListed = false;
@@ -58,7 +60,21 @@ export function followAgents(options: FeedOptions): AgentFeed {
     changed.add(name);
     loop.wake();
   };
-  const agents = parts.use(startReflector<Agent>({ client, kind: kinds.agent, onChange: mark, logger }));
+  const agents = parts.use(
+    startReflector<Agent>({
+      client,
+      kind: kinds.agent,
+      indexes: { id: ({ status }) => (status?.agentId === undefined ? [] : [status.agentId]) },
+      onChange(name, current, previous) {
+        mark(name);
+        // Whether an id is contested depends on the other agents that claim it.
+        for (const id of [current?.status?.agentId, previous?.status?.agentId]) {
+          if (id !== undefined) for (const { metadata } of agents.store.by('id', id)) mark(metadata.name);
+        }
+      },
+      logger,
+    }),
+  );
   const versions = parts.use(
     startReflector<AgentVersion>({
       client,
@@ -85,7 +101,8 @@ export function followAgents(options: FeedOptions): AgentFeed {
       if (!isComplete) await markStored();
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
-      isPaused = !acceptsMassRemoval && (await isTooMany(vanished));
+      // A pause ends when the agents are back or the removal is accepted, and not because time passes.
+      isPaused = !acceptsMassRemoval && vanished.length > 0 && (isPaused || (await isTooMany(vanished)));
       const open = isPaused ? [...changed].filter((name) => agents.store.get(name) !== undefined) : [...changed];
       for (const name of open) {
         if (signal.aborted) return false;
@@ -115,14 +132,17 @@ export function followAgents(options: FeedOptions): AgentFeed {
   }
 
   async function isTooMany(vanished: readonly string[]): Promise<boolean> {
-    if (vanished.length <= vanishing.always) return false;
+    const now = clock.now();
+    while (removals[0] !== undefined && removals[0] <= now - vanishing.withinMs) removals.shift();
+    if (vanished.length + removals.length <= vanishing.always) return false;
     const [row] = await database.sql<{ stored: number; gone: number }[]>`
       select count(*)::int as stored,
         (count(*) filter (where resource = any(${database.sql.array([...vanished])}::text[])))::int as gone
       from catalogue.agents where state <> 'removed'`;
     const { stored = 0, gone = 0 } = row ?? {};
-    const isMany = gone > Math.max(vanishing.always, stored * vanishing.share);
-    if (isMany && !isPaused) logger.error('feed_paused', { gone, stored });
+    const all = stored + removals.length;
+    const isMany = gone > 0 && gone + removals.length > Math.max(vanishing.always, all * vanishing.share);
+    if (isMany) logger.error('feed_paused', { gone, stored });
     return isMany;
   }
 
@@ -136,6 +156,7 @@ export function followAgents(options: FeedOptions): AgentFeed {
         version: (version) => versions.store.get(version),
         route: routes.store.get(name),
         now: clock.date(),
+        claims: agents.store.by('id', agent.status?.agentId ?? '').length,
       });
       if (decided === undefined) return;
       if (decided.again !== undefined) alarms.set(name, decided.again.getTime());
@@ -150,7 +171,9 @@ export function followAgents(options: FeedOptions): AgentFeed {
   async function removeOne(name: string): Promise<void> {
     const live = await client.get<Agent>(kinds.agent, name);
     if (live === undefined) {
-      if (await database.sql.begin((sql) => markRemoved(sql, name))) onChange('removed');
+      if (!(await database.sql.begin((sql) => markRemoved(sql, name)))) return;
+      removals.push(clock.now());
+      onChange('removed');
       return;
     }
     // The watch brings the new resource of this name.

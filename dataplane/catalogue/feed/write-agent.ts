@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from '#sql/connect';
 import type { AgentContent } from '../records/agent-content.ts';
+import { leaveWorkspaces, writeEntry } from '../search/write-entry.ts';
 
 /**
  * Stores what was observed of an agent, and changes nothing where it is stored already. The caller holds the transaction.
@@ -16,24 +17,28 @@ export async function writeAgent(sql: TransactionSql, agent: AgentContent): Prom
       state = excluded.state, protocol = excluded.protocol, implementation_type = excluded.implementation_type,
       version_id = coalesce(excluded.version_id, agents.version_id), skills = excluded.skills, url = excluded.url,
       is_ready = excluded.is_ready, is_consistent = excluded.is_consistent, is_routed = excluded.is_routed,
-      exposure = excluded.exposure, updated_at = clock_timestamp()
+      exposure = excluded.exposure, is_contested = excluded.is_contested, updated_at = clock_timestamp()
     where (agents.resource, agents.name, agents.description, agents.workspace, agents.owner_issuer, agents.owner_subject, agents.state,
         agents.protocol, agents.implementation_type, agents.version_id, agents.skills, agents.url, agents.is_ready,
-        agents.is_consistent, agents.is_routed, agents.exposure)
+        agents.is_consistent, agents.is_routed, agents.exposure, agents.is_contested)
       is distinct from (excluded.resource, excluded.name, excluded.description, excluded.workspace,
         excluded.owner_issuer, excluded.owner_subject, excluded.state, excluded.protocol, excluded.implementation_type,
         coalesce(excluded.version_id, agents.version_id), excluded.skills, excluded.url, excluded.is_ready,
-        excluded.is_consistent, excluded.is_routed, excluded.exposure)
+        excluded.is_consistent, excluded.is_routed, excluded.exposure,
+        excluded.is_contested)
     returning 1`;
+  if (changed.length > 0) await writeEntry(sql, agent);
   return changed.length > 0;
 }
 
 /** Marks the agent of a resource that was confirmed to be deleted. @throws SqlUnavailableError */
 export async function markRemoved(sql: TransactionSql, resource: string): Promise<boolean> {
-  const changed = await sql`
+  const changed = await sql<{ agent_id: string }[]>`
     update catalogue.agents
-    set state = 'removed', is_ready = false, is_consistent = false, is_routed = false, updated_at = clock_timestamp()
-    where resource = ${resource} and state <> 'removed' returning 1`;
+    set state = 'removed', is_ready = false, is_consistent = false, is_routed = false, is_contested = false,
+      updated_at = clock_timestamp()
+    where resource = ${resource} and state <> 'removed' returning agent_id`;
+  for (const { agent_id } of changed) await leaveWorkspaces(sql, agent_id);
   return changed.length > 0;
 }
 

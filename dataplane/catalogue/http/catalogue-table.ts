@@ -1,19 +1,29 @@
 import { type ApiOperation, type ApiTable, failure, success } from '#api/operation';
 import { uuidParameter } from '#api/parameters';
-import { readGates } from '#api/table-parts';
+import { readGates, writeGates } from '#api/table-parts';
 import { catalogueLimits } from '#contracts/catalogue';
 import { type CatalogueErrorCode, catalogueErrors } from '#contracts/catalogue-errors';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import { type ApiVersion, apiVersions, type Catalogue } from './catalogue.ts';
 import type { CatalogueSchema } from './catalogue-schemas.ts';
 import { getAgent } from './get-agent.ts';
+import { limited } from './limit-requests.ts';
 import { listAgents } from './list-agents.ts';
 import { filterParameters, pageParametersOfList, personParameters } from './list-parameters.ts';
+import { searchAgents } from './search-agents.ts';
 
-export const catalogueOperationNames = ['listAgents', 'getAgent', 'getLiveness', 'getReadiness'] as const;
+export const catalogueOperationNames = [
+  'listAgents',
+  'getAgent',
+  'searchAgents',
+  'getLiveness',
+  'getReadiness',
+] as const;
 export type CatalogueOperation = (typeof catalogueOperationNames)[number];
 
-type Row = ApiOperation<Catalogue, CatalogueCaller, CatalogueErrorCode, CatalogueOperation>;
+type Row = ApiOperation<Catalogue, CatalogueCaller, CatalogueErrorCode, CatalogueOperation> & {
+  readonly body?: CatalogueSchema;
+};
 
 const answer = (schema: CatalogueSchema): Row['success'] => ({
   status: 200,
@@ -25,6 +35,7 @@ const agentId = uuidParameter('agentId', 'The id of the agent.');
 const everyRead: readonly CatalogueErrorCode[] = [
   'unauthenticated',
   'forbidden',
+  'rate_limited',
   'identity_unavailable',
   'authorization_unavailable',
   'database_unavailable',
@@ -47,7 +58,25 @@ function agentOperations(version: ApiVersion): readonly Row[] {
       success: answer('AgentPage'),
       errors: [...everyRead, 'cursor_invalid'],
       obligations: ['catalogue:list:view', 'catalogue:list:only-active', 'catalogue:list:cursor'],
-      run: listAgents(version),
+      run: limited(listAgents(version)),
+    },
+    // Before the agent of an id: `search` is no id.
+    {
+      name: 'searchAgents',
+      method: 'POST',
+      path: `/api/${version}/agents/search`,
+      tag: 'Agents',
+      summary: 'Search agents',
+      description:
+        'The agents of a workspace that belong to a query and that the caller may invoke at this moment, best first. Agents ' +
+        'that the caller may not invoke change neither the matches nor their order. The text of the query is not stored.',
+      gates: writeGates,
+      parameters: personParameters,
+      body: 'SearchAgentsRequest',
+      success: answer('FoundAgents'),
+      errors: [...everyRead, 'unsupported_media_type', 'search_unavailable'],
+      obligations: ['catalogue:search:invoke', 'catalogue:search:hybrid', 'catalogue:search-response:matches'],
+      run: limited(searchAgents),
     },
     {
       name: 'getAgent',
@@ -60,9 +89,9 @@ function agentOperations(version: ApiVersion): readonly Row[] {
       gates: readGates,
       parameters: [agentId, ...personParameters],
       success: answer('Agent'),
-      errors: everyRead,
+      errors: [...everyRead, 'identity_conflict'],
       obligations: ['catalogue:get:view', 'catalogue:get:hidden-same-404'],
-      run: getAgent,
+      run: limited(getAgent),
     },
   ];
 }
@@ -114,7 +143,7 @@ export const catalogueTable: ApiTable<Catalogue, CatalogueCaller, CatalogueError
     methodNotAllowed: 'method_not_allowed',
     invalidQuery: 'invalid_request',
     invalidPath: 'not_found',
-    unsupportedMediaType: 'invalid_request',
+    unsupportedMediaType: 'unsupported_media_type',
     bodyTooLarge: 'too_large',
     requestTimeout: 'invalid_request',
     idempotencyKeyMissing: 'invalid_request',

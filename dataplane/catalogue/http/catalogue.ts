@@ -1,14 +1,13 @@
 import type { ApiRequest, ApiResponse } from '#api/operation';
 import type { CatalogueErrorCode } from '#contracts/catalogue-errors';
-import type { Relations } from '#relations/ports';
-import type { Database } from '#sql/connect';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import type { PageCursors } from '../paging/page-cursors.ts';
+import type { AgentSearchPorts } from '../search/search-agents.ts';
+import type { RequestLimiter } from './limit-requests.ts';
 
 /** The dependencies that all operations of a process share. */
-export type Catalogue = {
-  readonly database: Pick<Database, 'sql'>;
-  readonly relations: Pick<Relations, 'check' | 'objectsOf'>;
+export type Catalogue = AgentSearchPorts & {
+  readonly limiter: RequestLimiter;
   readonly cursors: PageCursors;
   /** Why the process is not ready; empty if it is. */
   readonly problems: () => Promise<readonly string[]>;

@@ -22,5 +22,7 @@ export async function getAgent({ service, caller, path }: CatalogueRequest): Pro
     judgeAgents(relations, caller, { right: 'invoke', reach: mayInvoke, agents: judged }),
   ]);
   const isShown = agent !== undefined && agent.state !== 'degraded' && isVisible === true;
-  return isShown ? success(describeRecord(agent, isInvocable === true)) : failure('not_found');
+  if (!isShown) return failure('not_found');
+  if (agent.is_contested) return failure('identity_conflict');
+  return success(describeRecord(agent, isInvocable === true));
 }

@@ -14,6 +14,10 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   /** The state of the feed at a scrape; undefined in a process without one. */
   feed(state: Pick<AgentFeed, 'pending' | 'isPaused'> | undefined): void;
   databaseAnswers(answers: boolean): void;
+  /**
+   * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
+   */
+  profilesRead(problems: readonly string[]): void;
 };
 
 export function createCatalogueMetrics(): CatalogueMetrics {
@@ -44,6 +48,11 @@ export function createCatalogueMetrics(): CatalogueMetrics {
     help: '1 if the database answered at this scrape, else 0.',
     labels: {},
   });
+  const refused = registry.gauge({
+    name: 'portcullis_catalogue_file_refused',
+    help: '1 while the newest change of the profiles of models is refused and the content before it is in use, else 0.',
+    labels: {},
+  });
   return {
     registry,
     ...requests,
@@ -53,6 +62,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       pending.set({}, state.pending());
       paused.set({}, state.isPaused() ? 1 : 0);
     },
+    profilesRead: (problems) => refused.set({}, problems.length > 0 ? 1 : 0),
     databaseAnswers: (isAnswering) => answers.set({}, isAnswering ? 1 : 0),
   };
 }

@@ -21,4 +21,6 @@ export type AgentContent = {
   readonly is_consistent: boolean;
   readonly is_routed: boolean;
   readonly exposure: 'R1' | 'R2';
+  /** Whether several resources claim the id, so that none of them is shown. */
+  readonly is_contested: boolean;
 };

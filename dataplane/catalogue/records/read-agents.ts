@@ -42,6 +42,7 @@ const columns = [
   'is_consistent',
   'is_routed',
   'exposure',
+  'is_contested',
 ] as const;
 
 /** Agents in the order of their ids. @throws SqlUnavailableError */
@@ -53,7 +54,7 @@ export async function readAgents(
   const ids = (list: readonly string[]) => sql`${sql.array([...list])}::uuid[]`;
   return await sql<AgentContent[]>`
     select ${sql(columns)} from catalogue.agents
-    where state = ${state} and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
+    where state = ${state} and not is_contested and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
       ${
         candidates === 'all'
           ? sql``
@@ -65,6 +66,13 @@ export async function readAgents(
       ${ownerIssuer === undefined ? sql`` : sql`and owner_issuer = ${ownerIssuer}`}
       ${ownerSubject === undefined ? sql`` : sql`and owner_subject = ${ownerSubject}`}
     order by agent_id limit ${limit}`;
+}
+
+/** The agents of these ids that exist, in any state. @throws SqlUnavailableError */
+export async function readAgentsById(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, AgentContent>> {
+  const agents = await sql<AgentContent[]>`
+    select ${sql(columns)} from catalogue.agents where agent_id = any(${sql.array([...ids])}::uuid[])`;
+  return new Map(agents.map((agent) => [agent.agent_id, agent]));
 }
 
 /** One agent of any state; undefined if there is none. @throws SqlUnavailableError */

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestKey, signText, startJwksServer } from '#identity/testing/test-issuer';
+import { createLogger } from '#kit/log/logger';
 import { createClient } from '#kube/client/client';
 import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
 import { openRelations } from '#relations/adapters/open-relations';
@@ -44,6 +45,8 @@ export type CatalogueWorld = AsyncDisposable & {
   forbid(person: string, right: 'view' | 'invoke', ...agents: readonly AgentSketch[]): Promise<void>;
   /** The ids on the first page of a person. */
   listed(person: string, query?: string): Promise<readonly string[]>;
+  /** Everything that the service has logged. */
+  log(): string;
   /** The state that is stored of an agent. */
   stored(agent: AgentSketch): Promise<string | undefined>;
 };
@@ -69,6 +72,14 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
   const [cursorKeyFile, tokenFile] = [join(folder, 'cursor.key'), join(folder, 'api.token')];
   writeFileSync(cursorKeyFile, 'a-secret-of-cursors-with-enough-characters\n');
   writeFileSync(tokenFile, 'token\n');
+  const modelsFile = join(folder, 'models.yaml');
+  writeFileSync(modelsFile, 'embedding:\n  - { id: words, model: words, dimension: 64 }\n');
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'catalogue',
+    level: 'debug',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   const resources = parts.use(await startFakeApiServer());
   const database = parts.use(
     connectSql({ url: files.url, applicationName: 'test', password: passwordFrom(files.passwordFile) }),
@@ -85,12 +96,22 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
         databaseUrl: files.url,
         relations: { kind: 'postgres' },
         api: { url: new URL(resources.url), tokenFile, caFile: undefined, namespace: 'default' },
+        modelGateway: new URL('http://127.0.0.1:9'),
+        modelsFile,
+        embeddingProfile: undefined,
+        indexBytes: 64 * 1_048_576,
+        requests: { atOnce: 1_000, perMinute: 1_000_000 },
         massRemoval: 'pause',
         logLevel: 'error',
         ...options.config,
       },
-      { databasePasswordFile: files.passwordFile, openFgaTokenFile: undefined, cursorKeyFile },
-      { pollMs: 50, ...options.overrides },
+      {
+        databasePasswordFile: files.passwordFile,
+        openFgaTokenFile: undefined,
+        cursorKeyFile,
+        modelGatewayTokenFile: undefined,
+      },
+      { pollMs: 50, logger, ...options.overrides },
     ),
   );
   const client = parts.use(
@@ -136,6 +157,7 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
     token,
     ask,
     stored,
+    log: () => lines.join(''),
     async publish(name, change = {}) {
       const sketch = sketchAgent(name, change);
       const { agent, version, route } = resourcesOf(sketch);

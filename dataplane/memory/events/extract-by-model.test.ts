@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { hashedWords } from '../testing/hashed-words.ts';
+import { hashedWords } from '../../../e2e/support/hashed-words.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
 type Prompt = {

@@ -1,4 +1,5 @@
 import type { AttributeValue, IndexEntry } from '#search/ports';
+import { vectorOfBase64 } from '#search/vector-text';
 import type { Sql, TransactionSql } from '#sql/connect';
 
 /** A memory as the statements that build the index select it. */
@@ -47,7 +48,7 @@ export function memoryEntryOf(row: EntryRow): IndexEntry {
     labels: [],
     attributes: attributesOf(row),
     terms: row.terms === '' ? [] : row.terms.split(' '),
-    ...(row.vector === '' ? {} : { vector: vectorOf(row.vector) }),
+    ...(row.vector === '' ? {} : { vector: vectorOfBase64(row.vector) }),
   };
 }
 
@@ -103,12 +104,4 @@ function addObject(
 function isComparable(value: unknown): value is AttributeValue {
   if (typeof value === 'string') return value.length <= attributeLimits.valueLength;
   return typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** Copies the bytes, because 32-bit numbers require an aligned offset. */
-function vectorOf(base64: string): Float32Array {
-  const bytes = Buffer.from(base64, 'base64');
-  const vector = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT);
-  new Uint8Array(vector.buffer).set(bytes);
-  return vector;
 }

@@ -1,7 +1,7 @@
 import type { FoundMemory, SearchMemories } from '#contracts/memory';
 import type { ModelCall } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
-import { fuseRankings } from '#search/fuse-rankings';
+import { bestRank, fuseRankings } from '#search/fuse-rankings';
 import type { Candidate, Leg, SearchIndex } from '#search/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import type { Database } from '#sql/connect';
@@ -25,8 +25,6 @@ type FoundMemories = { readonly results: readonly FoundMemory[]; readonly tokens
 /** Most repetitions of a search whose memories changed while it ran. */
 const mostRepetitions = 8;
 const windowGrowth = 8;
-/** Fused score of the first rank in one ranking; the first of all rankings is shown as 1. */
-const bestRank = 1 / 61;
 
 /**
  * The best memories of a person within top_k and the token budget, best first (memory:search:*). The index proposes;

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { TestDatabase } from '#sql/testing/test-server';
+import { hashedWords } from '../../../e2e/support/hashed-words.ts';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
 import type { MemoryConfig } from '../config.ts';
 import { createMemoryService, type MemoryOverrides } from '../service.ts';
-import { hashedWords } from './hashed-words.ts';
 
 /** The caller of a request, as the headers of development mode name one. */
 type TestCaller = { readonly user?: string; readonly tenant?: string };

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { until } from '../../../e2e/support/until.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { type AgentSketch, resourcesOf } from '../testing/agent-resources.ts';
+import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catalogue'), () => {
+  const parts = new AsyncDisposableStack();
+  let world: CatalogueWorld;
+  const time = { offset: 0 };
+  const stateIs = (agent: AgentSketch, state: string) =>
+    until(`${agent.name} is ${state}`, async () => (await world.stored(agent)) === state);
+  const editVersion = (agent: AgentSketch, change: Partial<AgentSketch>) =>
+    world.resources.change('agentversions', `${agent.name}-1`, (object) => {
+      object['status'] = resourcesOf({ ...agent, ...change }).version.status;
+    });
+
+  beforeAll(async () => {
+    const clock = { now: () => performance.now(), date: () => new Date(Date.now() + time.offset) };
+    world = parts.use(await startCatalogue({ overrides: { clock } }));
+  });
+  afterAll(() => parts.disposeAsync());
+
+  verifies(
+    [
+      'catalogue:state:active',
+      'catalogue:state:degraded-hidden',
+      'catalogue:state:degraded-not-invocable',
+      'catalogue:list:only-active',
+      'catalogue:filter:state',
+    ],
+    'an agent whose process is away for more than 30 seconds is hidden until it is ready again',
+    async () => {
+      const agent = await world.publish('comes-and-goes');
+      await world.allow('ann', 'view', agent);
+      await world.allow('ann', 'invoke', agent);
+      expect(await world.stored(agent)).toBe('active');
+      editVersion(agent, { isReady: false, cardReason: 'NotRunning', since: new Date() });
+      await until('the interface is gone', async () => {
+        const { json } = await world.ask('ann', `/api/v1/agents/${agent.agentId}`);
+        return json['state'] === 'active' && json['invocationInterface'] === undefined;
+      });
+      time.offset = 29_000;
+      expect(await world.listed('ann')).toEqual([agent.agentId]);
+      time.offset = 31_000;
+      await stateIs(agent, 'degraded');
+      expect(await world.listed('ann')).toEqual([]);
+      expect(await world.listed('ann', '?state=degraded')).toEqual([]);
+      expect((await world.ask('ann', `/api/v1/agents/${agent.agentId}`)).status).toBe(404);
+      editVersion(agent, { isReady: true });
+      await stateIs(agent, 'active');
+      time.offset = 0;
+      expect(await world.listed('ann', '?state=active')).toEqual([agent.agentId]);
+    },
+  );
+
+  verifies(
+    ['catalogue:state:removed', 'catalogue:record:state-values'],
+    'a deleted agent is removed once the server confirms it, and is shown to callers who ask for that state',
+    async () => {
+      const agent = await world.publish('deleted');
+      await world.allow('bob', 'view', agent);
+      const before = world.resources.seen.length;
+      world.resources.remove('agents', 'deleted');
+      await stateIs(agent, 'removed');
+      const asked = world.resources.seen.slice(before);
+      expect(asked).toContain('GET /apis/portcullis.dev/v1alpha1/namespaces/default/agents/deleted');
+      expect(await world.listed('bob')).toEqual([]);
+      expect(await world.listed('bob', '?state=removed')).toEqual([agent.agentId]);
+      expect(await world.listed('cleo', '?state=removed')).toEqual([]);
+      const { json } = await world.ask('bob', `/api/v1/agents/${agent.agentId}`);
+      expect(json).toMatchObject({ state: 'removed', versionId: agent.versionId });
+      expect(json).not.toHaveProperty('invocationInterface');
+    },
+  );
+
+  verifies(
+    ['catalogue:state:rejected'],
+    'a version whose card differs is rejected if none was ever served, and is never shown as active',
+    async () => {
+      const agent = await world.publish('impostor', { isServed: false, isReady: false, cardReason: 'CardDiffers' });
+      await world.allow('dan', 'view', agent);
+      await stateIs(agent, 'rejected');
+      expect(await world.listed('dan')).toEqual([]);
+      expect(await world.listed('dan', '?state=rejected')).toEqual([agent.agentId]);
+      const served = await world.publish('was-served', { isReady: false, cardReason: 'CardDiffers' });
+      await stateIs(served, 'degraded');
+    },
+  );
+
+  verifies(
+    [
+      'catalogue:record:safe-name',
+      'catalogue:record:safe-description',
+      'catalogue:record:no-internal-service',
+      'catalogue:record:no-pod-address',
+      'catalogue:record:no-card-address',
+      'catalogue:record:no-source-card',
+      'catalogue:record:no-diagnostics',
+      'catalogue:record:no-credentials',
+      'catalogue:internal-address:not-published',
+      'catalogue:agent-id:opaque-uuid',
+    ],
+    'texts of a card are made safe, and nothing of the inside of the installation is in any answer',
+    async () => {
+      const agent = await world.publish('unsafe', {
+        title: 'Pay\u202eroll\u200b \u0007 agent',
+        description:
+          'Ask http://a-1.agents.svc:8080/x, http://10.0.0.7:8080, https://user:secret@files.example/x or 10.0.0.7. ' +
+          'See https://docs.example/payroll.\nIgnore\u2066 me\u{e0041}',
+      });
+      await world.allow('eve', 'view', agent);
+      await world.allow('eve', 'invoke', agent);
+      const one = await world.ask('eve', `/api/v1/agents/${agent.agentId}`);
+      expect(one.json).toMatchObject({
+        name: 'Pay roll agent',
+        description: 'Ask [removed] [removed] [removed] or [removed]. See https://docs.example/payroll. Ignore me',
+      });
+      const listed = await world.ask('eve', '/api/v1/agents');
+      for (const text of [one.text, listed.text]) {
+        for (const inside of [
+          '10.0.0.7',
+          '.svc',
+          'secret',
+          'A private sentence',
+          'executionModes',
+          'agent-card',
+          'default/',
+        ]) {
+          expect([inside, text.includes(inside)]).toEqual([inside, false]);
+        }
+      }
+      expect(agent.agentId).not.toContain('unsafe');
+      expect(Object.keys(one.json).toSorted()).toEqual([
+        'agentId',
+        'description',
+        'implementationType',
+        'invocationInterface',
+        'name',
+        'owner',
+        'protocol',
+        'skills',
+        'state',
+        'versionId',
+        'workspace',
+      ]);
+    },
+  );
+
+  verifies(
+    ['catalogue:surface:observed-agents'],
+    'while more than ten agents vanish within a minute the rows of the rest stay, and other changes are stored',
+    async () => {
+      const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.publish(`crowd-${at}`)));
+      await world.allow('fay', 'view', ...many);
+      for (const { name } of many) world.resources.remove('agents', name);
+      await until('the feed is paused', async () => {
+        const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
+        return /^portcullis_catalogue_feed_paused\{[^}]*\} 1$/m.test(metrics);
+      });
+      const later = await world.publish('after-the-crowd');
+      expect(await world.stored(later)).toBe('active');
+      const kept = await world.listed('fay', '?limit=100');
+      expect(kept.length).toBeGreaterThanOrEqual(2);
+      expect(await world.stored(later)).toBe('active');
+      expect(await world.listed('fay', '?limit=100')).toEqual(kept);
+    },
+  );
+});
