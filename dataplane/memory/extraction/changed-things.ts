@@ -4,17 +4,26 @@ const englishThirds =
 const russianThirds =
   '(?:он|она|они|оно|ты|вы|кто|который|которая|кто-то|все|герой|героиня|(?:мой|моя|мои|наш|наша|его|её|ее|их|твой|ваш|этот|эта|эти) \\p{L}+)';
 
+/** The speaker as the subject right before a verb: "the other one I sold", whatever stands before it. */
+const englishSelf = "(?:I|we)(?:'ve|'m| have| am| are)?(?: (?:just|recently|finally|already|also|now|all))*";
+const russianSelf = '(?:я|мы)(?: (?:недавно|наконец|уже|теперь|тоже|вчера|сегодня|снова))*';
+
 /**
- * Matches words wherever no other subject stands before them in their part of the sentence, since people who type fast
- * leave out both the subject and the mark before it: "wait sold that car".
+ * Matches words after the speaker as their subject, and wherever no other subject stands before them in their part of
+ * the sentence, since people who type fast leave out both the subject and the mark before it: "wait sold that car".
  */
-function ofSpeaker(thirds: string, words: string): RegExp {
-  return new RegExp(`(?<!(?<!\\p{L})${thirds}(?: [^,:;.!?]*)? )(?<!\\p{L})(?:${words})(?!\\p{L})`, 'iu');
+function ofSpeaker({ self, thirds }: { readonly self: string; readonly thirds: string }, words: string): RegExp {
+  const isSelf = `(?<=(?<!\\p{L})${self} )|(?<!\\p{L})(?=${self}(?!\\p{L}))`;
+  const isOther = `(?<!\\p{L})${thirds}(?: [^,:;.!?]*)? `;
+  return new RegExp(`(?:${isSelf}|(?<!${isOther}))(?<!\\p{L})(?:${words})(?!\\p{L})`, 'iu');
 }
 
+const englishSubjects = { self: englishSelf, thirds: englishThirds };
+const russianSubjects = { self: russianSelf, thirds: russianThirds };
+
 /** Words of the speaker about a change; see `ofSpeaker`. */
-export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishThirds, words);
-export const ofRussianSpeaker = (words: string): RegExp => ofSpeaker(russianThirds, words);
+export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishSubjects, words);
+export const ofRussianSpeaker = (words: string): RegExp => ofSpeaker(russianSubjects, words);
 
 /** A kind of things that a person can change, and the topics of the memories about them. */
 type ChangedThings = { readonly verbs: string; readonly things: string; readonly topics: RegExp };
@@ -80,12 +89,12 @@ type Changed = readonly (readonly [words: RegExp, topics: RegExp])[];
 
 /** Phrases of a verb and one of the speaker's own things: "gave up that language", "I've sold my car". */
 export const englishChangedThings: Changed = englishThings.map(({ verbs, things, topics }) => [
-  ofSpeaker(englishThirds, `(?:${verbs}) ${englishOwn} (?:${things})${englishEnd}`),
+  ofEnglishSpeaker(`(?:${verbs}) ${englishOwn} (?:${things})${englishEnd}`),
   topics,
 ]);
 
 /** The same phrases, and those with the thing before its verb: "ту машину продал". */
 export const russianChangedThings: Changed = russianThings.map(({ verbs, things, topics }) => {
   const thing = `(?:${russianOwn} )+(?:${things})`;
-  return [ofSpeaker(russianThirds, `(?:(?:${verbs}) ${thing}${russianEnd}|${thing} (?:${verbs}))`), topics];
+  return [ofRussianSpeaker(`(?:(?:${verbs}) ${thing}${russianEnd}|${thing} (?:${verbs}))`), topics];
 });

@@ -1,9 +1,10 @@
 import { englishChangedThings, ofEnglishSpeaker } from './changed-things.ts';
+import { englishEndings } from './ended-values.ts';
 import type { StatementLanguage } from './statement.ts';
 
 /** Pattern of the words for an occupation, up to three words before it included. */
 export const englishProfessions =
-  '(?:\\p{L}+[ -]){0,3}(?:\\p{L}+(?:er|or|ist|ian|eer|ant|yst|ologist|smith|wright)|nurse|chef|cook|pilot|judge|architect|clerk|coach|monk|priest|surgeon|dentist|scientist|student|guard|maid|mechanic|tutor|agent|athlete|entrepreneur|freelancer|CEO|CTO|librarian|paramedic|vet|diplomat|poet|model|barista|researcher)';
+  '(?:\\p{L}+[ -]){0,3}(?:\\p{L}+(?:er|or|ist|ian|eer|ant|yst|ologist|smith|wright)|nurse|midwife|housewife|chef|cook|pilot|judge|architect|clerk|coach|monk|priest|surgeon|dentist|scientist|student|guard|maid|mechanic|tutor|agent|athlete|entrepreneur|freelancer|CEO|CTO|librarian|paramedic|vet|diplomat|poet|model|barista|researcher)';
 
 /** Targets of a move that are not a place where a person lives, such as a server or a branch. */
 export const englishNonPlaces =
@@ -19,11 +20,12 @@ function atStart(words: string): RegExp {
 
 /** Words of English around statements: before them, at their end, in negations, requests and changes. */
 export const englishWords: Omit<StatementLanguage, 'forms'> = {
+  endings: englishEndings,
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|let me think(?: about it)?|i think you['’]?re wrong there|i don['’]?t get it|perfect|wow|thank you so much|makes sense|(?:ok )?i['’]?ll try that|i['’]?m (?:bored|tired) right now|great answer|never mind|good one|that helped(?: a lot)?|did(?:n['’]?t| not) know that|not quite what i meant|brb|interesting|fine,? whatever you say|that sounds a bit off|to give you context|and yes|anyhow|one more thing|last thing)(?=[\s,:!–—-])[\s,:!–—-]+)+/i,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|let me think(?: about it)?|i think you['’]?re wrong there|i don['’]?t get it|perfect|wow|thank you so much|makes sense|(?:ok )?i['’]?ll try that|i['’]?m (?:bored|tired) right now|great answer|never mind|good one|that helped(?: a lot)?|did(?:n['’]?t| not) know that|not quite what i meant|brb|interesting|fine,? whatever you say|that sounds a bit off|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   plain: [
     [
-      /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust saying\b|\bif that matters\b|\bhonestly\b|\bthough\b|\bnothing fancy\b|\bbtw\b|[:;]-?[)D]+|\)\)+))+[\s.!)]*$/i,
+      /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust saying\b|\bif that matters\b|\bhonestly\b|\bthough\b|\bnothing fancy\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+|\)\)+))+[\s.!…)]*$/iu,
       '',
     ],
     [/\bi['’]?m\b/gi, "I'm"],
@@ -33,7 +35,7 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/\s+,/g, ','],
   ],
   asked:
-    /(?<![\s,])[\s,]+(?=(?:what|who|whom|which|how|why|where|when|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|a|they|someone)\b[^"“]{0,30}\b(?:says?|said|wrote) ["“])/gi,
+    /(?<![\s,])[\s,]+(?=(?:(?:what|who|whom|how|why|where|when)(?:['’]?(?:s|re|d|ll))?|which|whose|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|a|they|someone)\b[^"“]{0,30}\b(?:says?|said|wrote) ["“])/gi,
   since:
     /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace\s*,?\s*it['’]?s|nicotine-free)\b/i,
   changed: [
@@ -63,6 +65,12 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     ],
     [/\b(?:switched|changed) my (?:major|degree)\b/i, /^studies/],
     [ofEnglishSpeaker('(?:dropped|quit|gave up) that language'), /^learning/],
+    [
+      ofEnglishSpeaker(
+        "(?:stopped going to (?:that|those classes|it)|stopped doing (?:that|it)|(?:do not|don't) (?:go there|do (?:that|it)) any ?more)",
+      ),
+      /^(?:activity|habit|my: hobbi)/,
+    ],
     [/\bgave up my old hobby\b/i, /^my: hobbi/],
     [ofEnglishSpeaker('wiped (?:that|my) (?:machine|laptop)'), /^uses/],
     [/\bmisspoke about my birthplace\b/i, /^origin/],
@@ -78,14 +86,17 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/\bmy doctor told me to stop drinking\b/i, /^(?:drinks|habit: (?:have|drink))/],
     [ofEnglishSpeaker('that boss left(?=,|$| my new\\b)'), /^my: boss/],
     [ofEnglishSpeaker('switched phones'), /^my: phone/],
-    [ofEnglishSpeaker('renamed (?:the|our|my) (?:dog|cat)'), /^my: (?:dog|cat)/],
+    [
+      ofEnglishSpeaker('renamed (?:the|our|my) (?:dog|cat|pet|puppy|kitten|parrot|horse|hamster|rabbit)'),
+      /^(?:my|has): (?:dog|cat|pet|puppi|kitten|parrot|hors|hamster|rabbit)/,
+    ],
     [ofEnglishSpeaker('typed the wrong month(?: before)?(?=,|$| my)'), /^(?:birthday|my: birthday)/],
     [/\btypo\b.*\babout my age\b/i, /^age$/],
   ],
   others:
-    /^(?:s?he|they|it|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
+    /^(?:s?he|they|you|somebody|someone|everyone|the hero(?:ine)?|(?:my|our|his|her|their) (?:wife|husband|partner|girlfriend|boyfriend|ex|brother|sister|son|daughter|mother|mum|mom|father|dad|parents|friend|neighbou?r|colleague|uncle|aunt|cousin))(?![\p{L}])/iu,
   notStated:
-    /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can|could|do|does|did|is|are|what|who|where|when|why|how)\b/i,
+    /\b(?:if|unless|suppose|imagine|pretend|would|could|might|maybe|perhaps|wish|hope|hoping|wonder|wondering|guess|should|said|says|asked|told me|wrote|for example|e\.g\.|as if|in (?:my|the|this) (?:story|novel|game|dream|essay|poem))\b|^(?:tell|help|show|explain|write|translate|summari[sz]e|find|let|give|make|can|could|(?:do|does|did)(?!n['’]?t| not)|is|are|what|who|where|when|why|how)\b/i,
   negations: [
     [/\bno longer (?=\p{L})/iu, ''],
     [/\b(?:any ?more|any longer)\b/i, ''],

@@ -1,4 +1,5 @@
-import { readChange, readForgotten, readStatement } from './read-statement.ts';
+import type { EndedValue } from './ended-values.ts';
+import { readChange, readForgotten, readLaterStatement, readStatement } from './read-statement.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
 import { splitClauses } from './split-clauses.ts';
@@ -23,8 +24,8 @@ export type UserFact = {
   readonly source: FactSource;
   /** Undefined if the text is kept as given. */
   readonly statement?: Statement;
-  /** The topics that the sentence states to have changed. */
-  readonly changes?: readonly RegExp[];
+  /** The topics that the sentence states to have changed, and the values that hold no longer. */
+  readonly changes?: { readonly topics: readonly RegExp[]; readonly ended: readonly EndedValue[] };
   /** The person asks to forget the statement. */
   readonly isForgotten?: true;
 };
@@ -49,19 +50,57 @@ export function extractFacts({ role, content, saidAt }: SaidMessage, message: nu
     const fact = { text: resolved, sameness: samenessOf(text), role, source, statement };
     return [forgotten === undefined ? fact : { ...fact, isForgotten: true as const }];
   });
-  return [...stated, ...changesOf({ role, content, saidAt }, message)];
+  const later = laterStatementsOf({ role, content, saidAt }, message, stated);
+  const all = [...stated, ...later];
+  return [...all, ...changesOf({ role, content, saidAt }, message, all)];
+}
+
+type Sentence = { readonly raw: string; readonly start: number; readonly isQuestion: boolean };
+
+function sentencesOf(content: string): readonly Sentence[] {
+  const sentences = new Map(splitClauses(content).map((clause) => [clause.sentence.start, clause]));
+  return [...sentences.values()].map(({ sentence: { start, end }, isQuestion }) => {
+    return { raw: content.slice(start, end), start, isQuestion };
+  });
+}
+
+/** Statements in the middle of sentences, of which no clause states what holds. */
+function laterStatementsOf(
+  { role, content, saidAt }: SaidMessage,
+  message: number,
+  stated: readonly UserFact[],
+): readonly UserFact[] {
+  return sentencesOf(content).flatMap(({ raw, start, isQuestion }): readonly UserFact[] => {
+    const isPositive = ({ statement, source }: UserFact): boolean =>
+      statement?.holds === true && isInside(source, start, raw);
+    if (stated.some(isPositive)) return [];
+    const later = readLaterStatement(`${raw.trimEnd()}${isQuestion ? '?' : ''}`);
+    const isKnown = stated.some(({ source }) => later !== undefined && source.start === start + later.at);
+    if (later === undefined || isKnown) return [];
+    const { statement, text, at } = later;
+    const source = { message, start: start + at, end: start + at + text.length, saidAt };
+    return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, statement }];
+  });
+}
+
+function isInside({ start, end }: FactSource, from: number, raw: string): boolean {
+  return start >= from && end <= from + raw.length;
 }
 
 /** The sentences that state a change, each as a whole: "I switched my major, it's chemistry now". */
-function changesOf({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
-  const sentences = new Map(splitClauses(content).map((clause) => [clause.sentence.start, clause]));
-  return [...sentences.values()].flatMap(({ sentence, isQuestion }) => {
-    const raw = content.slice(sentence.start, sentence.end);
-    const change = readChange(`${raw.trim()}${isQuestion ? '?' : ''}`);
+function changesOf(
+  { role, content, saidAt }: SaidMessage,
+  message: number,
+  stated: readonly UserFact[],
+): readonly UserFact[] {
+  return sentencesOf(content).flatMap(({ raw, start: from, isQuestion }) => {
+    const saysMore = stated.some(({ source }) => isInside(source, from, raw));
+    const change = readChange(`${raw.trim()}${isQuestion ? '?' : ''}`, saysMore);
     if (change === undefined) return [];
-    const { text, topics: changes } = change;
-    const start = sentence.start + raw.indexOf(text);
+    const { text, topics, ended } = change;
+    const start = from + raw.indexOf(text);
     const source = { message, start, end: start + text.length, saidAt };
+    const changes = { topics, ended };
     return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, changes }];
   });
 }

@@ -1,4 +1,5 @@
 import { analyse } from '#search/analysis/analyse';
+import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
 import { russian } from './russian-statements.ts';
 import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
@@ -20,11 +21,12 @@ export function readStatement(clause: string): Statement | undefined {
   const text = clause.replace(addedDates, '').trim();
   if (text.length > longestClause || text.endsWith('?') || quoted.test(text)) return undefined;
   const language = languageOf(text);
-  const plain = plainText(language, text).replace(language.fillers, '');
+  const plain = plainText(language, text).replace(language.fillers, '').replace(present, '');
   // Text after a comma is often a remark: "I am a nurse, nothing fancy".
-  return (
-    readIn(language, plain) ?? (isStated(language, plain) ? readIn(language, plain.replace(remark, '')) : undefined)
-  );
+  const whole = readIn(language, plain) ?? readIn(language, plain.replace(adverbs, ''));
+  if (whole !== undefined || !isStated(language, plain)) return whole;
+  const short = plain.replace(remark, '');
+  return readIn(language, short) ?? readIn(language, short.replace(adverbs, ''));
 }
 
 /**
@@ -35,8 +37,15 @@ function isStated({ fillers, notStated }: StatementLanguage, plain: string): boo
   return !notStated.test(plain.replace(fillers, ''));
 }
 
+/** Words for the present at the end of a statement. */
+const present = /(?<=[\p{L}\p{N}]),? (?:now|these days|nowadays|from now on|теперь|сейчас)$/iu;
+
+/** Adverbs of time and emphasis inside of a statement. */
+const adverbs = /(?<=[\p{L}] )(?:actually|currently|really|теперь|сейчас|на самом деле|вообще-то) /giu;
+
 /** A remark: from the first comma or the first word that joins a remark, the same for both languages. */
-const remark = /(?:,| -| –| —|\s(?:so|because|which|since|так что|потому что|поэтому)\s).*$/iu;
+const remark =
+  /(?:,| -| –| —|\s(?:so|because|which|since|not|instead of|rather than|а не|вместо|так что|потому что|поэтому)\s).*$/iu;
 
 /** A clause with its short forms written out, without words at its end that carry no meaning. */
 function plainText({ plain }: StatementLanguage, text: string): string {
@@ -50,15 +59,47 @@ type StatedChange = {
   /** The sentence, without a question after it. */
   readonly text: string;
   readonly topics: readonly RegExp[];
+  readonly ended: readonly EndedValue[];
 };
 
-/** The change that a sentence states; undefined if it states none, and for questions and wishes. */
-export function readChange(sentence: string): StatedChange | undefined {
+/**
+ * The change that a sentence states; undefined if it states none, and for questions and wishes.
+ * @param saysMore whether the sentence also makes a statement
+ */
+export function readChange(sentence: string, saysMore: boolean): StatedChange | undefined {
   if (sentence.length > longestClause) return undefined;
   const language = languageOf(sentence);
   for (const text of withoutQuestion(language, sentence)) {
-    const topics = changedTopics(language, text);
-    if (topics.length > 0) return { text, topics };
+    const plain = ownSentence(language, text);
+    if (plain === undefined) continue;
+    const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
+    const ended = endedValues(language.endings, plain, saysMore);
+    if (topics.length + ended.length > 0) return { text, topics, ended };
+  }
+  return undefined;
+}
+
+/** Where a statement can begin in a sentence of several that has no marks between them. */
+const laterStarts =
+  /(?<=:\s)(?=\p{L})|(?<=[\s,])(?:(?:I|I['’]?m|I['’]ve|im|my|we|our|call me|people call me)(?=\s)|(?<!(?:не|ни|раньше|больше|бросил[аи]?|перестал[аи]?)\s)(?:я|мы|мне|меня|мой|моя|мое|моё|зови|зовут|живу|живем|живём|работаю|учусь|учу|изучаю|езжу|занимаюсь|увлекаюсь|пью|люблю|устроил(?:ся|ась)|стал[аи]?)(?![\p{L}]))/giu;
+
+/**
+ * The last statement of what holds in a sentence whose beginning is something else: "I made a mistake I am 42", "сменила машину и езжу
+ * на Форде". Undefined for a question, a wish or a report.
+ * @returns the statement and where it begins, in UTF-16 units
+ */
+export function readLaterStatement(
+  sentence: string,
+): { readonly statement: Statement; readonly text: string; readonly at: number } | undefined {
+  if (sentence.length > longestClause) return undefined;
+  const language = languageOf(sentence);
+  for (const own of withoutQuestion(language, sentence)) {
+    if (ownSentence(language, own) === undefined) continue;
+    for (const { index } of [...own.matchAll(laterStarts)].toReversed()) {
+      const text = own.slice(index);
+      const statement = readStatement(text);
+      if (statement?.holds === true) return { statement, text, at: index };
+    }
   }
   return undefined;
 }
@@ -71,13 +112,13 @@ function withoutQuestion({ asked, since }: StatementLanguage, sentence: string):
   return [...beginnings.filter((text) => since.test(text)), sentence];
 }
 
-function changedTopics(language: StatementLanguage, sentence: string): readonly RegExp[] {
-  if (sentence.endsWith('?') || quoted.test(sentence)) return [];
+/** The plain text of a sentence that the speaker states; undefined for one about others, and for questions and wishes. */
+function ownSentence(language: StatementLanguage, sentence: string): string | undefined {
+  if (sentence.endsWith('?') || quoted.test(sentence)) return undefined;
   const plain = plainText(language, sentence).replace(language.fillers, '');
-  if (language.others.test(plain)) return [];
-  const topics = language.changed.flatMap(([phrase, about]) => (phrase.test(plain) ? [about] : []));
+  if (language.others.test(plain)) return undefined;
   // These phrases look like reports of others but are not.
-  return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b/i, '')) ? topics : [];
+  return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b|\bI said\b/i, '')) ? plain : undefined;
 }
 
 /** The statement that a clause asks to forget: "Forget that I live in Berlin". */
@@ -130,8 +171,24 @@ function match(forms: readonly StatementForm[], text: string): Statement | undef
 function statementOf(form: StatementForm, about: string, value: string): Statement {
   const terms = termsOf(value);
   const subject = form.isOpen === true ? terms : termsOf(about);
-  const topic = subject === '' ? form.topic : `${form.topic}: ${subject}`;
+  const topic = oneTopic(subject === '' ? form.topic : `${form.topic}: ${subject}`);
   return { topic: topic.slice(0, 500), value: terms, holds: form.isNegative !== true };
+}
+
+/** Topics that people name in several ways, of which a person has one value at a time. */
+const sameTopics: readonly (readonly [RegExp, string])[] = [
+  [/^my: (?:employ|compani|workplac|компан|работодател)\p{L}*$/u, 'employer'],
+  [/^my: (?:job|profess|occup|role|posit|професс|работ|должност)\p{L}*$/u, 'job'],
+  [/^my: (?:major|факультет|специальн)\p{L}*$/u, 'studies'],
+  [/^my: (?:car|машин|автомобил)\p{L}*$/u, 'car'],
+  [/^my: (?:name|им)$/u, 'name'],
+  [/^my: (?:age|возраст)$/u, 'age'],
+  [/^my: (?:home|hometown|address|citi|город|адрес)$/u, 'residence'],
+  [/^favourite: (?:dish|food|meal|блюд|ед|кухн)\p{L}*$/u, 'favourite: food'],
+];
+
+function oneTopic(topic: string): string {
+  return sameTopics.find(([pattern]) => pattern.test(topic))?.[1] ?? topic;
 }
 
 function termsOf(text: string): string {

@@ -1,3 +1,4 @@
+import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
 import { readStatement } from './read-statement.ts';
 
@@ -65,7 +66,7 @@ function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['r
 function settleChange(
   decisions: FactDecision[],
   at: number,
-  changes: readonly RegExp[],
+  { topics, ended }: NonNullable<UserFact['changes']>,
   known: readonly KnownMemory[],
 ): void {
   const fact = (decisions[at] as FactDecision).fact;
@@ -78,7 +79,8 @@ function settleChange(
     }
     return;
   }
-  const isChanged = (topic: string): boolean => changes.some((about) => about.test(topic));
+  const isChanged = (topic: string): boolean => topics.some((about) => about.test(topic));
+  if (ended.length > 0 && settleEnded(decisions, at, ended, known)) return;
   const isAbout = ({ statement }: UserFact): boolean => statement !== undefined && isChanged(statement.topic);
   const siblings = [...decisions.entries()].filter(([, one]) => isWithin(one.fact, fact) && isAbout(one.fact));
   // A statement of the same sentence has already settled the change.
@@ -98,6 +100,31 @@ function settleChange(
   if (earlier < 0) return;
   decisions[earlier] = none((decisions[earlier] as FactDecision).fact, 'repeated in this add');
   decisions[place] = { kind: 'ADD', fact: stated, reason: 'new' };
+}
+
+/**
+ * Replaces the memory of a value that a sentence states to hold no longer, by the statement that the sentence also makes
+ * or by the sentence as a whole.
+ * @returns whether there is such a memory
+ */
+function settleEnded(
+  decisions: FactDecision[],
+  at: number,
+  ended: readonly EndedValue[],
+  known: readonly KnownMemory[],
+): boolean {
+  const sentence = (decisions[at] as FactDecision).fact;
+  const touched = new Set(decisions.flatMap((one) => ('memoryId' in one && one.kind !== 'NONE' ? [one.memoryId] : [])));
+  const target = known.find(
+    ({ memoryId, topic, text }) => topic !== null && !touched.has(memoryId) && hasEnded(ended, { text, topic }),
+  );
+  if (target === undefined) return false;
+  const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
+  const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;
+  const { fact } = decisions[place] as FactDecision;
+  const topic = fact.statement?.topic ?? target.topic;
+  decisions[place] = { kind: 'UPDATE', fact, memoryId: target.memoryId, topic, reason: 'replaces' };
+  return true;
 }
 
 /**

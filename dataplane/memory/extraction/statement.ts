@@ -1,3 +1,5 @@
+import type { endedValues } from './ended-values.ts';
+
 /** A statement that a person makes about themselves. */
 export type Statement = {
   /** The topic; a later statement about the same topic replaces this one. */
@@ -22,6 +24,8 @@ export type StatementForm = {
 };
 
 export type StatementLanguage = {
+  /** Words about values that hold no longer. */
+  readonly endings: Parameters<typeof endedValues>[0];
   /** Words before a statement that do not belong to it. */
   readonly fillers: RegExp;
   /** A clause that is a wish, a condition, a report of what others said, or a request. */

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { rememberDialogue } from '../../dataplane/memory/extraction/testing/remember-dialogue.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { correctionDialogue } from './correction-dialogues.ts';
+import { generateDialogues } from './generate-dialogues.ts';
+
+const dialogues = 1_500;
+
+describe.each(['en', 'ru'] as const)('corrections in %s, in other words than those of the figure', (language) => {
+  test('a corrected fact is not remembered any more, and what is remembered is no news when it is said again', () => {
+    const random = randomFrom(7);
+    let known = 0;
+    for (let made = 0; made < dialogues; made += 1) {
+      const { messages, old, correctedAt } = correctionDialogue(language, random);
+      const states = rememberDialogue(messages);
+      const told = new Set(states.slice(0, correctedAt).flatMap((state) => state.filter((text) => says(text, old))));
+      const last = states.at(-1) ?? [];
+      expect({ messages, kept: last.filter((text) => told.has(text)) }).toEqual({ messages, kept: [] });
+      if (told.size > 0) known += 1;
+      const again = rememberDialogue([...messages, ...last.map((content) => ({ role: 'user', content }))]).at(-1) ?? [];
+      expect({ last, more: again.length - last.length }).toEqual({ last, more: 0 });
+    }
+    // A reader that remembers nothing has nothing to correct.
+    expect(known / dialogues).toBeGreaterThan(0.9);
+  });
+});
+
+test('facts of the dialogues of the figure that are sent again are no new facts', () => {
+  for (const { kind, messages } of generateDialogues(31, { facts: 300, contradictions: 0, smallTalk: 0 })) {
+    expect(kind).toBe('facts');
+    const once = rememberDialogue(messages).at(-1) ?? [];
+    const twice = rememberDialogue([...messages, ...messages]).at(-1) ?? [];
+    expect({ messages, more: twice.length - once.length }).toEqual({ messages, more: 0 });
+  }
+});
+
+function says(memory: string, value: string): boolean {
+  return memory.toLowerCase().includes(value);
+}
