@@ -1,7 +1,7 @@
 import { englishCorrections, englishValues, russianCorrections, russianValues } from './corrections.ts';
 
 /** A person tells a fact and corrects it later, among other messages. */
-export type CorrectionDialogue = {
+type CorrectionDialogue = {
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
   /** The value that was told first, in lower case. */
   readonly old: string;
