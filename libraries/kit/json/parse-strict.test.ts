@@ -114,6 +114,18 @@ describe.each(readers)('%s', (_name, read) => {
     expect(errorOf(() => read(levels(1), { maxDepth: 0 })).fault).toBe('depth');
   });
 
+  test.each([
+    ['[1,[],{},{"a":[2]}]', 7],
+    ['[[],[]]', 3],
+    ['" , [ "', 1],
+    ['{"a":",,,,","b":null}', 3],
+  ])('the JSON text %s is accepted with its number of values as the limit, and refused below', (text, values) => {
+    expect(() => read(Buffer.from(text), { maxValues: values })).not.toThrow();
+    expect(() => read(Buffer.from(text), { maxValues: values - 1 })).toThrow(
+      expect.objectContaining({ fault: 'values' }),
+    );
+  });
+
   test('an unpaired surrogate in a JSON text is accepted only with the option keep', () => {
     const half = Buffer.from('{"\\ud83d":"\\ude00a"}');
     expect(read(half, { unpairedSurrogates: 'keep' })).toEqual({ '\ud83d': '\ude00a' });

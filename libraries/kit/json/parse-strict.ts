@@ -12,6 +12,8 @@ type Outline = {
   /** Number of strings in the text, keys included. */
   readonly strings: number;
   readonly depth: number;
+  /** Upper bound of the number of values: an empty object or array counts as two. */
+  readonly mostValues: number;
 };
 
 /**
@@ -33,7 +35,8 @@ function parseFast(bytes: Buffer, options: JsonOptions): JsonValue | undefined {
   if (!isUtf8(bytes)) return undefined;
   const maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
   const outline = outlineOf(bytes, maxDepth);
-  if (outline.depth > maxDepth) return undefined;
+  if (outline.depth > maxDepth || outline.mostValues > (options.maxValues ?? Number.POSITIVE_INFINITY))
+    return undefined;
   let value: JsonValue;
   try {
     value = JSON.parse(bytes.toString('utf8')) as JsonValue;
@@ -50,6 +53,8 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
   let strings = 0;
   let depth = 0;
   let deepest = 0;
+  // Each value but the first one follows a comma or is the first one of its object or array.
+  let mostValues = 1;
   for (let at = 0; at < length && deepest <= maxDepth; at++) {
     const byte = bytes[at];
     if (byte === 0x22) {
@@ -57,12 +62,15 @@ function outlineOf(bytes: Buffer, maxDepth: number): Outline {
       at = closingQuote(bytes, at + 1);
     } else if (byte === 0x7b || byte === 0x5b) {
       depth++;
+      mostValues++;
       if (depth > deepest) deepest = depth;
     } else if (byte === 0x7d || byte === 0x5d) {
       depth--;
+    } else if (byte === 0x2c) {
+      mostValues++;
     }
   }
-  return { strings, depth: deepest };
+  return { strings, depth: deepest, mostValues };
 }
 
 /** Offset of the closing quote of the string that begins at `start`; the length if there is none. */
