@@ -83,7 +83,8 @@ function originOfGateway(address: string, port: number): string {
 }
 
 /**
- * On one machine, headers name the caller without authentication, so every tenant is approved. Agents call models through
+ * On one machine, headers name the caller without authentication, so every tenant is approved. Agents call models
+ * through
  * the first gateway, as clients do.
  */
 export function operatorProcess(

@@ -98,7 +98,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       expect(spec.enableServiceLinks, name).toBe(false);
       const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
-      // The retrieval service has an account of its own, so that no right of the default account is its right.
+      // The retrieval service runs under a service account of its own, so that it has none of the rights of the default
+      // account.
       expect(spec.serviceAccountName !== undefined, name).toBe(
         needsToken || /-(retrieval|memory)(-worker)?$/.test(name),
       );

@@ -20,7 +20,10 @@ type Action = (typeof actions)[number];
 
 type RefusedReport = {
   readonly patterns: number;
-  /** Patterns that admission accepts in one action only, because matching without positions is cheap for them. */
+  /**
+   * Patterns that are accepted for deny and refused for mask: they are cheap to match, but finding the positions of
+   * matches is not.
+   */
   readonly admitted: readonly string[];
   /** Patterns that are refused but fast, or admitted but slow; must be empty. */
   readonly wrong: readonly string[];

@@ -163,5 +163,5 @@ const composites: readonly SyntaxRow[] = [
 
 /** Rows without operands. */
 export const plainRows: readonly SyntaxRow[] = [...literals, ...classes, ...escapes, ...anchors];
-/** Rows that contain smaller pieces. */
+/** Syntax whose pattern contains another pattern, such as a group or a repetition. */
 export const nestingRows: readonly SyntaxRow[] = [...repeats, ...groups, ...composites];

@@ -48,7 +48,7 @@ function batchOf(round: number, sent: readonly Sent[], random: Random): Batch {
   return { round, sent, pieces, half, again: open && !half && random.chance(97) };
 }
 
-/** Usually one write, otherwise two or three, cut at random positions. */
+/** The bytes in the pieces in which they are sent: usually one, otherwise two or three, cut at random positions. */
 function cut(bytes: Buffer, random: Random): readonly Buffer[] {
   if (random.chance(90) || bytes.length === 0) return [bytes];
   const [first = 0, second = 0] = [random.below(bytes.length), random.below(bytes.length)].sort((a, b) => a - b);

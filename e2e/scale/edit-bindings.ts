@@ -21,7 +21,7 @@ export type TimedEdit = Edit & { readonly seenAt: number; readonly writtenAt: nu
 
 type Editor = AsyncDisposable & {
   readonly edits: readonly Edit[];
-  /** The edits that were followed by a write, with the time of that write. */
+  /** The edits after which the operator wrote the route, with the time of that write. */
   timed(writes: readonly Write[]): readonly TimedEdit[];
 };
 

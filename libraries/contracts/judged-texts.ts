@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Sorts of text that a binding can have judged in addition to the texts of the contract, which are always judged: the
+ * Kinds of text that a binding can add to the texts of the contract, which are always judged: the
  * content and refusals of messages and answers (docs/design/judged-texts.md).
  */
 export const judgedTextKinds = ['toolCalls', 'toolDefinitions', 'reasoning', 'names', 'parameters', 'files'] as const;

@@ -83,8 +83,8 @@ export async function ensureGatewayKeys(path: string): Promise<void> {
 }
 
 /**
- * Adds a key, which signs 60 s later, and removes those whose tokens have expired. No verifier meets a token of a key
- * that it could not have read before.
+ * Adds a key, which signs 60 s later, and removes those whose tokens have expired. So every verifier has had time to
+ * read the key before it receives a token signed by it.
  * @returns the id of the new key and the time from which it signs
  * @throws GatewayKeysError, TooManyGatewayKeysError
  */

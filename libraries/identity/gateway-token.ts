@@ -28,7 +28,11 @@ const gatewayTokenErrors = {
   scope_wrong: { status: 401, meaning: 'The token does not have the scope invoke.' },
   run_wrong: { status: 401, meaning: 'The grant is for another run, subject or chain of actors.' },
   lifetime_too_long: { status: 401, meaning: 'The token is valid for longer than its kind may be.' },
-  issued_before_start: { status: 401, meaning: 'The token was issued before this process knew which ones were used.' },
+  issued_before_start: {
+    status: 401,
+    meaning:
+      'The token was issued before this process started, so that it cannot know whether the token was used already.',
+  },
   actor_repeated: { status: 401, meaning: 'An agent is twice in the chain of a call.' },
   token_used: { status: 401, meaning: 'The token was accepted before.' },
   token_store_full: { status: 503, meaning: 'The process keeps as many ids of used tokens as it can.' },

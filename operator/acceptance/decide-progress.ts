@@ -23,7 +23,10 @@ export type ApplicationProgress =
       readonly kind: 'ready';
       readonly guardrail: GatewayRouteSpec['guardrail'];
       readonly workload: string | undefined;
-      /** Whether the policy can judge long texts in pieces; undefined without a policy or where it is not known. */
+      /**
+       * Whether the policy can judge long texts in pieces; undefined without a policy and while its bundle is not
+       * validated.
+       */
       readonly division: ServedLimits['division'] | undefined;
     };
 

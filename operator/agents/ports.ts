@@ -8,7 +8,10 @@ export type AgentRequest = {
   /** Name of the AgentVersion for which a change of the observation is reported. */
   readonly resource: string;
   readonly bundle: AgentBundle;
-  /** Protocols that the version serves; absent for a process that an earlier operator started and this one has not checked. */
+  /**
+   * Protocols that the version serves; absent for a process that an earlier operator started and this one has not
+   * checked.
+   */
   readonly modes?: readonly ('A2A' | 'MCP')[];
 };
 
@@ -33,7 +36,8 @@ export type AgentHostProblem = {
 };
 
 /**
- * Runs the processes of versions of agents, one for each workload. Calls set the desired state, are idempotent and do not
+ * Runs the processes of versions of agents, one for each workload. Calls set the desired state, are idempotent and do
+ * not
  * wait for a process. Disposing ends local processes; pods of a cluster keep running.
  */
 export type AgentHost = AsyncDisposable & {
@@ -42,11 +46,13 @@ export type AgentHost = AsyncDisposable & {
   /** Address of agents for clients, below which each version has its own. */
   readonly publicUrl: URL;
   ensure(request: AgentRequest): void;
-  /** Undefined until a workload that may have a process was looked at; its first observation is reported as a change. */
+  /**
+   * Undefined until a workload that may have a process was looked at; its first observation is reported as a change.
+   */
   observe(name: string): AgentObservation | undefined;
   /** Ends the process; an unknown name is ignored. */
   remove(name: string): void;
-  /** Whether `ensure` was called for it without a later `remove`. */
+  /** Whether `ensure` was called for the version and `remove` was not called since. */
   has(name: string): boolean;
   /** Whether a process of that name may run, also one that an earlier operator started. */
   runs(name: string): boolean;

@@ -140,7 +140,7 @@ async function giveUpSecond() {
   await editBinding(platform, 'chat', { guardrail: guardedBy(revision), apply: 'second' });
   const given = await waitForCondition(platform, 'chat', 'Applied', 'False', 'ProgressDeadlineExceeded');
   const [workload] = (await workloadsOf(platform)).filter((name) => name !== first.spec.workload);
-  /** The first application serves, and its route has not changed. */
+  /** The first application still serves requests, and its route is unchanged. */
   const expectFirst = async (): Promise<void> => {
     const route = await waitForRoute(platform, 'chat', 'the route stands', () => true);
     expect(route.metadata.resourceVersion).toBe(first.metadata.resourceVersion);

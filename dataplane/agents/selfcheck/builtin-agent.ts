@@ -31,7 +31,7 @@ const fileObject = {
   required: ['file'],
 };
 const fileId = `\${${'input.file.fileId'}}`;
-/** A flow that reads a file in both ways and returns its text. */
+/** A flow that reads a file as text and as a temporary copy, and returns its text. */
 const fileFlow = {
   ...flow,
   input: { schema: fileObject },

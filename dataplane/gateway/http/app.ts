@@ -54,7 +54,7 @@ export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));
   app.post('/v1/rerank', serve(rerank)).all(refuse('method_not_allowed'));
   app.get('/v1/models', serve(models)).all(refuse('method_not_allowed'));
-  // An alias may hold slashes, as the names of many providers do.
+  // An alias may contain slashes, as model names of many providers do.
   app.get('/v1/models/:alias{.+}', (context) => serve(model(context.req.param('alias')))(context));
   app.all('/v1/models/*', refuse('method_not_allowed'));
   app.notFound(refuse('not_found'));

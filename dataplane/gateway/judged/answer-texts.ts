@@ -33,8 +33,8 @@ export const reasoningMembers: ReadonlySet<string> = new Set([
 const role = 'assistant';
 
 /**
- * The texts of a whole answer beyond content and refusal (docs/design/judged-texts.md): units for the kinds that the
- * binding has judged, and whether there is text of a kind that it has not.
+ * The texts of a whole answer beyond content and refusal (docs/design/judged-texts.md): units for the kinds that
+ * `judge` of the binding adds, and whether there is text of another kind.
  */
 export function readAnswerTexts(answer: ChatAnswer, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {
   const collector = collectorFor(bytes, judged);

@@ -22,7 +22,7 @@ export type TextCollector = {
   covered(): Covered;
 };
 
-/** @param judged the kinds that the binding has judged */
+/** @param judged the kinds that `judge` of the binding adds */
 export function collectorFor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): TextCollector {
   const units: CheckUnit[] = [];
   let unjudgedAt: string | undefined;

@@ -11,7 +11,7 @@ type Piece = { readonly path: string; readonly text: string };
 /** A piece of one tool call; `call` is the number of that call in the message. */
 type CallPiece = { readonly call: string; readonly name: string; readonly input: string };
 
-/** The texts of one frame beyond content and refusal, of the kinds that the binding has judged. */
+/** The texts of one frame beyond content and refusal, of the kinds that `judge` of the binding adds. */
 export type DeltaTexts = {
   readonly pieces: readonly Piece[];
   readonly calls: readonly CallPiece[];

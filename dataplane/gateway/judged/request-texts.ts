@@ -21,8 +21,8 @@ const replayedReasoning: ReadonlySet<string> = new Set(['reasoning', 'reasoning_
 const judgedMessageMembers: ReadonlySet<string> = new Set(['role', 'content', 'refusal', 'tool_call_id']);
 
 /**
- * The texts of a chat request beyond those of the contract (docs/design/judged-texts.md): units for the kinds that the
- * binding has judged, and the place of the first text of a kind that it has not. The request has been accepted by
+ * The texts of a chat request beyond those of the contract (docs/design/judged-texts.md): units for the kinds that
+ * `judge` of the binding adds, and the place of the first text of another kind. The request has been accepted by
  * `readChatRequest`.
  */
 export function readRequestTexts(root: JsonNode, bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>): Covered {

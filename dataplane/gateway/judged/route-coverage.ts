@@ -4,7 +4,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { accept, type ParseResult, refuse } from '../chat/parse-result.ts';
 import type { Covered } from './covered-texts.ts';
 
-/** The kinds of text that a binding has judged beyond the contract, and whether other text is refused. */
+/** The kinds of text that `judge` of a binding adds to those of the contract, and whether other text is refused. */
 export type Coverage = { readonly judged: ReadonlySet<JudgedTextKind>; readonly refuseUnjudged: boolean };
 
 const contractOnly: Coverage = { judged: new Set(), refuseUnjudged: false };
@@ -14,7 +14,7 @@ export function coverageOf({ judge, unjudged }: GatewayRouteSpec): Coverage {
   return { judged: new Set(judge), refuseUnjudged: unjudged === 'Refuse' };
 }
 
-/** Whether nothing is judged or refused beyond the texts of the contract. */
+/** Whether only the texts of the contract are judged, and no other text is refused. */
 export function isContractOnly({ judged, refuseUnjudged }: Coverage): boolean {
   return judged.size === 0 && !refuseUnjudged;
 }

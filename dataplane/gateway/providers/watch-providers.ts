@@ -61,7 +61,9 @@ type Watched = Disposable & {
 export function watchProviders(options: WatchOptions): ProviderWatch {
   const { waits = defaultWaits, clock = systemClock } = options;
   const watched = new Map<string, Watched>();
-  /** Providers whose last connection broke: a single one, such as an idle connection that was closed, shows no fault. */
+  /**
+   * Providers whose last connection broke: a single one, such as an idle connection that was closed, shows no fault.
+   */
   const broken = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -191,7 +193,7 @@ function entriesOf(watched: Iterable<Watched>): readonly ProviderState[] {
   for (const { upstream, model, health } of watched) {
     if (health === 'unknown' || (model !== undefined && health === 'reachable')) continue;
     const key = JSON.stringify([upstream.provider, model]);
-    // Two endpoints of one provider are served while it is being changed: the failure counts.
+    // While a provider is being changed, routes may name its old and its new endpoint: a failure of either counts.
     if (health === 'reachable' && entries.has(key)) continue;
     entries.set(key, {
       provider: upstream.provider,

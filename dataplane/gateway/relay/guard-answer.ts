@@ -22,7 +22,8 @@ const role = 'assistant';
 
 /**
  * Judges a whole provider answer: content and refusal go into one check, and a field without text is left out. Texts of
- * the kinds that the binding has judged go into the same check where the limits allow. An answer that passes is sent
+ * the kinds that `judge` of the binding adds are put into the same check where the limits allow. An answer that passes
+ * is sent
  * byte for byte. Rejects only with the reason of the signal.
  */
 export async function guardAnswer(

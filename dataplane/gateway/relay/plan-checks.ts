@@ -6,7 +6,7 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 type Plan = {
   /** The texts of the contract, which are judged together unless `split` is set. */
   readonly texts: readonly CheckUnit[];
-  /** Texts that the binding has judged in addition. They do not depend on one another. */
+  /** Texts of the kinds that `judge` of the binding adds. Each can be checked alone. */
   readonly further: readonly CheckUnit[];
   readonly limits: Pick<CheckTarget, 'maxMessages' | 'maxBodyBytes'>;
   /** Whether a conversation over the limits of one check is judged in groups of whole messages. */

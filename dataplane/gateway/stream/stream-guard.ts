@@ -192,7 +192,7 @@ export class StreamGuard {
     if (this.#heldBytes > heldBytes) this.#stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
-  /** Takes the texts of a frame that the binding has judged in addition to content and refusal. */
+  /** Takes the texts of a frame of the kinds that `judge` of the binding adds to content and refusal. */
   #takeFurther(parts: Parameters<typeof readDeltaTexts>[0]): 'none' | 'text' | 'call' | 'stopped' {
     if (this.#coverage === undefined) return 'none';
     const { pieces, calls, isCall, unjudged } = readDeltaTexts(parts, this.#coverage);

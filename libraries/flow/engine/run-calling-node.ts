@@ -129,7 +129,7 @@ function fileOutput(use: 'text' | 'provider', { text, providerFileId, mediaType 
   return { [use === 'text' ? 'text' : 'providerFileId']: value, mediaType };
 }
 
-/** The members that have a value. */
+/** The members of an object whose value is not undefined. */
 function given(members: { readonly [name: string]: JsonValue | undefined }): { [name: string]: JsonValue } {
   return Object.fromEntries(
     Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),

@@ -1,7 +1,7 @@
 import type { Graph } from './graph.ts';
 import type { Region } from './regions.ts';
 
-/** Nodes whose output exists before a node: `always` on every way to it (they dominate it), `maybe` on some. */
+/** Nodes whose output exists before a node: `always` on every path to it (they dominate it), `maybe` on some. */
 export type Available = { readonly always: ReadonlySet<string>; readonly maybe: ReadonlySet<string> };
 
 const nothing: Available = { always: new Set(), maybe: new Set() };

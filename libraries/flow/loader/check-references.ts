@@ -14,8 +14,9 @@ type Surroundings = {
 };
 
 /**
- * Problems of expressions: they name only nodes that dominate their place. One with a default, and `exists`, may also name
- * a node that precedes the place on some ways only.
+ * Problems of expressions: they name only nodes that dominate their place. One with a default, and `exists`, may also
+ * name
+ * a node that precedes the place on some paths only.
  */
 export function checkReferences(
   references: readonly PlacedReference[],
@@ -38,8 +39,8 @@ export function checkReferences(
         if (tolerant ? available.maybe.has(id) : available.always.has(id)) break;
         return problem(
           available.maybe.has(id)
-            ? 'which does not come before this node on every way: give a default with {from, default}'
-            : 'which does not come before this node',
+            ? 'which does not run before this node on every path: give a default with {from, default}'
+            : 'which does not run before this node',
         );
       }
       case 'input':

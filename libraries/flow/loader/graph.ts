@@ -2,10 +2,10 @@ import type { FlowSource } from '../definition/flow-schema.ts';
 import type { FlowNode } from '../definition/node-schemas.ts';
 import type { PlacedProblem, SourcePath } from '../source/problem.ts';
 
-/** A way from one node to another. On the way of an error, the node has no output. */
+/** An edge from one node to another. On the path after an error, the node has no output. */
 export type Way = { readonly from: string; readonly to: string; readonly isError: boolean; readonly at: SourcePath };
 
-/** Nodes and ways of a flow by their ids. */
+/** Nodes and edges of a flow by their ids. */
 export type Graph = {
   readonly nodes: ReadonlyMap<string, FlowNode>;
   readonly places: ReadonlyMap<string, SourcePath>;
@@ -16,7 +16,7 @@ export type Graph = {
 
 const ends = new Set<FlowNode['kind']>(['output', 'fail']);
 
-/** The graph of a flow, and problems of ids, targets and edges. A way with a problem is left out. */
+/** The graph of a flow, and problems of ids, targets and edges. An edge with a problem is left out. */
 export function readGraph(flow: FlowSource): { readonly graph: Graph; readonly problems: readonly PlacedProblem[] } {
   const problems: PlacedProblem[] = [];
   const report = (code: PlacedProblem['code'], at: SourcePath, message: string) =>

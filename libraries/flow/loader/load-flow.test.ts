@@ -171,7 +171,7 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     }),
     'unreachable',
     '10:two:nodes[3]',
-    'no way',
+    'no path',
   ],
   [
     'a case without an edge',
@@ -384,14 +384,14 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     }),
     'reference',
     '9:greet:nodes[2].inputs.a',
-    'does not come before',
+    'does not run before',
   ],
   [
     'an expression that names itself',
     chain({ kind: 'transform', inputs: { a: ref('nodes.one.output') } }),
     'reference',
     '8:one:nodes[1].inputs.a',
-    'does not come before',
+    'does not run before',
   ],
   [
     'an expression that names no node',

@@ -59,7 +59,7 @@ export function findRegions(flow: FlowSource, graph: Graph) {
   }
   for (const [id, at] of graph.places) {
     if (!taken.has(id) && problems.length === 0)
-      report('unreachable', at, 'is reached by no way: add an edge, or remove the node');
+      report('unreachable', at, 'is reached by no path: add an edge, or remove the node');
   }
   for (const region of regions) checkEnds(region);
   return { regions, regionOf, problems };
@@ -129,7 +129,7 @@ export function findRegions(flow: FlowSource, graph: Graph) {
         node?.kind !== 'fail' &&
         node?.kind !== 'condition'
       ) {
-        report('edge', at, 'has no edge: every way of a flow ends in a node of kind output or fail');
+        report('edge', at, 'has no edge: every path of a flow ends in a node of kind output or fail');
       }
     }
   }

@@ -2,7 +2,7 @@ import type { JsonValue } from '#kit/json/json-value';
 
 type Type = 'text' | 'list' | 'object' | 'number' | 'unknown';
 type Named = { readonly path: string; readonly type: Type };
-/** The values that expressions may name: `sure` exist on every way, `maybe` on some ways only. */
+/** The values that expressions may name: `sure` exist on every path, `maybe` on some paths only. */
 type Scope = { readonly sure: readonly Named[]; readonly maybe: readonly Named[]; readonly isShared: boolean };
 type Members = { [name: string]: JsonValue };
 type Edge = { readonly from: string; readonly to: string; readonly when?: string };
@@ -31,7 +31,9 @@ const randomFlowSchemas = {
   },
 };
 
-/** A flow that the loader accepts, out of numbers from 0 to 1: every kind of node but a subflow, prompts without tools. */
+/**
+ * A flow that the loader accepts, out of numbers from 0 to 1: every kind of node but a subflow, prompts without tools.
+ */
 export function randomFlow(random: () => number): JsonValue {
   const below = (count: number): number => Math.floor(random() * count);
   const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T;
@@ -188,7 +190,7 @@ export function randomFlow(random: () => number): JsonValue {
       for (const node of errors) node['onError'] = { goto: id };
       [open, errors] = [[{ from: id }], []];
     };
-    /** Adds a node that another one follows, with which the run may continue after an error of this node. */
+    /** Adds a node with a successor for its errors: the run may continue there after an error of this node. */
     const place = (node: Members, gives: readonly Named[], mayFail: boolean): void => {
       nodes.push(node);
       const isHandled = mayFail && happens(0.3);

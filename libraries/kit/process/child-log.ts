@@ -34,7 +34,7 @@ export function lastLines(path: string, from = 0): readonly string[] {
     const file = openSync(path, 'r');
     try {
       const { size } = fstatSync(file);
-      // A log that was rotated meanwhile is shorter.
+      // If the log is shorter than before, it was rotated meanwhile.
       const start = Math.max(from > size ? 0 : from, size - tailBytes);
       const buffer = Buffer.alloc(size - start);
       readSync(file, buffer, 0, buffer.length, start);

@@ -117,7 +117,7 @@ describe('a kubeconfig', () => {
     const get = () => client.get<GatewayReport>(kinds.gatewayReport, 'one');
     await get();
     await writeKubeconfig(folder, { cluster: { server: server.url }, user: execUser('new') });
-    // Credentials that were loaded less than a second ago are not loaded again.
+    // The client reads the files of credentials at most once a second.
     await new Promise((resolve) => setTimeout(resolve, 1_050));
     await expect(get()).rejects.toMatchObject({ code: 'unauthenticated' });
     expect((await get())?.metadata.name).toBe('one');

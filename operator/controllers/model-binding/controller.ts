@@ -42,7 +42,7 @@ type BindingControllerOptions = {
   readonly maxStreamMs: number;
   /** Called with workloads that a binding has stopped waiting for. */
   readonly onReleased: (workloads: readonly string[]) => void;
-  /** Called with bindings that should ask a provider again, or whose provider answers again. */
+  /** Called with bindings that should call a provider again, or whose provider answers again. */
   readonly onAnswers: (bindings: readonly string[]) => void;
 };
 

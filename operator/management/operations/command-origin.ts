@@ -29,7 +29,7 @@ export function acceptedEntry(record: AuditedRecord): AuditContent {
   return { ...entryOf(record), outcome: 'accepted', code: null };
 }
 
-/** The entry of the end of a command; that of one that changed nothing is a refusal. */
+/** The audit entry for the end of a command. A command that changed nothing is recorded as refused. */
 export function endedEntry(record: AuditedRecord & Pick<CommandRecord, 'accepted'>, end: OperationEnd): AuditContent {
   const entry = entryOf(record);
   if (end.kind === 'succeeded') return { ...entry, outcome: 'succeeded', code: null, after: stateAfter(record, end) };

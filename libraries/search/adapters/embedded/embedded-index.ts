@@ -113,7 +113,7 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
     mostCandidates: Number.POSITIVE_INFINITY,
     candidates,
     async write() {
-      // This engine reads changes from its source.
+      // Nothing to do: this engine reads changes from its source.
     },
     async drop(name) {
       partitions.remove(name);

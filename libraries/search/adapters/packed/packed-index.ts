@@ -87,7 +87,7 @@ export function openPackedIndex({ source, mostBytes }: PackedOptions): PackedInd
     mostCandidates: Number.POSITIVE_INFINITY,
     candidates,
     async write() {
-      // This engine reads changes from its source.
+      // Nothing to do: this engine reads changes from its source.
     },
     async drop(name) {
       partitions.remove(name);
