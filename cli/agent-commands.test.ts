@@ -1,10 +1,11 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runInProcess } from './testing/run-cli.ts';
 
@@ -16,13 +17,15 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runInProcess(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
-const send = (...more: readonly string[]) => run(['agent', 'send', 'assistant-1', ...more]);
+const send = (...more: readonly string[]) => run(['agent', 'send', 'assistant', ...more]);
 const example = readFileSync(join(checkout, 'examples/agents/assistant/agentversion.yaml'), 'utf8');
 
 describe('portcullis up --agents', () => {
   test('portcullis up --agents loads the example of an agent and prints how it is called', () => {
-    expect(platform.output()).toContain('the agent assistant-1 is ready');
-    expect(platform.output()).toContain('agent send assistant-1 --message');
+    expect(platform.output()).toContain('the agent assistant is served');
+    expect(platform.output()).toContain('agent send assistant --message');
+    // It needs the example collection.
+    expect(platform.output()).not.toContain('handbook');
   });
 
   test('the card of a version has the address of the gateway, and no address of its process', async () => {
@@ -39,8 +42,24 @@ describe('portcullis agent send', () => {
     expect(await send('--as', 'ann', '-m', 'Good morning')).toMatchObject({ code: 0, stdout: 'Good morning\n' });
     const given = await send('--as', 'ann', '--input', '{"question":"Good evening"}', '--json');
     expect(JSON.parse(given.stdout)).toEqual({ text: 'Good evening', data: { answer: 'Good evening' } });
-    const read = await run(['agent', 'send', 'assistant-1', '--as', 'ann'], 'Good night\n');
+    const read = await run(['agent', 'send', 'assistant', '--as', 'ann'], 'Good night\n');
     expect(read).toMatchObject({ code: 0, stdout: 'Good night\n' });
+    const version = await run(['agent', 'send', 'assistant-1', '--as', 'ann', '-m', 'Good day']);
+    expect(version).toMatchObject({ code: 0, stdout: 'Good day\n' });
+  });
+
+  test('the process of a version takes no call that did not come through a gateway', async () => {
+    const version = await platform.client.get<AgentVersion>(kinds.agentVersion, 'assistant-1');
+    const { gateway } = platform.status().addresses;
+    const { address = '', agentId = '' } = version?.status ?? {};
+    const body = JSON.stringify({ message: { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hello' }] } });
+    const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-user-id': 'ann' };
+    const inTenant = { ...headers, 'x-tenant-id': 'default' };
+    const statusOf = async (url: string, sent: Readonly<Record<string, string>>) =>
+      (await fetch(`${url}/message:send`, { method: 'POST', headers: sent, body })).status;
+    expect(await statusOf(address, inTenant)).toBe(401);
+    expect(await statusOf(`${gateway}/agents/${agentId}`, inTenant)).toBe(200);
+    expect(await statusOf(`${gateway}/agents/${agentId}`, headers)).toBe(401);
   });
 
   test.each([
@@ -62,7 +81,10 @@ describe('portcullis agent send', () => {
   test('portcullis agent send needs the name of a caller and of a version that exists', async () => {
     expect(await send('-m', 'hello')).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the caller') });
     const end = await run(['agent', 'send', 'assistant-9', '--as', 'ann', '-m', 'hello']);
-    expect(end).toMatchObject({ code: 3, stderr: expect.stringContaining('There is no AgentVersion assistant-9') });
+    expect(end).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no Agent and no AgentVersion assistant-9'),
+    });
   });
 });
 
@@ -79,7 +101,54 @@ test('portcullis apply --wait reports why a version cannot become ready, and por
   expect(await run(['delete', 'agentversion', 'guarded-1', '--yes'])).toMatchObject({ code: 0 });
 });
 
-test('the example of an agent stays deleted, and agents run without --agents, too', async () => {
+describe('portcullis flow publish and the commands of versions', () => {
+  const serving = async (words: readonly string[], version: string) => {
+    const end = await run(words);
+    expect([end.code, end.stderr]).toEqual([0, '']);
+    expect(end.stdout).toMatch(new RegExp(`Agent desk serves ${version}\\b`));
+  };
+
+  test('a published flow belongs to its author, and each further version, trial and rollback is served', async () => {
+    using folder = temporaryFolder();
+    const desk = join(folder.path, 'desk');
+    const flow = join(desk, 'flow.yaml');
+    expect(await run(['flow', 'init', desk])).toMatchObject({ code: 0 });
+    expect(await run(['flow', 'publish', desk])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Name the owner'),
+    });
+    await serving(['flow', 'publish', desk, '--as', 'ann', '--allow', 'bob'], 'desk-1');
+    const ask = (as: string) => run(['agent', 'send', 'desk', '--as', as, '-m', 'hello']);
+    for (const person of ['ann', 'bob']) expect(await ask(person)).toMatchObject({ code: 0, stdout: 'hello\n' });
+    expect(await ask('eve')).toMatchObject({ code: 3, stderr: expect.stringContaining('not_found') });
+    const { stderr, code } = await run(['agent', 'promote', 'desk']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no version on trial')]);
+    expect(await run(['agent', 'rollback', 'desk'])).toMatchObject({ code: 2 });
+
+    writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
+    await serving(['flow', 'publish', desk], 'desk-2');
+    await serving(['agent', 'rollback', 'desk', '--wait'], 'desk-1');
+    await serving(['agent', 'switch', 'desk', 'desk-2', '--canary', '50', '--wait'], 'desk-1');
+    await serving(['agent', 'promote', 'desk', '--wait'], 'desk-2');
+    await serving(['agent', 'switch', 'desk', 'desk-1', '--wait'], 'desk-1');
+    // Who may call it is not changed by its versions.
+    expect(await ask('bob')).toMatchObject({ code: 0, stdout: 'hello\n' });
+    expect(await ask('eve')).toMatchObject({ code: 3 });
+  });
+
+  test('a version without an Agent is not reachable, and the message says what to do', async () => {
+    using folder = temporaryFolder();
+    const alone = join(folder.path, 'alone');
+    await run(['flow', 'init', alone]);
+    const version = await run(['flow', 'version', alone]);
+    expect(await run(['apply', '-f', '-', '--wait'], version.stdout)).toMatchObject({ code: 0 });
+    const end = await run(['agent', 'send', 'alone-1', '--as', 'ann', '-m', 'hello']);
+    expect([end.code, end.stderr]).toEqual([1, expect.stringContaining('No Agent serves the AgentVersion alone-1')]);
+  });
+});
+
+test('the example of an agent stays deleted, and versions run without --agents, too', async () => {
+  expect(await run(['delete', 'agents', 'assistant', 'desk', '--yes'])).toMatchObject({ code: 0 });
   expect(await run(['delete', 'agentversion', 'assistant-1', '--yes'])).toMatchObject({ code: 0 });
   rmSync(join(platform.data, 'apply/assistant.yaml'));
   const { data } = platform;
@@ -88,8 +157,8 @@ test('the example of an agent stays deleted, and agents run without --agents, to
   const again = await startPlatform({ data, agents: true });
   const { gateway } = again.status().addresses;
   try {
-    expect(again.output()).not.toContain('assistant-1 is ready');
-    expect((await run(['get', 'agentversions', '-o', 'name'])).stdout).toBe('');
+    expect(again.output()).not.toContain('assistant is served');
+    expect((await run(['get', 'agentversions', '-o', 'name'])).stdout).not.toContain('assistant');
   } finally {
     await again.end('SIGINT');
   }

@@ -33,6 +33,8 @@ const ofPlugin = new Set(['backup', 'restore']);
 /** Examples that need something that only the reader has: another folder, an operation, a bundle or a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
+  'agent promote': 2,
+  'agent rollback': 2,
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,

@@ -97,6 +97,17 @@ const standalone = {
       help: 'standalone: client key for that address; required with PORTCULLIS_AGENTS_MODEL_GATEWAY_URL',
     }),
   ),
+  PORTCULLIS_AGENTS_GATEWAY_URL: setting.optional(
+    setting.url({
+      help: 'standalone: address of the gateway of agents; without it headers name the callers of agents. Requires PORTCULLIS_AGENT_ISSUER',
+    }),
+  ),
+  PORTCULLIS_AGENTS_RETRIEVAL_URL: setting.optional(
+    setting.url({ help: 'standalone: address of the retrieval service that agents call' }),
+  ),
+  PORTCULLIS_AGENTS_MEMORY_URL: setting.optional(
+    setting.url({ help: 'standalone: address of the memory service that agents call' }),
+  ),
 };
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -213,7 +224,7 @@ function standaloneConfig(values: Values<typeof shared & typeof authority & type
   };
 }
 
-function agentsOf(values: Values<typeof standalone>): AgentAccess | undefined {
+function agentsOf(values: Values<typeof authority & typeof standalone>): AgentAccess | undefined {
   const { PORTCULLIS_AGENTS_URL: publicUrl, PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: url } = values;
   const { PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: tokenFile } = values;
   const names = 'PORTCULLIS_AGENTS_MODEL_GATEWAY_URL and PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE';
@@ -222,8 +233,15 @@ function agentsOf(values: Values<typeof standalone>): AgentAccess | undefined {
     if (url === undefined) return undefined;
     throw new ConfigError([`${names} have no effect without PORTCULLIS_AGENTS_URL`]);
   }
+  const { PORTCULLIS_AGENTS_GATEWAY_URL: gateway, PORTCULLIS_AGENT_ISSUER: issuer } = values;
+  if (gateway !== undefined && issuer === undefined) {
+    throw new ConfigError(['PORTCULLIS_AGENT_ISSUER is missing: it must be set with PORTCULLIS_AGENTS_GATEWAY_URL']);
+  }
   return {
     publicUrl,
+    gateway: gateway === undefined || issuer === undefined ? undefined : { url: gateway, issuer },
+    retrieval: values.PORTCULLIS_AGENTS_RETRIEVAL_URL,
+    memory: values.PORTCULLIS_AGENTS_MEMORY_URL,
     modelGateway: url === undefined || tokenFile === undefined ? undefined : { url, tokenFile },
   };
 }

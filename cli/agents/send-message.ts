@@ -5,6 +5,7 @@ import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { unreachableReason } from '../errors/unreachable.ts';
 import { exchangeJson } from '../http/exchange-json.ts';
+import type { AgentAddress } from './find-agent-address.ts';
 
 const partSchema = z.looseObject({ text: z.string().optional(), data: z.json().optional() });
 const answerSchema = z.looseObject({ message: z.looseObject({ parts: z.array(partSchema) }) });
@@ -21,8 +22,7 @@ const answerMs = 930_000;
 type AgentAnswer = { readonly text?: string; readonly data?: JsonValue };
 
 type Sent = {
-  /** Origin of the process of the version. */
-  readonly origin: string;
+  readonly to: AgentAddress;
   readonly identity: Readonly<Record<string, string>>;
   readonly text: string | undefined;
   readonly data: JsonValue | undefined;
@@ -32,17 +32,17 @@ type Sent = {
  * Sends one message to an agent and waits for its answer (A2A 1.0, `POST /message:send`).
  * @throws CliError not_running, guardrail_blocked, guardrail_error, unauthenticated, failed with the code of the agent
  */
-export async function sendAgentMessage({ origin, identity, text, data }: Sent): Promise<AgentAnswer> {
+export async function sendAgentMessage({ to, identity, text, data }: Sent): Promise<AgentAnswer> {
   const parts = [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])];
   const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts } };
   const headers = { 'a2a-version': '1.0', ...identity };
-  const answer = await exchangeJson(origin, { method: 'POST', path: '/message:send', body, headers }, answerMs).catch(
-    (cause: unknown) => {
-      const sentence = `The agent at ${origin} does not answer: ${unreachableReason(cause, origin)}.`;
-      const remedy = '"portcullis get agentversions" shows the address and the condition of each version.';
-      throw new CliError('not_running', `${sentence} ${remedy}`, { cause });
-    },
-  );
+  const { origin } = to;
+  const request = { method: 'POST', path: `${to.path}/message:send`, body, headers } as const;
+  const answer = await exchangeJson(origin, request, answerMs).catch((cause: unknown) => {
+    const sentence = `The agent at ${origin} does not answer: ${unreachableReason(cause, origin)}.`;
+    const remedy = '"portcullis get agents" shows the address and the condition of each agent.';
+    throw new CliError('not_running', `${sentence} ${remedy}`, { cause });
+  });
   if (!answer.ok) throw refusalOf(answer.status, answer.json);
   const read = answerSchema.safeParse(answer.json);
   if (!read.success)
@@ -60,6 +60,7 @@ const exits: Readonly<Record<string, ExitName>> = {
   guardrail_denied: 'guardrail_blocked',
   guardrail_error: 'guardrail_error',
   unauthenticated: 'unauthenticated',
+  not_found: 'not_found',
 };
 
 function refusalOf(status: number, json: unknown): CliError {

@@ -2,12 +2,14 @@ import { type ApplyResult, desiredObject } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
 import { sameJson } from '#kube/apply/same-json';
 import type { KubeClient } from '#kube/client/client';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
 import { waitAgentReady } from '../agents/wait-agent-ready.ts';
+import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { hasGuardrail, unguardedEffect } from '../bindings/unguarded-effect.ts';
 import { waitApplied } from '../bindings/wait-applied.ts';
 import type { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -72,6 +74,10 @@ export async function applyManifests(
       await waitAgentReady(client, object, options.wait);
       say(`${object.kind} ${object.metadata.name} is ready`);
     }
+    if (isAgent(object)) {
+      await waitAgentServed(client, object, options.wait);
+      say(`${object.kind} ${object.metadata.name} is served`);
+    }
     if (!isBinding(object)) continue;
     await waitApplied(client, object, options.wait, waitProgressOn(process.stderr, format));
     say(`${object.kind} ${object.metadata.name} is applied`);
@@ -99,6 +105,10 @@ async function compare(client: KubeClient, manifest: AppliedManifest): Promise<A
 
 function isAgentVersion(object: Stored<Resource>): object is Stored<AgentVersion> {
   return object.kind === kinds.agentVersion.kind;
+}
+
+function isAgent(object: Stored<Resource>): object is Stored<Agent> {
+  return object.kind === kinds.agent.kind;
 }
 
 function policiesFirst(manifests: readonly AppliedManifest[]): readonly AppliedManifest[] {

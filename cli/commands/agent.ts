@@ -1,60 +1,97 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { JsonValue } from '#kit/json/json-value';
-import type { AgentVersion } from '#resources/agent-version';
-import { kinds } from '#resources/kinds';
+import { changeAgent, promoted, rolledBack } from '../agents/change-agent.ts';
+import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { callerIdentity, defaultTenant, readCallerName } from '../http/caller-options.ts';
+import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { readJsonObject } from '../options/json-object.ts';
+import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type WaitOption, withWait } from '../options/wait-option.ts';
+import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
-import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
-import { agentVersionRow } from '../status/agent-version-row.ts';
+import type { ResourceSource } from '../resources/resource-source.ts';
 
 type SendOptions = OutputOptions & {
   readonly message?: string;
   readonly input?: JsonValue;
   readonly as?: string;
+  readonly groups?: readonly string[];
   readonly tenant: string;
   readonly data?: string;
 };
 
-const requestSeconds = 10;
-
-export function addAgent(program: Command): void {
+export function addAgent(program: Command, source: ResourceSource): void {
   const agent = program.command('agent').description('agents that the platform runs');
   const send = agent
     .command('send')
-    .description('send one message to a version of an agent and print its answer')
-    .argument('<agentversion>', 'name of an AgentVersion')
+    .description('send one message to an agent and print its answer')
+    .argument('<agent>', 'name of an Agent, or of an AgentVersion')
     .option('-m, --message <text>', 'the message (default: standard input, unless --input is given)')
     .option('--input <json>', 'structured input, a JSON object', readJsonObject)
     .option('--as <person>', 'person who calls (default: PORTCULLIS_AS)', readCallerName)
+    .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   withOutput(send).action(sendMessage);
+  addAgentChanges(agent, source);
 }
+
+/** The commands that change which versions an Agent serves. */
+function addAgentChanges(agent: Command, source: ResourceSource): void {
+  const written = (command: Command): Command =>
+    withWait(withOutput(withResourceOptions(command, source)), 'wait until it is served (default: 60 s)');
+  const change = async (name: string, options: ChangeOptions, changeOf: Parameters<typeof changeAgent>[2]) => {
+    await using resources = await source.open(options);
+    await changeAgent(resources, name, changeOf, options);
+  };
+  written(
+    agent
+      .command('switch')
+      .description('serve another version of an agent, or give it a share of the callers for trial')
+      .argument('<agent>', 'name of an Agent')
+      .argument('<agentversion>', 'name of an AgentVersion of this agent')
+      .option(
+        '--canary <percent>',
+        'share of the callers that it gets; the present version serves the others',
+        percent,
+      ),
+  ).action((name: string, version: string, options: ChangeOptions & { readonly canary?: number }) =>
+    change(name, options, ({ spec }) =>
+      options.canary === undefined
+        ? { version }
+        : { version: spec.version, canary: { version, percent: options.canary } },
+    ),
+  );
+  written(
+    agent
+      .command('promote')
+      .description('serve the version on trial to every caller')
+      .argument('<agent>', 'name of an Agent'),
+  ).action((name: string, options: ChangeOptions) => change(name, options, promoted));
+  written(
+    agent
+      .command('rollback')
+      .description('end the trial of a version, or serve the version that was served before')
+      .argument('<agent>', 'name of an Agent')
+      .option('--to <version>', 'name of the AgentVersion to serve'),
+  ).action((name: string, options: ChangeOptions & { readonly to?: string }) => {
+    const { to } = options;
+    return change(name, options, to === undefined ? rolledBack : () => ({ version: to }));
+  });
+}
+
+type ChangeOptions = ResourceCommandOptions & OutputOptions & WaitOption;
+
+const percent = wholeNumber(1, 99);
 
 async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const identity = await callerIdentity(options)();
-  const origin = await addressOf(name, options);
+  const to = await findAgentAddress(runningPlatform(options.data), name);
   const { message, input } = options;
   const isRead = message === undefined && input === undefined;
   const text = isRead ? (await readAll(process.stdin)).replace(/\r?\n$/, '') : message;
-  const answer = await sendAgentMessage({ origin, identity, text, data: input });
+  const answer = await sendAgentMessage({ to, identity, text, data: input });
   writeResult(formatOf(options), answer, () => answer.text ?? JSON.stringify(answer.data, undefined, 2));
-}
-
-/** Address of the process of a version. @throws CliError not_running, not_found, failed if it is not ready */
-async function addressOf(name: string, { data }: SendOptions): Promise<string> {
-  await using resources = openPlatform(runningPlatform(data), { requestTimeout: requestSeconds });
-  const found = await resources.client.get<AgentVersion>(kinds.agentVersion, name);
-  if (found === undefined) {
-    throw new CliError('not_found', `There is no AgentVersion ${name}: "portcullis get agentversions" lists them.`);
-  }
-  const { state, why = 'the operator has not looked at it yet' } = agentVersionRow(found);
-  const address = found.status?.address;
-  if (state === 'ready' && address !== undefined) return address;
-  throw new CliError('failed', `The AgentVersion ${name} is not ready: ${why}`);
 }

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CheckFlowOptions, GraphOptions, TestFlowOptions, VersionOptions } from '../flows/flow-actions.ts';
+import type { CheckFlowOptions, GraphOptions, TestFlowOptions } from '../flows/flow-actions.ts';
+import type { PublishOptions } from '../flows/publish-flow.ts';
 import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
+import type { VersionOptions } from '../flows/version-of-folder.ts';
 import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { wholeNumber } from '../options/whole-number.ts';
@@ -50,6 +52,22 @@ export function addFlow(program: Command): void {
     .option('--name <word>', 'name of the resource (default: the name of the agent and the version of the flow)')
     .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests')
     .action(async (folder: string, options: VersionOptions) => (await actions()).printVersion(folder, options));
+  const publish = flow
+    .command('publish')
+    .description('apply the files of a folder as an AgentVersion, have its Agent serve it, and wait until it is served')
+    .argument('<dir>', 'folder with flow.yaml, manifest.yaml and tests.yaml')
+    .option('--name <word>', 'name of the version (default: the name of the agent and the version of the flow)')
+    .option('--subflows <dir>', 'folder with the flows that subflow nodes name by their digests')
+    .option('--as <person>', 'owner of a new Agent, who may call it (default: PORTCULLIS_AS)', readCallerName)
+    .option('--allow <persons>', 'persons who may find and call it beside the owner', readCallerNames)
+    .option('--everyone', 'let every caller find and call it over A2A')
+    .option('--tenant <name>', 'tenant of the persons', readCallerName, defaultTenant)
+    .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
+    .option('--wait <seconds>', 'how long to wait until it is served', wholeNumber(1, 99_999, 'seconds'), 60)
+    .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
+  withOutput(publish).action(async (folder: string, options: PublishOptions) =>
+    (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
+  );
   withFlow(flow.command('graph'))
     .description('draw a flow as SVG')
     .option('--out <file>', 'file to write (default: standard output)')

@@ -12,7 +12,7 @@ import { readSignInCode } from '../platform/sign-in-code.ts';
 import { removeStartFailure, writeStartFailure } from '../platform/start-failure.ts';
 import { readStatusFile } from '../platform/status-file.ts';
 import { boundLogs } from '../supervisor/bound-logs.ts';
-import { awaitExampleAgent, copyExampleAgent } from '../supervisor/load-example-agent.ts';
+import { awaitExampleAgent, copyExampleAgents, exampleAgents } from '../supervisor/load-example-agent.ts';
 import { loadHandbook } from '../supervisor/load-handbook.ts';
 import { nextSteps } from '../supervisor/next-steps.ts';
 import { createRoot, prepareDirectory, refuseForeignFolder } from '../supervisor/prepare-directory.ts';
@@ -52,7 +52,7 @@ export function addPlatformUp(program: Command): void {
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .option(
       '--agents',
-      'load an example of an agent at the first start with this option; versions of agents always run',
+      'serve agents through the gateways, and load the examples of agents at the first start with this option',
     )
     .option('--console', 'start the console, web pages for policies, knowledge, memory and agents')
     .action((options: UpOptions) => up(options));
@@ -84,7 +84,9 @@ async function runPlatform(
 ): Promise<void> {
   const stopping = abortOnSignal();
   const isFirst = await prepareDirectory(data);
-  if (options.agents === true && (await copyExampleAgent(data))) say('the example of an agent was copied into apply/');
+  const examples = options.agents === true ? exampleAgents({ retrieval: options.retrieval === true }) : [];
+  const copied = await copyExampleAgents(data, examples);
+  for (const name of copied) say(`the example of the agent ${name} was copied into apply/`);
   await waitForOrphans(data, say);
   say(`data in ${data.root}${isFirst ? ' (new: the example was copied into apply/)' : ''}`);
   let platform: SupervisedPlatform | undefined;
@@ -98,6 +100,7 @@ async function runPlatform(
       retrieval: options.retrieval === true,
       memory: options.memory === true,
       console: options.console === true,
+      agents: options.agents === true,
       data,
       say,
       signal: stopping,
@@ -110,15 +113,18 @@ async function runPlatform(
     if (options.handbook && addresses.retrieval !== undefined && !stopping.aborted) {
       await Promise.race([loadHandbook(data, addresses.retrieval, say), aborted(stopping)]);
     }
-    const waited = options.agents === true && !stopping.aborted;
-    const agent = waited ? Promise.race([awaitExampleAgent(data, addresses.api, say), aborted(stopping)]) : false;
-    const hasAgent = (await agent) === true;
+    const agents: string[] = [];
+    for (const example of examples) {
+      if (stopping.aborted) break;
+      const served = await Promise.race([awaitExampleAgent(data, addresses.api, example, say), aborted(stopping)]);
+      if (served === true) agents.push(example.name);
+    }
     if (!stopping.aborted) {
       platform.settled();
       say(`ready after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
       const hasHandbook = addresses.retrieval !== undefined && existsSync(data.handbook);
       const signInCode = addresses.console === undefined ? undefined : readSignInCode(data);
-      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, hasAgent, signInCode };
+      const steps = { data: options.data, isNpm: isStartedByNpm(), hasHandbook, agents, signInCode };
       process.stdout.write(nextSteps(platform.status(), steps));
     }
     await aborted(stopping);

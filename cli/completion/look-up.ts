@@ -38,6 +38,7 @@ const finders: Readonly<Record<string, Find>> = {
     const { items } = await listAll<RuntimeWorkload>(client, kinds.runtimeWorkload);
     return [...new Set(items.map(({ spec }) => spec.build))];
   },
+  agent: (client) => namesOf(client, kinds.agent),
   agentversion: (client) => namesOf(client, kinds.agentVersion),
   n: numbersOf,
   revision: numbersOf,

@@ -1,27 +1,23 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { loadTests } from '#flow/cases/load-tests';
 import { runTest } from '#flow/cases/run-test';
 import { loadManifest } from '#flow/loader/load-manifest';
-import type { LoadedFlow } from '#flow/loader/loaded-flow';
 import { requiredThings } from '#flow/loader/required-things';
 import { writeAtomic } from '#kit/files/write-atomic';
-import { agentVersionSchema } from '#resources/agent-version';
 import { CliError } from '../errors/cli-error.ts';
 import { fileReason } from '../errors/file-fault.ts';
 import { formatOf, type OutputOptions, writeResult } from '../output/format.ts';
 import { writeText, writeYaml } from '../output/write.ts';
 import { drawFlow } from './draw-flow.ts';
-import { makeVersion } from './make-version.ts';
 import { newFlowFiles } from './new-flow.ts';
-import { type FlowFile, readFlowFile, readTextFile } from './read-flow-file.ts';
+import { readFlowFile, readTextFile } from './read-flow-file.ts';
 import { refuseFile, valueOrRefusal } from './refuse-file.ts';
+import { testsOf, type VersionOptions, versionOfFolder } from './version-of-folder.ts';
 
 type FlowOptions = { readonly subflows?: string };
 export type CheckFlowOptions = FlowOptions & OutputOptions & { readonly manifest?: string; readonly tests?: string };
 export type TestFlowOptions = FlowOptions & OutputOptions & { readonly tests?: string };
-export type VersionOptions = FlowOptions & { readonly name?: string };
 export type GraphOptions = FlowOptions & { readonly out?: string };
 
 export function initFlow(folder: string): void {
@@ -94,27 +90,9 @@ export async function testFlow(path: string, options: TestFlowOptions): Promise<
   );
 }
 
-/** Prints flow.yaml, manifest.yaml and tests.yaml of a folder as one AgentVersion. @throws CliError usage, not_found */
+/** Prints the files of a folder as one AgentVersion. @throws CliError usage, not_found */
 export function printVersion(folder: string, options: VersionOptions): void {
-  const path = join(folder, 'flow.yaml');
-  const manifestPath = join(folder, 'manifest.yaml');
-  const testsPath = join(folder, 'tests.yaml');
-  const flow = valueOrRefusal(readFlowFile(path, options.subflows), {});
-  valueOrRefusal(testsOf(testsPath, flow), {});
-  const texts = { flow: readTextFile(path), manifest: readTextFile(manifestPath), tests: readTextFile(testsPath) };
-  const made = makeVersion(flow, texts, options.name);
-  if (!made.ok) refuseFile(manifestPath, made.problems, {});
-  const read = agentVersionSchema.safeParse(made.version);
-  if (!read.success) throw new CliError('usage', `${folder} makes no valid AgentVersion: ${nameProblem(read.error)}`);
-  writeYaml(made.version);
-}
-
-function nameProblem({
-  issues: [issue],
-}: {
-  readonly issues: readonly { path: PropertyKey[]; message: string }[];
-}): string {
-  return `${issue?.path.join('.')} ${issue?.message}. --name and agent.name of the manifest name it.`;
+  writeYaml(versionOfFolder(folder, options));
 }
 
 export async function graphFlow(path: string, options: GraphOptions): Promise<void> {
@@ -122,12 +100,4 @@ export async function graphFlow(path: string, options: GraphOptions): Promise<vo
   if (options.out === undefined) return writeText(svg);
   await writeAtomic(options.out, Buffer.from(svg), { mode: 0o644 });
   writeText(`${options.out} is written.`);
-}
-
-function testsOf(
-  path: string,
-  flow: LoadedFlow,
-): FlowFile<Extract<ReturnType<typeof loadTests>, { ok: true }>['tests']> {
-  const load = loadTests(readTextFile(path), flow);
-  return load.ok ? { ok: true, value: load.tests } : { ok: false, file: path, problems: load.problems };
 }

@@ -13,7 +13,7 @@ import { apiVersion, kinds } from '#resources/kinds';
 type VersionTexts = { readonly flow: string; readonly manifest: string; readonly tests: string };
 
 /** A resource without what a server adds to it. */
-type VersionManifest = Pick<AgentVersion, 'apiVersion' | 'kind' | 'spec'> & {
+export type VersionManifest = Pick<AgentVersion, 'apiVersion' | 'kind' | 'spec'> & {
   readonly metadata: { readonly name: string };
 };
 

@@ -46,6 +46,8 @@ const statusSchema = z.object({
     memory: z.string().optional(),
     /** Origin of the console; absent if it is off. */
     console: z.string().optional(),
+    /** Origin of the gateway that serves agents; absent if no gateway does. */
+    agents: z.string().optional(),
     /** Origin of the development issuer. */
     issuer: z.string().optional(),
   }),

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { DataDirectory } from '#contracts/data-directory';
+import { serviceAudiences } from '#identity/service-token';
 import { writeAtomic } from '#kit/files/write-atomic';
-import { developmentIssuer } from '../platform/development-issuer.ts';
+import { agentIssuer, developmentIssuer } from '../platform/development-issuer.ts';
 import { findLastingPort } from './free-port.ts';
 
 /** The entry of the development issuer; the management API validates the whole file. */
@@ -23,6 +24,23 @@ issuers:
   - { issuer: "${issuer}", audience: ${audience}, jwksUrl: "http://127.0.0.1:${port}/jwks.json" }
 `;
   await writeAtomic(data.issuers, Buffer.from(text), { mode: 0o600 });
+}
+
+/**
+ * Writes the issuers of the agents that call a service: the gateways, for the people of development mode.
+ * @param gateway origin of the first gateway, which publishes the keys
+ */
+export async function writeAgentIssuers(
+  data: DataDirectory,
+  service: keyof typeof serviceAudiences,
+  gateway: string,
+): Promise<void> {
+  const claims = 'subjectIssuerClaim: sub_iss, tenantsClaim: tenants, groupsClaim: groups';
+  const keys = `jwksUrl: "${gateway}/.well-known/jwks.json"`;
+  const text = `issuers:
+  - { issuer: "${agentIssuer}", audience: "${serviceAudiences[service]}", ${keys}, ${claims} }
+`;
+  await writeAtomic(data.agentIssuers(service), Buffer.from(text), { mode: 0o600 });
 }
 
 /** The port of the development issuer: that of its entry, if it is on loopback, else 0 for any port. */

@@ -5,47 +5,62 @@ import { writeAtomic } from '#kit/files/write-atomic';
 import { openTokenFile } from '#kit/http/token-file';
 import { createClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
-import type { AgentVersion } from '#resources/agent-version';
+import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
-import { waitAgentReady } from '../agents/wait-agent-ready.ts';
+import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { checkout } from '../platform/data-directory.ts';
 
-/** The AgentVersion of examples/agents/assistant. */
-const exampleAgent = 'assistant-1';
-const fileName = 'assistant.yaml';
+/** A folder of examples/agents, and the mark of its copy. */
+type ExampleAgent = { readonly name: string; readonly mark: 'exampleAgent' | 'exampleHandbookAgent' };
+
+const assistant: ExampleAgent = { name: 'assistant', mark: 'exampleAgent' };
+/** Answers out of the example collection, so that it needs the retrieval service. */
+const handbook: ExampleAgent = { name: 'handbook', mark: 'exampleHandbookAgent' };
 const waitSeconds = 30;
 
-/**
- * Copies the example of an agent to the watched folder, once: a user may change or delete it.
- * @returns whether it was copied now
- */
-export async function copyExampleAgent(data: DataDirectory): Promise<boolean> {
-  if (existsSync(data.exampleAgent)) return false;
-  const text = readFileSync(join(checkout, 'examples/agents/assistant/agentversion.yaml'));
-  await writeAtomic(join(data.apply, fileName), text);
-  await writeAtomic(data.exampleAgent, Buffer.from(`${new Date().toISOString()}\n`));
-  return true;
+/** The examples that a platform can run. */
+export function exampleAgents({ retrieval }: { readonly retrieval: boolean }): readonly ExampleAgent[] {
+  return retrieval ? [assistant, handbook] : [assistant];
 }
 
 /**
- * Waits until the example of an agent is ready. The platform runs without it: a reason is printed.
+ * Copies the version and the Agent of each example to the watched folder, once: a user may change or delete them.
+ * @returns the names of those that were copied now
+ */
+export async function copyExampleAgents(
+  data: DataDirectory,
+  examples: readonly ExampleAgent[],
+): Promise<readonly string[]> {
+  const absent = examples.filter(({ mark }) => !existsSync(data[mark]));
+  for (const { name, mark } of absent) {
+    const folder = join(checkout, 'examples/agents', name);
+    const texts = ['agentversion.yaml', 'agent.yaml'].map((file) => readFileSync(join(folder, file), 'utf8'));
+    await writeAtomic(join(data.apply, `${name}.yaml`), Buffer.from(texts.join('---\n')));
+    await writeAtomic(data[mark], Buffer.from(`${new Date().toISOString()}\n`));
+  }
+  return absent.map(({ name }) => name);
+}
+
+/**
+ * Waits until an example is served through the gateways. The platform runs without it: a reason is printed.
  * @param api URL of the resource server
  * @returns whether it can be called
  */
 export async function awaitExampleAgent(
   data: DataDirectory,
   api: string,
+  { name }: ExampleAgent,
   say: (sentence: string) => void,
 ): Promise<boolean> {
   await using client = createClient({ url: api, tokenFile: openTokenFile(data.apiToken), namespace: 'default' });
   const begun = performance.now();
   try {
-    const found = await client.get<AgentVersion>(kinds.agentVersion, exampleAgent);
+    const found = await client.get<Agent>(kinds.agent, name);
     if (found === undefined) return false;
-    await waitAgentReady(client, found, waitSeconds);
-    say(`the agent ${exampleAgent} is ready (${((performance.now() - begun) / 1_000).toFixed(1)} s)`);
+    await waitAgentServed(client, found, waitSeconds);
+    say(`the agent ${name} is served (${((performance.now() - begun) / 1_000).toFixed(1)} s)`);
     return true;
   } catch (error) {
     if (!isKubeError(error) && !(error instanceof CliError)) throw error;

@@ -7,17 +7,20 @@ type NextSteps = {
   readonly isNpm: boolean;
   /** Whether the example collection has been loaded. */
   readonly hasHandbook: boolean;
-  /** Whether the example of an agent can be called. */
-  readonly hasAgent: boolean;
+  /** The examples of agents that can be called. */
+  readonly agents: readonly string[];
   /** The code of the first sign-in to the console; absent without a console. */
   readonly signInCode: string | undefined;
 };
 
+/** What the examples of agents are asked. */
+const questions: Readonly<Record<string, string>> = {
+  assistant: 'What is a portcullis?',
+  handbook: 'What may a hotel cost?',
+};
+
 /** Addresses, files and commands to try, printed when the platform is ready. */
-export function nextSteps(
-  status: PlatformStatus,
-  { data, isNpm, hasHandbook, hasAgent, signInCode }: NextSteps,
-): string {
+export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, agents, signInCode }: NextSteps): string {
   const on = data === undefined ? '' : ` --data ${quote(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
@@ -39,7 +42,7 @@ export function nextSteps(
     ...(hasHandbook
       ? ['bob', 'eve'].map((person) => command(`query "What may a hotel cost?" --collection handbook --as ${person}`))
       : []),
-    ...(hasAgent ? [command('agent send assistant-1 --message "What is a portcullis?" --as ann')] : []),
+    ...agents.map((name) => command(`agent send ${name} --message "${questions[name] ?? 'Good morning'}" --as bob`)),
     '',
     'Ctrl-C stops everything.',
     '',

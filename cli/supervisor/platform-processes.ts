@@ -1,7 +1,7 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
 import { defaultTenant } from '../http/caller-options.ts';
-import { developmentIssuer } from '../platform/development-issuer.ts';
+import { agentIssuer, developmentIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
 
@@ -46,14 +46,22 @@ const retrievalInternal = 'retrieval internal';
 /** The port of the first gateway where the user chose none: agents know it before the gateway starts. */
 export const firstGateway = 'gateway-1';
 
-/** Names of the ports that are chosen at the first start of a data directory and kept. */
-export function lastingPortNames(started: {
-  readonly gateways: number;
+/** The optional parts of a platform. */
+type StartedParts = {
   readonly management: boolean;
   readonly retrieval: boolean;
   readonly memory: boolean;
   readonly console: boolean;
-}): readonly string[] {
+  /** Whether the gateways serve agents. */
+  readonly agents: boolean;
+};
+
+export function needsDatabase({ management, retrieval, memory, agents }: Omit<StartedParts, 'console'>): boolean {
+  return management || retrieval || memory || agents;
+}
+
+/** Names of the ports that are chosen at the first start of a data directory and kept. */
+export function lastingPortNames(started: StartedParts & { readonly gateways: number }): readonly string[] {
   const { gateways, management, retrieval, memory, console } = started;
   return [
     'operator',
@@ -64,7 +72,7 @@ export function lastingPortNames(started: {
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
     ...(memory ? ['memory', 'memory admin'] : []),
     ...(console ? ['console', 'console admin', 'signin'] : []),
-    ...(management || retrieval || memory ? ['postgres', 'postgres admin'] : []),
+    ...(needsDatabase(started) ? ['postgres', 'postgres admin'] : []),
   ];
 }
 
@@ -77,9 +85,17 @@ function hostAndPort(address: string, port: number | string): string {
 }
 
 /** The address for processes of this machine. */
-function originOfGateway(address: string, port: number): string {
+export function originOfGateway(address: string, port: number): string {
   const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${hostAndPort(reachable, port)}`;
+}
+
+/** What gateways and operator need for agents; absent where agents are not served by the gateways. */
+type AgentsAt = { readonly database: DatabaseAt };
+
+/** The rights on agents, and the issuer of their identities. */
+function agentSettings(data: DataDirectory, { database }: AgentsAt): Readonly<Record<string, string>> {
+  return { ...databaseSettings(data, database), PORTCULLIS_AGENT_ISSUER: agentIssuer };
 }
 
 /**
@@ -92,12 +108,13 @@ export function operatorProcess(
   at: {
     readonly ports: LastingPorts;
     readonly retrieval: boolean;
-    /** IP address and port of the first gateway. */
-    readonly gateway: { readonly address: string; readonly port: number };
+    readonly memory: boolean;
+    /** Origin of the first gateway. */
+    readonly gateway: string;
+    readonly agents: AgentsAt | undefined;
   },
 ): ChildSpec {
-  const { ports, retrieval, gateway } = at;
-  const models = originOfGateway(gateway.address, gateway.port);
+  const { ports, retrieval, memory, gateway, agents } = at;
   return {
     name: 'operator',
     kind: 'operator',
@@ -105,16 +122,19 @@ export function operatorProcess(
       PORTCULLIS_DATA_DIR: data.root,
       PORTCULLIS_API_LISTEN: loopback(ports.of('operator api')),
       PORTCULLIS_LISTEN: loopback(ports.of('operator')),
-      PORTCULLIS_AGENTS_URL: models,
-      PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: models,
+      PORTCULLIS_AGENTS_URL: gateway,
+      PORTCULLIS_AGENTS_MODEL_GATEWAY_URL: gateway,
       PORTCULLIS_AGENTS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
       ...(retrieval
         ? {
             PORTCULLIS_RETRIEVAL_URL: `http://${loopback(ports.of(retrievalInternal))}`,
             PORTCULLIS_RETRIEVAL_TOKEN_FILE: data.retrievalToken,
             PORTCULLIS_RETRIEVAL_TENANTS: '*',
+            PORTCULLIS_AGENTS_RETRIEVAL_URL: `http://${loopback(ports.of('retrieval'))}`,
           }
         : {}),
+      ...(memory ? { PORTCULLIS_AGENTS_MEMORY_URL: `http://${loopback(ports.of('memory'))}` } : {}),
+      ...(agents === undefined ? {} : { ...agentSettings(data, agents), PORTCULLIS_AGENTS_GATEWAY_URL: gateway }),
     },
     health: ({ listening }) => `${listening}/livez`,
   };
@@ -130,9 +150,10 @@ export function gatewayProcess(
     readonly port: number;
     readonly api: string;
     readonly ports: LastingPorts;
+    readonly agents: AgentsAt | undefined;
   },
 ): ChildSpec {
-  const { number, address, port, api, ports } = at;
+  const { number, address, port, api, ports, agents } = at;
   const name = `gateway-${number}`;
   return {
     name,
@@ -148,6 +169,13 @@ export function gatewayProcess(
       PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
       PORTCULLIS_ADMIN_TOKEN_FILE: data.adminToken,
       PORTCULLIS_SECRETS_DIR: data.secrets,
+      ...(agents === undefined
+        ? {}
+        : {
+            ...agentSettings(data, agents),
+            PORTCULLIS_AGENT_SIGNING_KEYS_FILE: data.agentKeys,
+            PORTCULLIS_IDENTITY: 'development',
+          }),
     },
     health: adminHealth,
   };
@@ -226,13 +254,19 @@ function databaseSettings(data: DataDirectory, database: DatabaseAt): Record<str
   return { PORTCULLIS_DATABASE_URL: database.url, PORTCULLIS_DATABASE_PASSWORD_FILE: data.databasePassword };
 }
 
-type ModelServiceAt = { readonly gateway: string; readonly database: DatabaseAt; readonly ports: LastingPorts };
+type ModelServiceAt = {
+  readonly gateway: string;
+  readonly database: DatabaseAt;
+  readonly ports: LastingPorts;
+  /** Whether agents call the service with tokens of the gateway. */
+  readonly agents: boolean;
+};
 
 /** A service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
 function modelServiceProcess(
   name: 'retrieval' | 'memory',
   data: DataDirectory,
-  { gateway, database, ports }: ModelServiceAt,
+  { gateway, database, ports, agents }: ModelServiceAt,
   own: Readonly<Record<string, string>>,
 ): ChildSpec {
   return {
@@ -246,6 +280,7 @@ function modelServiceProcess(
       PORTCULLIS_MODEL_GATEWAY_URL: gateway,
       PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: data.clientKeys,
       PORTCULLIS_MODELS_FILE: data.models,
+      ...(agents ? { PORTCULLIS_ISSUERS_FILE: data.agentIssuers(name) } : {}),
       ...own,
     },
     health: adminHealth,

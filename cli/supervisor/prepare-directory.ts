@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DataDirectory } from '#contracts/data-directory';
+import { ensureGatewayKeys } from '#identity/gateway-keys';
 import { createSecret } from '#kit/files/create-secret';
 import { CliError } from '../errors/cli-error.ts';
 import { fileFault, isAbsent } from '../errors/file-fault.ts';
@@ -67,6 +68,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   await createSecret(data.retrievalToken);
   await createSecret(data.databasePassword);
   await createSecret(data.cookieKey);
+  await ensureGatewayKeys(data.agentKeys);
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;
   const folder = mkdtempSync(join(data.root, '.apply-'));

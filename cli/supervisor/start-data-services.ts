@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DataDirectory } from '#contracts/data-directory';
 import { writeAtomic } from '#kit/files/write-atomic';
 import type { ReadyLine } from '#kit/process/ready';
+import { writeAgentIssuers } from './issuers-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
 import {
   type ChildSpec,
@@ -18,12 +19,12 @@ type ServiceOptions = {
   readonly data: DataDirectory;
   readonly ports: LastingPorts;
   readonly database: Promise<DatabaseAt>;
-  /** Origin of the gateway that serves the models. */
+  /** Origin of the gateway that serves the models, and the agents. */
   readonly gateway: string;
 };
 
 /** Which of the services with personal data are started. */
-type DataServices = { readonly retrieval: boolean; readonly memory: boolean };
+type DataServices = { readonly retrieval: boolean; readonly memory: boolean; readonly agents: boolean };
 
 /** The addresses of the started services; the member `…Off` is the reason why a service does not run. */
 export type DataServicesStart = {
@@ -50,19 +51,18 @@ export async function startDataServices(
 ): Promise<DataServicesStart> {
   if (!wanted.retrieval && !wanted.memory) return {};
   if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
-  const begin = async (isWanted: boolean, specOf: typeof retrievalProcess): Promise<Started> => {
-    if (!isWanted) return {};
+  const { agents } = wanted;
+  const begin = async (name: 'retrieval' | 'memory', specOf: typeof retrievalProcess): Promise<Started> => {
+    if (!wanted[name]) return {};
     try {
-      return await startOne(start, specOf(data, { gateway, database: await database, ports }));
+      if (agents) await writeAgentIssuers(data, name, gateway);
+      return await startOne(start, specOf(data, { gateway, database: await database, ports, agents }));
     } catch (error) {
       if (error instanceof StartFailure && !error.isAddressTaken) return { off: error.message };
       throw error;
     }
   };
-  const [retrieval, memory] = await Promise.all([
-    begin(wanted.retrieval, retrievalProcess),
-    begin(wanted.memory, memoryProcess),
-  ]);
+  const [retrieval, memory] = await Promise.all([begin('retrieval', retrievalProcess), begin('memory', memoryProcess)]);
   return {
     ...(retrieval.line === undefined ? {} : { retrieval: retrieval.line }),
     ...(retrieval.off === undefined ? {} : { retrievalOff: retrieval.off }),

@@ -56,10 +56,16 @@ export async function startManagement(
   }
 }
 
+/** Where the database will be, for processes that start before it and wait for it; the process postgres prints the same. */
+export function plannedDatabase(ports: LastingPorts): DatabaseAt {
+  if ((process.env['PORTCULLIS_DATABASE_URL'] ?? '') !== '') return 'external';
+  return { url: `postgres://portcullis@127.0.0.1:${ports.of('postgres')}/portcullis` };
+}
+
 /** The embedded PostgreSQL, or the one that PORTCULLIS_DATABASE_URL names with its password file. */
 export async function startDatabase(start: StartChild, data: DataDirectory, ports: LastingPorts): Promise<DatabaseAt> {
-  const external = process.env['PORTCULLIS_DATABASE_URL'] ?? '';
-  if (external !== '') return 'external';
+  const planned = plannedDatabase(ports);
+  if (planned === 'external') return planned;
   const { listening } = await start(postgresProcess(data, ports), pinListening);
   return { url: listening };
 }

@@ -16,7 +16,9 @@ import {
   firstGateway,
   gatewayProcess,
   lastingPortNames,
+  needsDatabase,
   operatorProcess,
+  originOfGateway,
   type ProcessKind,
   pinGateway,
   pinOperator,
@@ -24,7 +26,7 @@ import {
 import { retryWithOtherPorts } from './retry-with-other-ports.ts';
 import { type ConsoleStart, startConsole } from './start-console.ts';
 import { type DataServicesStart, startDataServices } from './start-data-services.ts';
-import { type ManagementStart, startDatabase, startManagement } from './start-management.ts';
+import { type ManagementStart, plannedDatabase, startDatabase, startManagement } from './start-management.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 type PlatformOptions = {
@@ -41,6 +43,8 @@ type PlatformOptions = {
   readonly memory: boolean;
   /** Whether the console is started, which requires policy management. */
   readonly console: boolean;
+  /** Whether the gateways serve agents, which requires a database. */
+  readonly agents: boolean;
   readonly say: (sentence: string) => void;
   /** A process that does not answer its health endpoint for this long is killed and restarted. */
   readonly hungAfterMs: number;
@@ -94,14 +98,12 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
   try {
     const echo = at.echo === undefined ? undefined : group.start(echoProcess(at.echo), () => ({}));
     const first = { address: options.address, port: options.port === 0 ? ports.of(firstGateway) : options.port };
-    const operating = group.start(
-      operatorProcess(data, { ports, retrieval: options.retrieval, gateway: first }),
-      pinOperator,
-    );
-    const database =
-      options.management || options.retrieval || options.memory
-        ? startDatabase(group.start, data, ports)
-        : Promise.reject(new TypeError('no process of this platform needs a database'));
+    const origin = originOfGateway(first.address, first.port);
+    const agents = options.agents ? { database: plannedDatabase(ports) } : undefined;
+    const operating = group.start(operatorProcess(data, { ...options, ports, gateway: origin, agents }), pinOperator);
+    const database = needsDatabase(options)
+      ? startDatabase(group.start, data, ports)
+      : Promise.reject(new TypeError('no process of this platform needs a database'));
     database.catch(() => undefined);
     const managing = options.management
       ? startManagement(group.start, { data, administrators, issuerPort: at.issuer, ports, database }, operating)
@@ -114,7 +116,7 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
       const port = number === 1 ? first.port : others;
       const { address } = options;
       return group.start(
-        gatewayProcess(data, { number, address, port, api: apiOf(operator), ports }),
+        gatewayProcess(data, { number, address, port, api: apiOf(operator), ports, agents }),
         pinGateway(address),
       );
     });
@@ -192,7 +194,12 @@ type Lines = ManagementStart &
     readonly administrators: readonly string[];
   };
 
-function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs'>) {
+function createGroup({
+  data,
+  say,
+  hungAfterMs,
+  agents,
+}: Pick<PlatformOptions, 'data' | 'say' | 'hungAfterMs' | 'agents'>) {
   const members: Supervised[] = [];
   let lines: Lines | undefined;
   let isSettled = false;
@@ -217,6 +224,7 @@ function createGroup({ data, say, hungAfterMs }: Pick<PlatformOptions, 'data' | 
         ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
         ...(lines?.memory === undefined ? {} : { memory: lines.memory.listening }),
         ...(lines?.console === undefined ? {} : { console: lines.console.listening }),
+        ...(agents && lines !== undefined ? { agents: gateways[0] ?? '' } : {}),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
       ...(lines?.retrievalOff === undefined ? {} : { retrievalOff: lines.retrievalOff }),

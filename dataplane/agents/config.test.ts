@@ -10,11 +10,32 @@ test('the settings of one identity mode are read, and those of the other mode ar
   expect(readConfig({ ...development, ...keys, PORTCULLIS_IDENTITY: 'production' }).config.identity).toEqual({
     mode: 'production',
     issuer: 'https://gateway.example',
-    keysFile: file,
+    keys: { file },
   });
   expect(() => readConfig({ ...development, ...keys })).toThrow('in development mode no token is verified');
   expect(() => readConfig({ ...development, PORTCULLIS_IDENTITY: 'production' })).toThrow('must be set');
   expect(() => readConfig({})).toThrow('PORTCULLIS_AGENT_BUNDLE');
+});
+
+test('without a file of keys they are those that the agent gateway publishes', () => {
+  const { PORTCULLIS_GATEWAY_ISSUER } = keys;
+  const gateway = { PORTCULLIS_AGENT_GATEWAY_URL: 'https://gateway.example/under/' };
+  const production = { ...development, PORTCULLIS_IDENTITY: 'production', PORTCULLIS_GATEWAY_ISSUER };
+  expect(readConfig({ ...production, ...gateway }).config.identity).toEqual({
+    mode: 'production',
+    issuer: 'https://gateway.example',
+    keys: new URL('https://gateway.example/under/.well-known/jwks.json'),
+  });
+  expect(() => readConfig(production)).toThrow('PORTCULLIS_AGENT_GATEWAY_URL');
+});
+
+test('a confirmer of MCP is named with its issuer', () => {
+  const named = (names: string) =>
+    readConfig({ ...development, PORTCULLIS_MCP_CONFIRMERS: names }).config.mcpConfirmers;
+  expect(named('https://people.example|ann,https://people.example|bob')).toHaveLength(2);
+  for (const names of ['ann', '|ann', 'https://people.example|', 'https://people.example|ann,bob']) {
+    expect(() => named(names)).toThrow('issuer|subject');
+  }
 });
 
 test('a folder of policies requires the token of their runtimes', () => {

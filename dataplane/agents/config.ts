@@ -1,3 +1,5 @@
+import type { KeyPlace } from '#identity/key-cache';
+import { confirmersOf } from '#identity/mcp-confirmers';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { LOG_LEVELS, type LogLevel } from '#kit/log/logger';
 import type { FilePlace } from './files/open-files.ts';
@@ -22,7 +24,9 @@ export const settings = {
     setting.string({ help: 'issuer of the tokens of the gateway; required if PORTCULLIS_IDENTITY is production' }),
   ),
   PORTCULLIS_GATEWAY_KEYS_FILE: setting.optional(
-    setting.file({ help: 'JWKS file of the gateway; required if PORTCULLIS_IDENTITY is production' }),
+    setting.file({
+      help: 'JWKS file of the gateway; when absent, production mode takes the keys from PORTCULLIS_AGENT_GATEWAY_URL',
+    }),
   ),
   PORTCULLIS_MODEL_GATEWAY_URL: setting.optional(
     setting.url({ help: 'address of the model gateway, to which /v1 is added; required where the flow names a model' }),
@@ -65,14 +69,16 @@ export const settings = {
     setting.file({ help: 'client key of this process at the file service, read again on change' }),
   ),
   PORTCULLIS_MCP_CONFIRMERS: setting.optional(
-    setting.list({ help: 'subjects that may call MCP while its profile is confirmed; all others get 404' }),
+    setting.list({
+      help: 'issuer|subject of the people who may call MCP while its profile is confirmed; all others get 404',
+    }),
   ),
   PORTCULLIS_LOG_LEVEL: setting.choice({ help: 'minimum level of log lines', choices: LOG_LEVELS, default: 'info' }),
 };
 
 /** The modes exclude each other: production mode does not read the headers of development mode. */
 type AgentIdentity =
-  | { readonly mode: 'production'; readonly issuer: string; readonly keysFile: string }
+  | { readonly mode: 'production'; readonly issuer: string; readonly keys: KeyPlace }
   | { readonly mode: 'development' };
 
 export type AgentConfig = {
@@ -121,7 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       host: read.PORTCULLIS_AGENT_HOST,
       port: read.PORTCULLIS_AGENT_PORT,
       adminPort: read.PORTCULLIS_ADMIN_PORT,
-      identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_GATEWAY_ISSUER, read.PORTCULLIS_GATEWAY_KEYS_FILE),
+      identity: identityOf(read),
       services: {
         modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
         agentGateway: read.PORTCULLIS_AGENT_GATEWAY_URL,
@@ -130,7 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       },
       policyTargets,
       files: filePlaceOf(read),
-      mcpConfirmers: read.PORTCULLIS_MCP_CONFIRMERS ?? [],
+      mcpConfirmers: confirmersOf(read.PORTCULLIS_MCP_CONFIRMERS),
       logLevel: read.PORTCULLIS_LOG_LEVEL,
     },
     secrets: {
@@ -165,16 +171,30 @@ function filePlaceOf({
   return { kind: 'folder', root, issuer, keysFile };
 }
 
-function identityOf(
-  mode: 'production' | 'development',
-  issuer: string | undefined,
-  keysFile: string | undefined,
-): AgentIdentity {
-  const names = 'PORTCULLIS_GATEWAY_ISSUER and PORTCULLIS_GATEWAY_KEYS_FILE';
+function identityOf({
+  PORTCULLIS_IDENTITY: mode,
+  PORTCULLIS_GATEWAY_ISSUER: issuer,
+  PORTCULLIS_GATEWAY_KEYS_FILE: file,
+  PORTCULLIS_AGENT_GATEWAY_URL: gateway,
+}: {
+  readonly PORTCULLIS_IDENTITY: 'production' | 'development';
+  readonly PORTCULLIS_GATEWAY_ISSUER: string | undefined;
+  readonly PORTCULLIS_GATEWAY_KEYS_FILE: string | undefined;
+  readonly PORTCULLIS_AGENT_GATEWAY_URL: URL | undefined;
+}): AgentIdentity {
   if (mode === 'development') {
-    if (issuer === undefined && keysFile === undefined) return { mode };
+    if (issuer === undefined && file === undefined) return { mode };
+    const names = 'PORTCULLIS_GATEWAY_ISSUER and PORTCULLIS_GATEWAY_KEYS_FILE';
     throw new ConfigError([`${names} are set: in development mode no token is verified, so remove them`]);
   }
-  if (issuer !== undefined && keysFile !== undefined) return { mode, issuer, keysFile };
-  throw new ConfigError([`${names} must be set if PORTCULLIS_IDENTITY is production`]);
+  const keys = file === undefined ? keysOf(gateway) : { file };
+  if (issuer !== undefined && keys !== undefined) return { mode, issuer, keys };
+  throw new ConfigError([
+    'PORTCULLIS_GATEWAY_ISSUER and either PORTCULLIS_GATEWAY_KEYS_FILE or PORTCULLIS_AGENT_GATEWAY_URL must be set if PORTCULLIS_IDENTITY is production',
+  ]);
+}
+
+/** The address at which a gateway publishes its keys. */
+function keysOf(gateway: URL | undefined): URL | undefined {
+  return gateway && new URL(`${gateway.href.replace(/\/+$/, '')}/.well-known/jwks.json`);
 }

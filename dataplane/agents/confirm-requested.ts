@@ -1,4 +1,5 @@
 import { createCheckClient } from '#checks/client';
+import { confirmerName } from '#identity/mcp-confirmers';
 import type { TokenFile } from '#kit/http/token-file';
 import { systemClock } from '#kit/time/clock';
 import { buildServer } from './build-server.ts';
@@ -11,7 +12,7 @@ import { createHandler } from './http/create-handler.ts';
 import { createFlowPorts } from './ports/flow-ports.ts';
 import { loadBuiltinAgent, loadBuiltinFileAgent } from './selfcheck/builtin-agent.ts';
 import { openCheckedFile } from './selfcheck/checked-file.ts';
-import { confirmCapabilities } from './selfcheck/confirm-capabilities.ts';
+import { confirmCapabilities, selfcheckSubject } from './selfcheck/confirm-capabilities.ts';
 
 /**
  * Confirms capabilities with the built-in agents, which call no other service and have no policies. Files are confirmed
@@ -63,7 +64,7 @@ async function confirm(
         checks,
         policies,
         observer,
-        mcpConfirmers: [subject],
+        mcpConfirmers: [confirmerName({ ...selfcheckSubject, subject })],
         clock: systemClock,
         unwatchedMs: 1_000,
       });

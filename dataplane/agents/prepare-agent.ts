@@ -139,7 +139,7 @@ function openVerifier({ bundle }: LoadedAgent, { identity }: AgentConfig, logger
     agentId,
     versionId,
     issuer: identity.issuer,
-    jwks: { file: identity.keysFile },
+    jwks: identity.keys,
     onUnavailable,
   });
 }

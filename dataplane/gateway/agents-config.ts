@@ -1,4 +1,5 @@
 import { type IdentityMode, identityOf } from '#identity/identity-settings';
+import { confirmersOf } from '#identity/mcp-confirmers';
 import { ConfigError, setting } from '#kit/env/read-environment';
 import type { RelationsAccess } from '#relations/adapters/await-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
@@ -12,7 +13,7 @@ export const agentSettings = {
     }),
   ),
   PORTCULLIS_IDENTITY: setting.choice({
-    help: 'for agents: production: people have a verified token; development: headers name them, without authentication',
+    help: 'for agents: production: people have a verified token; development: headers name them, on connections of this machine only',
     choices: ['production', 'development'],
     default: 'production',
   }),
@@ -91,9 +92,10 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
       'PORTCULLIS_AGENT_KEYS_FILE is set: a gateway with PORTCULLIS_AGENT_SIGNING_KEYS_FILE has the keys, so remove it',
     ]);
   }
-  const confirmers = read.PORTCULLIS_MCP_CONFIRMERS ?? [];
-  if (confirmers.some((one) => !one.includes('|'))) {
-    throw new ConfigError(['PORTCULLIS_MCP_CONFIRMERS must be a list of issuer|subject']);
+  if (read.PORTCULLIS_IDENTITY === 'development' && read.PORTCULLIS_ISSUERS_FILE !== undefined) {
+    throw new ConfigError([
+      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token of a person is verified, so remove one of both',
+    ]);
   }
   return {
     issuer,
@@ -105,7 +107,7 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
       relations: relationsOf(read),
       openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
     },
-    confirmers,
+    confirmers: confirmersOf(read.PORTCULLIS_MCP_CONFIRMERS),
     runs: { atOnce: read.PORTCULLIS_AGENT_RUNS_PER_CALLER, perMinute: read.PORTCULLIS_AGENT_RUNS_PER_MINUTE },
   };
 }

@@ -128,7 +128,7 @@ export async function startAgentGateway(settings: Readonly<Record<string, string
           PORTCULLIS_GATEWAY_KEYS_FILE: file(`jwks-${versions}.json`, keySet),
           PORTCULLIS_MODEL_GATEWAY_URL: platform.url,
           PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: file('gateway.key', `${platform.key}\n`),
-          PORTCULLIS_MCP_CONFIRMERS: 'ann',
+          PORTCULLIS_MCP_CONFIRMERS: `${peopleIssuer}|ann`,
         },
       }),
     );

@@ -43,7 +43,13 @@ export async function openAgentWorld(): Promise<AgentWorld> {
   );
   const tokenFile = join(parts.use(temporaryFolder()).path, 'client.keys');
   writeFileSync(tokenFile, 'client-key\n');
-  const agents = { publicUrl: new URL('http://127.0.0.1:9'), modelGateway: { url: new URL(model.url), tokenFile } };
+  const agents = {
+    publicUrl: new URL('http://127.0.0.1:9'),
+    gateway: undefined,
+    retrieval: undefined,
+    memory: undefined,
+    modelGateway: { url: new URL(model.url), tokenFile },
+  };
   const operator = parts.use(await startTestOperator({ config: { agents } }));
   const example = readFileSync(join(root, 'examples/agents/assistant/agentversion.yaml'), 'utf8');
   const streaming = example.replace(/^( *)outputMediaModes:.*$/m, '$&\n$1capabilities: { streaming: true }');

@@ -62,7 +62,7 @@ export async function startAgentProcess(
         PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: file('gateway.key', `${platform.key}\n`),
         PORTCULLIS_POLICY_TARGETS_DIR: join(folder, 'targets'),
         PORTCULLIS_RUNTIME_TOKEN_FILE: file('runtime.token', `${platform.runtimeToken}\n`),
-        PORTCULLIS_MCP_CONFIRMERS: person.subject,
+        PORTCULLIS_MCP_CONFIRMERS: `${person.issuer}|${person.subject}`,
       },
     }),
   );

@@ -157,7 +157,10 @@ export async function startGrantedAgents(): Promise<GrantedAgents> {
         await startAgent({
           ...options,
           bundle: complete,
-          config: { ...options.config, identity: { mode: 'production', issuer: grantIssuer, keysFile } },
+          config: {
+            ...options.config,
+            identity: { mode: 'production', issuer: grantIssuer, keys: { file: keysFile } },
+          },
           services: {
             agentGateway: new URL(gateway.url),
             retrieval: new URL(retrieval.url),

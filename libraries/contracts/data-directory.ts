@@ -34,6 +34,8 @@ export function dataDirectory(root: string) {
     /** The code of the next sign-in to the console. */
     signInCode: join(tokens, 'sign-in.code'),
     signingKeys: join(tokens, 'signing.keys'),
+    /** The keys of the gateway that sign the identities of agents. */
+    agentKeys: join(tokens, 'agent.keys'),
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
@@ -43,6 +45,8 @@ export function dataDirectory(root: string) {
     handbook: join(root, 'handbook-loaded'),
     /** Marks that the example of an agent was copied to the watched folder. */
     exampleAgent: join(root, 'agent-loaded'),
+    /** The same for the example that answers out of the example collection. */
+    exampleHandbookAgent: join(root, 'handbook-agent-loaded'),
     issuers: join(root, 'issuers.yaml'),
     limits: join(root, 'limits.yaml'),
     /** The policies that services call directly. */
@@ -56,6 +60,8 @@ export function dataDirectory(root: string) {
     judging: join(root, 'judging'),
     /** The folder of notes about running processes; a note is useless after its process has exited. */
     run: join(root, 'run'),
+    /** The issuers of the agents that call the service of this name, written at each start. */
+    agentIssuers: (service: string): string => join(root, 'run', `${service}-issuers.yaml`),
     logs: join(root, 'logs'),
     /** The folder of documents that wait for ingestion. */
     staging: join(root, 'staging'),

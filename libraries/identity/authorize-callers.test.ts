@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { createHeaderAuthorizer, createTokenAuthorizer } from './authorize-callers.ts';
+import { createDevelopmentAuthorizer, createHeaderAuthorizer, createTokenAuthorizer } from './authorize-callers.ts';
 import { createVerifier } from './create-verifier.ts';
 import { createTestKey, type JwksServer, signText, startJwksServer, type TestKey } from './testing/test-issuer.ts';
 
@@ -160,5 +160,42 @@ describe('callers by headers', () => {
     ['a group of 256 characters', { ...least, 'X-Groups': 'a'.repeat(256) }],
   ])('identity headers are refused with 401: %s', async (_what, headers) => {
     expect(await authorize(headers)).toEqual(fault('unauthorized'));
+  });
+});
+
+describe('callers of development mode with agents', () => {
+  const person = { ...good, sub: 'ann', sub_iss: 'development:acme' };
+  async function authorize(headers: Headers, claims?: object) {
+    const source = { ...trusted, subjectIssuerClaim: 'sub_iss' };
+    const verifier = createVerifier({ issuers: [{ ...source, jwks: server.url }], clock });
+    const authorizer = createDevelopmentAuthorizer({ verifier, issuers: [source], clock });
+    const token = claims === undefined ? undefined : await signText(key, JSON.stringify(claims));
+    return authorizer.authorize(
+      flat({ ...headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) }),
+    );
+  }
+
+  test('a token of the gateway names the person whom the headers of development mode would name, and the agent', async () => {
+    const byHeaders = await authorize({ 'X-Tenant-Id': 'acme', 'X-User-Id': 'ann', 'X-Groups': 'staff' });
+    const byToken = await authorize({ 'X-Tenant-Id': 'acme' }, person);
+    expect(byHeaders).toMatchObject({ kind: 'caller', caller: { agent: undefined } });
+    expect(byToken).toEqual({
+      kind: 'caller',
+      caller: { ...(byHeaders.kind === 'caller' ? byHeaders.caller : {}), agent: { issuer, subject: 'helper' } },
+    });
+  });
+
+  test('identity headers beside a token change nothing, and a token that is refused is no person of the headers', async () => {
+    const headers = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'bob', 'X-Groups': 'board', 'X-Principals': 'eve' };
+    expect(await authorize(headers, person)).toMatchObject({ caller: { user: { subject: 'ann' }, groups: ['staff'] } });
+    expect(await authorize(headers, { ...person, exp: now - 60 })).toEqual(fault('unauthorized'));
+    expect(await authorize({ ...headers, Authorization: 'Bearer nonsense' })).toEqual(fault('unauthorized'));
+  });
+
+  test.each([
+    ['a user of production mode', 'https://people.example'],
+    ['a user of another tenant', 'development:globex'],
+  ])('a token of development mode that names %s is refused', async (_who, sub_iss) => {
+    expect(await authorize({ 'X-Tenant-Id': 'acme' }, { ...person, sub_iss })).toEqual(fault('unauthorized'));
   });
 });

@@ -1,4 +1,5 @@
 import { failure } from '#api/operation';
+import { headerValues } from '#kit/http/raw-headers';
 import { type Clock, systemClock } from '#kit/time/clock';
 import type { TrustedIssuer, Verifier } from './create-verifier.ts';
 import { tokenLimits } from './identity.ts';
@@ -22,16 +23,61 @@ export function tenantIssuer(tenant: string): string {
  * 4.1) is refused (retrieval:error:act-chain-absent).
  * @throws Error for an issuer whose name is kept for development mode
  */
-export function createTokenAuthorizer(options: {
+export function createTokenAuthorizer(options: TokenOptions): CallerAuthorizer {
+  const issuers = namesOf(options.issuers);
+  return authorizeTokens(options, {
+    // A gateway in development mode signs for users that nothing has authenticated.
+    isUser: (issuer) => !issuer.startsWith(developmentPrefix),
+    issuersOf: () => issuers,
+  });
+}
+
+/**
+ * Development mode with agents: a request without a token is that of the person in its headers, and a request with one
+ * is that of an agent that acts for such a person, by the token alone. No token names a user of production mode.
+ * @throws Error for an issuer whose name is kept for development mode
+ */
+export function createDevelopmentAuthorizer(options: TokenOptions): CallerAuthorizer {
+  namesOf(options.issuers);
+  const people = createHeaderAuthorizer();
+  const agents = authorizeTokens(options, {
+    isUser: (issuer, tenant) => issuer === tenantIssuer(tenant),
+    issuersOf: (tenant) => [tenantIssuer(tenant)],
+  });
+  return {
+    authorize(rawHeaders) {
+      const hasToken = headerValues(rawHeaders, 'authorization').length > 0;
+      return (hasToken ? agents : people).authorize(rawHeaders);
+    },
+  };
+}
+
+type TokenOptions = {
   readonly verifier: Verifier;
   readonly issuers: readonly Pick<TrustedIssuer, 'issuer'>[];
   readonly clock?: Clock;
-}): CallerAuthorizer {
-  const { verifier, clock = systemClock } = options;
-  const issuers = options.issuers.map(({ issuer }) => issuer);
+};
+
+/** @throws Error for an issuer whose name is kept for development mode */
+function namesOf(trusted: TokenOptions['issuers']): readonly string[] {
+  const issuers = trusted.map(({ issuer }) => issuer);
   if (issuers.some((issuer) => issuer.startsWith(developmentPrefix))) {
     throw new Error(`a trusted issuer begins with ${developmentPrefix}: this name is kept for development mode`);
   }
+  return issuers;
+}
+
+type UserRules = {
+  /** Whether a token may name a user of this issuer in the tenant. */
+  readonly isUser: (issuer: string, tenant: string) => boolean;
+  /** The issuers whose users may be named in the tenant. */
+  readonly issuersOf: (tenant: string) => readonly string[];
+};
+
+function authorizeTokens(
+  { verifier, clock = systemClock }: TokenOptions,
+  { isUser, issuersOf }: UserRules,
+): CallerAuthorizer {
   return {
     async authorize(rawHeaders) {
       const bearer = readBearer(rawHeaders);
@@ -45,11 +91,11 @@ export function createTokenAuthorizer(options: {
       const [agent] = identity.actors;
       if (agent === undefined) return unauthorized;
       if (identity.actorsExpireAt !== undefined && identity.actorsExpireAt <= clock.date()) return unauthorized;
-      // A gateway in development mode signs for users that nothing has authenticated.
-      if (identity.issuer.startsWith(developmentPrefix)) return unauthorized;
+      if (!isUser(identity.issuer, tenant)) return unauthorized;
       if (!identity.tenants.includes(tenant)) return failure('forbidden' as const);
       const user = { issuer: identity.issuer, subject: identity.subject };
-      return { kind: 'caller', caller: { tenant, user, agent, groups: identity.groups, principals: [], issuers } };
+      const { groups } = identity;
+      return { kind: 'caller', caller: { tenant, user, agent, groups, principals: [], issuers: issuersOf(tenant) } };
     },
   };
 }

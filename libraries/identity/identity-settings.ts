@@ -7,22 +7,24 @@ export const identitySettings = {
     choices: ['production', 'development'],
   }),
   PORTCULLIS_ISSUERS_FILE: setting.optional(
-    setting.file({ help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production' }),
+    setting.file({
+      help: 'YAML list of trusted issuers; required if PORTCULLIS_IDENTITY is production; in development only agents have their tokens',
+    }),
   ),
 };
 
-/** Never both: the headers of development mode are not read in production mode. */
+/**
+ * The headers of development mode are not read in production mode. In development mode a file of issuers admits agents,
+ * which call for the people of that mode.
+ */
 export type IdentityMode =
   | { readonly mode: 'production'; readonly issuersFile: string }
-  | { readonly mode: 'development' };
+  | { readonly mode: 'development'; readonly issuersFile?: string };
 
 /** @throws ConfigError if the settings do not belong together */
 export function identityOf(mode: 'production' | 'development', issuersFile: string | undefined): IdentityMode {
   if (mode === 'development') {
-    if (issuersFile === undefined) return { mode };
-    throw new ConfigError([
-      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token is verified, so remove one of both',
-    ]);
+    return issuersFile === undefined ? { mode } : { mode, issuersFile };
   }
   if (issuersFile !== undefined) return { mode, issuersFile };
   throw new ConfigError(['PORTCULLIS_ISSUERS_FILE is missing: it must be set if PORTCULLIS_IDENTITY is production']);

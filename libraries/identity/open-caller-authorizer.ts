@@ -1,5 +1,5 @@
 import type { Logger } from '#kit/log/logger';
-import { createHeaderAuthorizer, createTokenAuthorizer } from './authorize-callers.ts';
+import { createDevelopmentAuthorizer, createHeaderAuthorizer, createTokenAuthorizer } from './authorize-callers.ts';
 import { createVerifier } from './create-verifier.ts';
 import type { IdentityMode } from './identity-settings.ts';
 import { readIssuersFile } from './issuers-file.ts';
@@ -16,12 +16,11 @@ export async function openCallerAuthorizer(
   identity: IdentityMode,
   { logger, onUnavailable }: AuthorizerOptions,
 ): Promise<CallerAuthorizer> {
-  if (identity.mode === 'development') {
-    logger.warn('development_identity', {});
-    return createHeaderAuthorizer();
-  }
-  const issuers = await readIssuersFile(identity.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
+  const { mode, issuersFile } = identity;
+  if (mode === 'development') logger.warn('development_identity', {});
+  if (issuersFile === undefined) return createHeaderAuthorizer();
+  const issuers = await readIssuersFile(issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: issuersFile });
   const verifier = createVerifier({
     issuers,
     onUnavailable(issuer) {
@@ -29,5 +28,6 @@ export async function openCallerAuthorizer(
       onUnavailable(issuer);
     },
   });
-  return createTokenAuthorizer({ verifier, issuers });
+  const create = mode === 'development' ? createDevelopmentAuthorizer : createTokenAuthorizer;
+  return create({ verifier, issuers });
 }

@@ -1,3 +1,4 @@
+import { tenantIssuer } from './authorize-callers.ts';
 import type { Identity, Subject } from './identity.ts';
 import { tokenLimits } from './identity.ts';
 import { nameList, oneName } from './identity-headers.ts';
@@ -21,19 +22,16 @@ export function tenantOfPerson(
   return { tenant, groups: tenant === undefined ? [] : groups };
 }
 
-/** The issuer of the people of development mode who call agents, which no token can name. */
-const headerIssuer = 'development:agents';
-
 /**
- * The person that X-User-Id, X-Tenant-Id and X-Groups name in development mode, without authentication.
+ * The person that X-User-Id, X-Tenant-Id and X-Groups name in development mode, without authentication. It is the person
+ * of the services with tenants in that mode, whom no token can name.
  * @returns undefined where they do not name one
  */
 export function personOfHeaders(
   rawHeaders: readonly string[],
-): (PersonTenant & { readonly subject: Subject }) | undefined {
+): (PersonTenant & { readonly tenant: string; readonly subject: Subject }) | undefined {
   const [user, tenant] = ['x-user-id', 'x-tenant-id'].map((name) => oneName(rawHeaders, name));
   const groups = nameList(rawHeaders, 'x-groups', tokenLimits.groups);
-  if (typeof user !== 'string' || typeof tenant === 'object' || !groups.ok) return undefined;
-  const subject = { issuer: headerIssuer, subject: user };
-  return { subject, tenant, groups: tenant === undefined ? [] : groups.names };
+  if (typeof user !== 'string' || typeof tenant !== 'string' || !groups.ok) return undefined;
+  return { subject: { issuer: tenantIssuer(tenant), subject: user }, tenant, groups: groups.names };
 }

@@ -8,7 +8,10 @@ import type { AgentAccess } from './operator-config.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Agents as processes of one machine, on loopback only; headers name the caller. */
+/**
+ * Agents as processes of one machine, on loopback only. With a gateway they take calls with its tokens; without one,
+ * headers name the caller.
+ */
 export async function openAgents(
   access: AgentAccess | undefined,
   data: DataDirectory,
@@ -21,18 +24,31 @@ export async function openAgents(
     publicUrl: access.publicUrl,
     directory: join(data.run, 'agents'),
     logsDirectory: data.logs,
-    env: {
-      ...childEnvironment(),
-      PORTCULLIS_IDENTITY: 'development',
-      PORTCULLIS_POLICY_TARGETS_DIR: data.served,
-      PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
-      ...(access.modelGateway === undefined
-        ? {}
-        : {
-            PORTCULLIS_MODEL_GATEWAY_URL: access.modelGateway.url.href,
-            PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: access.modelGateway.tokenFile,
-          }),
-    },
+    env: { ...childEnvironment(), ...addressesOf(access, data) },
     logger,
   });
+}
+
+/** Settings of every process of an agent. */
+function addressesOf(access: AgentAccess, data: DataDirectory): Readonly<Record<string, string>> {
+  const { gateway, modelGateway, retrieval, memory } = access;
+  return {
+    PORTCULLIS_POLICY_TARGETS_DIR: data.served,
+    PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
+    ...(gateway === undefined
+      ? { PORTCULLIS_IDENTITY: 'development' }
+      : {
+          PORTCULLIS_IDENTITY: 'production',
+          PORTCULLIS_GATEWAY_ISSUER: gateway.issuer,
+          PORTCULLIS_AGENT_GATEWAY_URL: gateway.url.href,
+        }),
+    ...(modelGateway === undefined
+      ? {}
+      : {
+          PORTCULLIS_MODEL_GATEWAY_URL: modelGateway.url.href,
+          PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE: modelGateway.tokenFile,
+        }),
+    ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval.href }),
+    ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory.href }),
+  };
 }

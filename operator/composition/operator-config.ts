@@ -15,6 +15,11 @@ export type RetrievalAccess = {
 export type AgentAccess = {
   /** Address of agents for clients. */
   readonly publicUrl: URL;
+  /** The gateway that calls agents and identifies their runs; absent where headers name the callers of agents. */
+  readonly gateway: { readonly url: URL; readonly issuer: string } | undefined;
+  /** The services that flows call; absent where there is none. */
+  readonly retrieval: URL | undefined;
+  readonly memory: URL | undefined;
   /** The gateway of the models that flows name; absent where there is none. */
   readonly modelGateway: { readonly url: URL; readonly tokenFile: string } | undefined;
 };

@@ -40,10 +40,17 @@ export const agentTemplateSchema = z
         'fileService has the address of the file service and the name of a Secret, whose key `token` has the token for it.',
       ),
     mcpConfirmers: z
-      .array(z.string().min(1).max(255))
+      .array(
+        z
+          .string()
+          .regex(/^[^|]+\|.+$/)
+          .max(511),
+      )
       .max(64)
       .default([])
-      .describe('mcpConfirmers are the subjects that may call MCP while its profile is confirmed.'),
+      .describe(
+        'mcpConfirmers are the people, each as issuer|subject, that may call MCP while its profile is confirmed.',
+      ),
     serviceAccountName: nameSchema.optional().describe('serviceAccountName of the pods; they get no token of it.'),
     resources: containerResources.default({}),
     runAsUser: podUser.optional(),

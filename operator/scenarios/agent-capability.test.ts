@@ -12,7 +12,13 @@ import { startTestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');
 const version = parse(readFileSync(sample, 'utf8')) as AgentVersion;
-const agents = { publicUrl: new URL('https://agents.example/base'), modelGateway: undefined };
+const agents = {
+  publicUrl: new URL('https://agents.example/base'),
+  gateway: undefined,
+  retrieval: undefined,
+  memory: undefined,
+  modelGateway: undefined,
+};
 
 /** The sample with a mode that this release lacks. */
 function withTasks(): AgentVersion['spec'] {

@@ -9,7 +9,13 @@ import { startTestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');
 const { apiVersion, kind, spec } = parse(readFileSync(sample, 'utf8')) as AgentVersion;
-const agents = { publicUrl: new URL('https://agents.example/base'), modelGateway: undefined };
+const agents = {
+  publicUrl: new URL('https://agents.example/base'),
+  gateway: undefined,
+  retrieval: undefined,
+  memory: undefined,
+  modelGateway: undefined,
+};
 
 test('a version runs in a process, is ready with a verified card, survives a restart of the operator, and ends', async () => {
   await using platform = await startTestOperator({ config: { agents } });

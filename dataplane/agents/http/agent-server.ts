@@ -28,7 +28,7 @@ export type AgentServer = {
   readonly tasks: TaskStore;
   readonly sessions: SessionStore;
   readonly slots: RunSlots;
-  /** Subjects that may call MCP (`agents:mcp-auth:r1-only`). */
+  /** `issuer|subject` of the people who may call MCP (`agents:mcp-auth:r1-only`). */
   readonly mcpConfirmers: ReadonlySet<string>;
   readonly clock: Clock;
   readonly startedAt: Date;

@@ -1,4 +1,5 @@
 import { agentErrors } from '#contracts/agent-errors';
+import { confirmerName } from '#identity/mcp-confirmers';
 import { sendJson } from '#kit/http/json-answer';
 import { headerValues } from '#kit/http/raw-headers';
 import { drainRefused } from '#kit/http/read-body';
@@ -66,7 +67,7 @@ async function checkMcpProtocol({ agent }: AgentServer, exchange: Exchange): Pro
 /** Step two of MCP: the identity of the call, which must be a confirmer of this profile. */
 async function verify({ verifier, mcpConfirmers }: AgentServer, { incoming }: Exchange): Promise<ExecutionIdentity> {
   const identity = await verifier.verify(incoming.rawHeaders, 'mcp');
-  if (!mcpConfirmers.has(identity.subject.subject)) throw new AgentError('not_found');
+  if (!mcpConfirmers.has(confirmerName(identity.subject))) throw new AgentError('not_found');
   return identity;
 }
 

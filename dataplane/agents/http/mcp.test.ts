@@ -227,7 +227,10 @@ verifies(
 );
 
 test('a session can be used only by its caller, even among callers that may use MCP', async () => {
-  await using two = await startAgent({ bundle: agentBundle(), config: { mcpConfirmers: ['ann', 'bob'] } });
+  await using two = await startAgent({
+    bundle: agentBundle(),
+    config: { mcpConfirmers: ['development:agents|ann', 'development:agents|bob'] },
+  });
   const headers = { ...accept, 'a2a-version': '' };
   const opened = await two.call('POST', '/mcp', initialize, headers);
   const session = { ...headers, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };

@@ -95,7 +95,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
         },
         policyTargets: targets,
         files: undefined,
-        mcpConfirmers: ['ann'],
+        mcpConfirmers: ['development:agents|ann'],
         logLevel: 'error',
         ...options.config,
       },

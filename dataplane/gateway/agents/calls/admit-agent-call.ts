@@ -1,9 +1,10 @@
+import { confirmerName } from '#identity/mcp-confirmers';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import type { AgentRouteSpec, RoutedVersion } from '#resources/agent-route';
 import type { AgentTable } from '../routes/agent-table.ts';
 import { chooseVersion } from '../routes/choose-version.ts';
 import { AgentRefusal } from './agent-refusal.ts';
-import type { AgentCaller, IdentifyCaller } from './identify-caller.ts';
+import type { AgentCaller, CallOrigin, IdentifyCaller } from './identify-caller.ts';
 import { type AgentRight, judgeRights } from './judge-rights.ts';
 import { type CallMode, cardOperation, type RoutedCall } from './parse-call.ts';
 
@@ -34,7 +35,7 @@ export async function admitAgentCall(
   plane: AdmissionParts,
   call: RoutedCall,
   method: string,
-  rawHeaders: readonly string[],
+  origin: CallOrigin,
 ): Promise<AdmittedCall> {
   const { agentId, versionId, operation } = call;
   const found = plane.table.lookup(agentId);
@@ -43,7 +44,7 @@ export async function admitAgentCall(
   if (isCard && spec?.cards === 'Public' && plane.table.isComplete) {
     return { spec, version: versionOf(spec, call, undefined), caller: undefined };
   }
-  const caller = await plane.identify(rawHeaders, agentId);
+  const caller = await plane.identify(origin, agentId);
   if (caller.kind === 'refused') throw new AgentRefusal(caller.code);
   if (!operation.methods.includes(method)) {
     throw new AgentRefusal('method_not_allowed', { allow: operation.methods.join(', ') });
@@ -86,5 +87,5 @@ function versionOf(
 
 /** MCP is confirmed by people that the environment lists (`agents:mcp-auth:r1-only`). */
 function isConfirmer({ confirmers }: AdmissionParts, { subject }: AgentCaller): boolean {
-  return confirmers.has(`${subject.issuer}|${subject.subject}`);
+  return confirmers.has(confirmerName(subject));
 }

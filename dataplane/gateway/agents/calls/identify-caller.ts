@@ -24,8 +24,15 @@ type CallerRefusal = {
   readonly code: 'unauthenticated' | 'identity_unavailable' | 'tenant_forbidden';
 };
 
-/** Determines the caller from headers only; never throws because of a token, a header or a network. */
-export type IdentifyCaller = (rawHeaders: readonly string[], agentId: string) => Promise<AgentCaller | CallerRefusal>;
+/** What a caller is determined from. */
+export type CallOrigin = {
+  readonly rawHeaders: readonly string[];
+  /** IP address of the other end of the connection. */
+  readonly remoteAddress: string | undefined;
+};
+
+/** Determines the caller from headers and connection only; never throws because of a token, a header or a network. */
+export type IdentifyCaller = (origin: CallOrigin, agentId: string) => Promise<AgentCaller | CallerRefusal>;
 
 const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refused', code });
 
@@ -34,7 +41,7 @@ const refused = (code: CallerRefusal['code']): CallerRefusal => ({ kind: 'refuse
  * with a chain of actors is refused: only the gateway knows which agents have acted (`agent-gateway:identity:checked`).
  */
 export function identifyByToken(people: Verifier, agents: AgentCallVerifier): IdentifyCaller {
-  return async (rawHeaders, agentId) => {
+  return async ({ rawHeaders }, agentId) => {
     const bearer = readBearer(rawHeaders);
     if (bearer.kind === 'refusal') return refused('unauthenticated');
     const { token } = bearer;
@@ -52,20 +59,26 @@ export function identifyByToken(people: Verifier, agents: AgentCallVerifier): Id
 }
 
 /**
- * Development mode, without authentication of people: X-User-Id, X-Tenant-Id and X-Groups name the caller. Agents still
- * have a token of this gateway.
+ * Development mode, without authentication of people: X-User-Id, X-Tenant-Id and X-Groups name the caller, on
+ * connections of this machine only, because the gateway may listen on other addresses for models. The people are those
+ * of the services in development mode. Agents still have a token of this gateway.
  */
 export function identifyByHeaders(agents: AgentCallVerifier): IdentifyCaller {
-  return async (rawHeaders, agentId) => {
+  return async ({ rawHeaders, remoteAddress }, agentId) => {
     const bearer = readBearer(rawHeaders);
     if (bearer.kind === 'bearer' && isAgentCallToken(bearer.token)) {
       return await identifyAgent(agents, bearer.token, agentId);
     }
-    const person = personOfHeaders(rawHeaders);
+    const person = isLoopback(remoteAddress) ? personOfHeaders(rawHeaders) : undefined;
     if (person === undefined) return refused('unauthenticated');
     const token = bearer.kind === 'bearer' ? bearer.token : undefined;
     return { kind: 'caller', ...person, actors: [], parent: undefined, token };
   };
+}
+
+/** IPv4 addresses of a connection that was accepted by IPv6 have the prefix `::ffff:`. */
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address);
 }
 
 async function identifyAgent(

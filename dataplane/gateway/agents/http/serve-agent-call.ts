@@ -4,6 +4,7 @@ import { describeFailure } from '#kit/log/describe-failure';
 import { beginRequest, Interruption, type RequestLife } from '../../relay/interruption.ts';
 import { admitAgentCall } from '../calls/admit-agent-call.ts';
 import { AgentRefusal } from '../calls/agent-refusal.ts';
+import type { CallOrigin } from '../calls/identify-caller.ts';
 import { cardOperation, parseCall, type RoutedCall } from '../calls/parse-call.ts';
 import { type AgentExchange, refuseCall } from '../calls/refuse-call.ts';
 import { serveSignedCard } from '../cards/serve-signed-card.ts';
@@ -70,7 +71,7 @@ async function answer(plane: AgentPlane, call: RoutedCall | undefined, answering
 
 async function answerCall(plane: AgentPlane, call: RoutedCall, { exchange, life, facts }: Answering): Promise<void> {
   const { incoming } = exchange;
-  const admitted = await admitAgentCall(plane, call, incoming.method ?? 'GET', incoming.rawHeaders);
+  const admitted = await admitAgentCall(plane, call, incoming.method ?? 'GET', originOf(incoming));
   facts.agent = admitted.spec.agent.name;
   facts.versionId = admitted.version.versionId;
   facts.isRun = call.operation.isRun;
@@ -81,10 +82,14 @@ async function answerCall(plane: AgentPlane, call: RoutedCall, { exchange, life,
   facts.forwarded = await forwardCall(plane, { call, admitted: { ...admitted, caller }, exchange, life });
 }
 
+function originOf({ rawHeaders, socket }: IncomingMessage): CallOrigin {
+  return { rawHeaders, remoteAddress: socket.remoteAddress };
+}
+
 /** A path that belongs to no agent: the caller is identified and asked about as for every missing agent. */
 async function refuseUnknownPath(plane: AgentPlane, { incoming }: AgentExchange): Promise<never> {
   const call: RoutedCall = { agentId: noAgent, versionId: undefined, operation: cardOperation, path: '/' };
-  await admitAgentCall(plane, call, 'GET', incoming.rawHeaders);
+  await admitAgentCall(plane, call, 'GET', originOf(incoming));
   throw new AgentRefusal('not_found');
 }
 

@@ -1,0 +1,71 @@
+import type { Agent } from '#resources/agent';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import { CliError } from '../errors/cli-error.ts';
+import type { WaitOption } from '../options/wait-option.ts';
+import { formatOf, isForPeople, type OutputOptions, writeValue } from '../output/format.ts';
+import { writeText } from '../output/write.ts';
+import { readResource } from '../resources/read-resource.ts';
+import type { OpenedResources } from '../resources/resource-source.ts';
+import { agentRow } from '../status/agent-row.ts';
+import { waitAgentServed } from './wait-agent-served.ts';
+
+/** The versions of an Agent that a command asks for. */
+type VersionChange = Pick<Agent['spec'], 'version' | 'canary'>;
+
+/**
+ * Writes the versions of an Agent, on the condition that nobody changed it meanwhile, and with --wait waits until every
+ * ready gateway replica serves them.
+ * @throws CliError not_found, usage, conflict, refused, timeout
+ */
+export async function changeAgent(
+  { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
+  name: string,
+  changeOf: (agent: Stored<Agent>) => VersionChange,
+  options: OutputOptions & WaitOption,
+): Promise<void> {
+  const agent = await readResource<Agent>(client, kinds.agent, name);
+  const { version, canary } = changeOf(agent);
+  const { canary: _before, ...kept } = agent.spec;
+  const spec: Agent['spec'] = { ...kept, version, ...(canary === undefined ? {} : { canary }) };
+  const format = formatOf(options);
+  const say = (text: string): void => {
+    if (isForPeople(format)) writeText(text);
+  };
+  const { apiVersion, kind } = agent;
+  const { object } = await writer.applyManifest(
+    { kind: kinds.agent, resource: { apiVersion, kind, metadata: { name }, spec } },
+    agent,
+  );
+  const trial = canary === undefined ? '' : `, with ${canary.version} for ${canary.percent} % of the callers`;
+  say(`Agent ${name} set to ${version}${trial}`);
+  const written = object as Stored<Agent>;
+  const settled = options.wait === undefined ? written : await waitAgentServed(client, written, options.wait);
+  if (options.wait !== undefined) say(`Agent ${name} serves ${agentRow(settled).version ?? ''}`);
+  if (!isForPeople(format)) writeValue(format, settled);
+}
+
+/** The version on trial becomes the served one. @throws CliError usage without a trial */
+export function promoted({ metadata, spec }: Stored<Agent>): VersionChange {
+  if (spec.canary !== undefined) return { version: spec.canary.version };
+  throw new CliError(
+    'usage',
+    `The Agent ${metadata.name} has no version on trial: begin one with "agent switch ${metadata.name} VERSION --canary PERCENT".`,
+  );
+}
+
+/**
+ * What was served before: without the trial that runs, else the version that is still served, else the newest previous
+ * one that runs on.
+ * @throws CliError usage if there is none
+ */
+export function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionChange {
+  if (spec.canary !== undefined) return { version: spec.version };
+  const served = status?.served?.version;
+  const target = served !== undefined && served !== spec.version ? served : status?.previous?.[0]?.version;
+  if (target !== undefined) return { version: target };
+  throw new CliError(
+    'usage',
+    `No previous version of the Agent ${metadata.name} runs on: name one with --to; "get agentversions" lists them.`,
+  );
+}

@@ -1,0 +1,57 @@
+import type { Agent } from '#resources/agent';
+import type { AgentVersion } from '#resources/agent-version';
+import { kinds } from '#resources/kinds';
+import { CliError } from '../errors/cli-error.ts';
+import { openPlatform } from '../platform/open-platform.ts';
+import type { RunningPlatform } from '../platform/running-platform.ts';
+import { agentRow } from '../status/agent-row.ts';
+import { agentVersionRow } from '../status/agent-version-row.ts';
+
+/** Where an agent takes calls: operations of A2A are below the path. */
+export type AgentAddress = { readonly origin: string; readonly path: string };
+
+const requestSeconds = 10;
+
+/**
+ * The address of an Agent or of an AgentVersion on a platform of this machine. It is that of a gateway; a platform without
+ * `--agents` has no gateway for agents, and its versions take calls themselves.
+ * @throws CliError not_found, failed if it takes no calls
+ */
+export async function findAgentAddress(platform: RunningPlatform, name: string): Promise<AgentAddress> {
+  await using resources = openPlatform(platform, { requestTimeout: requestSeconds });
+  const { client } = resources;
+  const gateway = platform.status.addresses.agents;
+  const agent = await client.get<Agent>(kinds.agent, name);
+  if (agent !== undefined) {
+    if (gateway === undefined) {
+      throw new CliError(
+        'failed',
+        'No gateway of this platform serves agents: start it with --agents, or name an AgentVersion.',
+      );
+    }
+    const { version, why = '' } = agentRow(agent);
+    const agentId = agent.status?.agentId;
+    if (version !== undefined && agentId !== undefined) return { origin: gateway, path: `/agents/${agentId}` };
+    throw new CliError('failed', `The Agent ${name} is not served: ${why}`);
+  }
+  const found = await client.get<AgentVersion>(kinds.agentVersion, name);
+  if (found === undefined) {
+    throw new CliError(
+      'not_found',
+      `There is no Agent and no AgentVersion ${name}: "portcullis get agents" and "portcullis get agentversions" list them.`,
+    );
+  }
+  const { state, why = 'the operator has not looked at it yet' } = agentVersionRow(found);
+  const { address, agentId } = found.status ?? {};
+  if (state !== 'ready' || address === undefined || agentId === undefined) {
+    throw new CliError('failed', `The AgentVersion ${name} is not ready: ${why}`);
+  }
+  if (gateway === undefined) return { origin: address, path: '' };
+  if ((await client.get<Agent>(kinds.agent, found.spec.agent)) !== undefined) {
+    return { origin: gateway, path: `/agents/${agentId}/versions/${found.metadata.uid}` };
+  }
+  throw new CliError(
+    'failed',
+    `No Agent serves the AgentVersion ${name}: apply the Agent ${found.spec.agent}, or publish the flow with "portcullis flow publish".`,
+  );
+}
