@@ -3,7 +3,7 @@
 import { ChatOpenAI } from '@langchain/openai';
 
 const [model = 'guarded-echo', text = 'Good morning'] = process.argv.slice(2);
-// The gateway serves chat completions, not the Responses API. LangChain reads OPENAI_API_KEY by itself.
+// Chat completions work with every provider, the Responses API with those that offer it. LangChain reads OPENAI_API_KEY by itself.
 const chat = new ChatOpenAI({
   model,
   useResponsesApi: false,

@@ -18,6 +18,7 @@ export const domainFolders: readonly string[] = [
   'libraries/resources',
   'runtime/rules',
   'dataplane/gateway/chat',
+  'dataplane/gateway/responses',
   'dataplane/gateway/embeddings',
   'dataplane/gateway/rerank',
   'dataplane/gateway/stream',

@@ -2,18 +2,19 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from './check-unit.ts';
 import { chatKeys, findForeignKey } from './known-keys.ts';
 import { accept, type ParseResult, type RequestRefusal, refuse } from './parse-result.ts';
+import { given, readFlag } from './read-flag.ts';
 import { readMessage } from './read-message.ts';
 
-/** The shapes of chat requests that a guarded route allows. */
-type ChatRules = {
+/** The shapes of requests for text that a guarded route allows. */
+export type ChatRules = {
   readonly textOnly: boolean;
   /** Whether streams are served; `unjudged`: a rule cannot judge them; `refused`: the binding refuses them. */
   readonly streaming: 'served' | 'unjudged' | 'refused';
   readonly extraKeys: ReadonlySet<string>;
 };
 
-/** A guarded chat request whose texts can all be checked. */
-type ChatRequest = {
+/** A guarded request for text whose texts can all be checked. */
+export type ChatRequest = {
   readonly units: readonly CheckUnit[];
   readonly stream: boolean;
   /** The request asks for a JSON answer, so a masked answer must be JSON, too. */
@@ -88,17 +89,4 @@ function asksForJson(root: JsonNode): boolean {
   const format = given(root, 'response_format');
   const type = format === undefined ? undefined : member(format, 'type');
   return type?.kind === 'string' && type.value !== 'text';
-}
-
-/** A member of the request; null counts as absent, as in the OpenAI API. */
-function given(root: JsonNode, key: string): JsonNode | undefined {
-  const node = member(root, key);
-  return node === undefined || node.kind === 'null' ? undefined : node;
-}
-
-/** @returns undefined when the member of the request is neither a boolean nor absent */
-function readFlag(root: JsonNode, key: string): boolean | undefined {
-  const node = given(root, key);
-  if (node === undefined) return false;
-  return node.kind === 'boolean' ? node.value : undefined;
 }

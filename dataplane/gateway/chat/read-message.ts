@@ -11,13 +11,15 @@ type MessageRules = {
 };
 
 type ObjectNode = JsonNode & { readonly kind: 'object' };
-type Text = { readonly content: string; readonly place: TextPlace };
-type Part = { readonly string: BodyRange; readonly text: string; readonly index: number };
+/** The text of a message and its place; the place is absent where there is no text. */
+export type MessageText = { readonly content: string; readonly place: TextPlace };
+/** A text part of a message; `index` is its position in the list of parts. */
+export type TextPart = { readonly string: BodyRange; readonly text: string; readonly index: number };
 
 const attachmentTypes: ReadonlySet<string> = new Set(['image_url', 'input_audio', 'file']);
 const toolKeys = ['tool_calls', 'function_call', 'tool_call_id', 'audio'] as const;
 const toolRoles: ReadonlySet<string> = new Set(['tool', 'function']);
-const noText: Text = { content: '', place: { kind: 'absent' } };
+export const noText: MessageText = { content: '', place: { kind: 'absent' } };
 
 /**
  * The check messages of one chat message (`gateway:extract:text-parts`): its text, empty where it has none, and a
@@ -40,18 +42,18 @@ export function readMessage(node: JsonNode, place: string, rules: MessageRules):
   return accept([text.value, ...refusal.value].map((one) => ({ role: role.value, ...one })));
 }
 
-function readRefusal(node: ObjectNode, place: string): ParseResult<readonly Text[]> {
+function readRefusal(node: ObjectNode, place: string): ParseResult<readonly MessageText[]> {
   const refusal = member(node, 'refusal');
   if (refusal === undefined || refusal.kind === 'null') return accept([]);
   if (refusal.kind !== 'string') return refuse('invalid_request', `${place}.refusal`);
   return accept(refusal.value === '' ? [] : [stringText(refusal)]);
 }
 
-function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): ParseResult<Text> {
+function readContent(node: JsonNode | undefined, place: string, rules: MessageRules): ParseResult<MessageText> {
   if (node === undefined || node.kind === 'null') return accept(noText);
   if (node.kind === 'string') return accept(stringText(node));
   if (node.kind !== 'array') return refuse('invalid_request', place);
-  const parts: Part[] = [];
+  const parts: TextPart[] = [];
   for (const [index, item] of node.items.entries()) {
     const part = readPart(item, index, `${place}[${index}]`, rules);
     if (!part.ok) return part;
@@ -61,7 +63,12 @@ function readContent(node: JsonNode | undefined, place: string, rules: MessageRu
 }
 
 /** @returns undefined when the content part is an attachment */
-function readPart(node: JsonNode, index: number, place: string, rules: MessageRules): ParseResult<Part | undefined> {
+function readPart(
+  node: JsonNode,
+  index: number,
+  place: string,
+  rules: MessageRules,
+): ParseResult<TextPart | undefined> {
   if (node.kind !== 'object') return refuse('invalid_request', place);
   const foreign = findForeignKey(node, partKeys, rules.extraKeys, place);
   if (foreign !== undefined) return { ok: false, refusal: foreign };
@@ -78,7 +85,8 @@ function readPart(node: JsonNode, index: number, place: string, rules: MessageRu
   return accept({ string: { start: text.start, end: text.end }, text: text.value, index });
 }
 
-function joinParts(parts: readonly Part[], items: readonly JsonNode[]): Text {
+/** The text parts of one message as one text (`gateway:mask:text-parts-merged`). */
+export function joinParts(parts: readonly TextPart[], items: readonly JsonNode[]): MessageText {
   const [first, ...others] = parts;
   if (first === undefined) return noText;
   const content = parts.map(({ text }) => text).join(' ');
@@ -93,7 +101,7 @@ function endOf(items: readonly JsonNode[], index: number): number {
   return item.end;
 }
 
-function stringText(node: JsonNode & { readonly kind: 'string' }): Text {
+export function stringText(node: JsonNode & { readonly kind: 'string' }): MessageText {
   return { content: node.value, place: { kind: 'string', string: { start: node.start, end: node.end } } };
 }
 

@@ -7,6 +7,7 @@ import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import { completeChat } from './complete-chat.ts';
 import { createEmbedding } from './create-embedding.ts';
 import { createRerank } from './create-rerank.ts';
+import { createResponse } from './create-response.ts';
 import { errorAnswer } from './errors.ts';
 import { getModel, listModels } from './list-models.ts';
 import type { Gateway } from './request-context.ts';
@@ -15,6 +16,7 @@ import { type GatewayOperation, runOperation, sendClientError } from './run-oper
 type Env = { Bindings: HttpBindings };
 
 const chat: GatewayOperation = { name: 'chat', run: completeChat };
+const responses: GatewayOperation = { name: 'responses', run: createResponse };
 const embeddings: GatewayOperation = { name: 'embeddings', run: createEmbedding };
 const rerank: GatewayOperation = { name: 'rerank', run: createRerank };
 const models: GatewayOperation = { name: 'models', run: listModels };
@@ -51,6 +53,7 @@ export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono
     return RESPONSE_ALREADY_SENT;
   });
   app.post('/v1/chat/completions', serve(chat)).all(refuse('method_not_allowed'));
+  app.post('/v1/responses', serve(responses)).all(refuse('method_not_allowed'));
   app.post('/v1/embeddings', serve(embeddings)).all(refuse('method_not_allowed'));
   app.post('/v1/rerank', serve(rerank)).all(refuse('method_not_allowed'));
   app.get('/v1/models', serve(models)).all(refuse('method_not_allowed'));

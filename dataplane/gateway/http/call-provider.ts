@@ -11,6 +11,12 @@ import { type ClientResponse, errorResponse, type RequestContext } from './reque
 /** The largest provider answer that is read whole, in bytes. */
 export const maxAnswerBytes = 20 * 1_048_576;
 
+/** A call of the provider. `isOptional`: the provider may lack the path, which is no fault of its set-up. */
+type ProviderCall = Pick<UpstreamCall, 'path' | 'body'> & { readonly isOptional?: boolean };
+
+/** Statuses of a provider that does not have a path, besides 404. */
+const notOffered: ReadonlySet<number> = new Set([405, 501]);
+
 /** Bounds of an error body of a provider. */
 const maxErrorBytes = 65_536;
 const maxErrorMs = 5_000;
@@ -33,24 +39,28 @@ const bodyFaults = {
 export async function callProvider(
   context: RequestContext,
   route: TakenRoute,
-  call: Pick<UpstreamCall, 'path' | 'body' | 'accept'>,
+  call: ProviderCall & Pick<UpstreamCall, 'accept'>,
 ): Promise<Answer | ErrorReply> {
   const { endpoint, credential, provider } = route.spec.upstream;
   const { upstream, logger } = context.gateway;
   const headers = forwardedHeaders(context.incoming.rawHeaders);
-  const answer = await upstream.call({ ...call, endpoint, credential, headers }, context.life.signal);
+  const { path, body, accept, isOptional = false } = call;
+  const sent = { path, body, accept, endpoint, credential, headers };
+  const answer = await upstream.call(sent, context.life.signal);
   if (answer.kind !== 'answer') {
     const { cause } = answer;
     noteFailure(context, route, cause);
     logger.warn('provider_unreachable', { provider, cause, credential });
     return errorResponse(plainError('upstream_unreachable'));
   }
-  if (answer.status === 200 && !answer.encoded && answer.mediaType === call.accept) {
+  if (answer.status === 200 && !answer.encoded && answer.mediaType === accept) {
     context.answered = route.spec.upstream;
     return answer;
   }
   const cause = await causeOfAnswer(answer, context.life.signal);
   abandonBody(answer.body);
+  if (isOptional && (cause === 'not_found' || notOffered.has(answer.status)))
+    return errorResponse(plainError('operation_not_offered'));
   if (cause !== undefined) {
     noteFailure(context, route, cause);
     logger.warn('provider_refused', { provider, cause, status: answer.status });
@@ -103,7 +113,7 @@ async function isModelUnknown(body: Answer['body'], signal: AbortSignal): Promis
 export async function askProvider(
   context: RequestContext,
   route: TakenRoute,
-  call: Pick<UpstreamCall, 'path' | 'body'>,
+  call: ProviderCall,
 ): Promise<{ readonly kind: 'whole'; readonly bytes: Buffer } | ErrorReply> {
   const answer = await callProvider(context, route, { ...call, accept: 'application/json' });
   if (answer.kind === 'error') return answer;

@@ -40,7 +40,8 @@ function readPart(
   }
 }
 
-function readAddress(node: JsonNode, place: string, role: string, collector: TextCollector): void {
+/** The text of an address of a file: that in a `data:` URL, or the address. */
+export function readAddress(node: JsonNode, place: string, role: string, collector: TextCollector): void {
   const [, head, data] = node.kind === 'string' ? (dataUrl.exec(node.value) ?? []) : [];
   if (head === undefined || data === undefined) {
     collector.take('files', node, place, role, false);

@@ -1,7 +1,7 @@
 import { type ProviderCause, providerCauses } from '#contracts/provider-causes';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 
-const operations = ['chat', 'embeddings', 'rerank', 'models'] as const;
+const operations = ['chat', 'responses', 'embeddings', 'rerank', 'models'] as const;
 export type GatewayOperationName = (typeof operations)[number];
 
 /** Outcomes of a request, as they appear in metrics and log lines. */

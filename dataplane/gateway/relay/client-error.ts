@@ -42,6 +42,10 @@ export const clientErrors = {
   model_disabled: { status: 403, type: 'permission_error', message: 'The model is switched off.' },
   model_not_found: request(404, 'No model has this name.'),
   not_found: request(404, 'The path does not exist.'),
+  operation_not_offered: request(
+    404,
+    'The provider of this model does not offer this operation: use /v1/chat/completions.',
+  ),
   method_not_allowed: request(405, 'The method is not allowed for this path.'),
   request_timeout: request(408, 'The body of the request did not arrive in time.'),
   path_too_long: request(414, 'The path and query of the request are longer than 8,192 bytes.'),

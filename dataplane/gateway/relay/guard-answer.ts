@@ -1,4 +1,3 @@
-import { failureOf } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
 import type { CheckClient } from '#checks/client';
 import type { CheckUnit } from '../chat/check-unit.ts';
@@ -9,12 +8,7 @@ import { readAnswerTexts, reasoningMembers } from '../judged/answer-texts.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { type Coverage, isContractOnly } from '../judged/route-coverage.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
-import { planChecks } from './plan-checks.ts';
-
-/** The decision about a whole provider answer. */
-type AnswerVerdict =
-  | { readonly kind: 'pass' | 'mask'; readonly bytes: Uint8Array }
-  | { readonly kind: 'stop'; readonly error: ClientError; readonly stage: 'none' | 'response' };
+import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
 
 type TextField = 'content' | 'refusal';
 
@@ -41,28 +35,10 @@ export async function guardAnswer(
   }
   const table = textsOf(read);
   const texts: CheckUnit[] = table.map(([, content]) => ({ role, content, place: { kind: 'absent' } }));
-  const plan = planChecks('response', { texts, further: covered.units, limits: target, split: false });
-  const cleaned: string[] = [];
-  let masked = false;
-  for (const units of plan) {
-    const messages = units.map(({ content }) => ({ role, content }));
-    const outcome = await checks.check(target, 'response', messages, { mode: 'buffered', signal });
-    if (signal.aborted) throw signal.reason;
-    switch (outcome.kind) {
-      case 'deny':
-        return stop(plainError('policy_denied'));
-      case 'failed':
-        return stop({ kind: 'check_failed', ...failureOf(outcome) });
-      case 'pass':
-        cleaned.push(...messages.map(({ content }) => content));
-        break;
-      case 'mask':
-        cleaned.push(...outcome.contents);
-        masked = true;
-        break;
-    }
-  }
-  if (!masked) return { kind: 'pass', bytes: answer.bytes };
+  const verdict = await judgeWholeTexts(checks, target, { texts, further: covered.units }, signal);
+  if (verdict.kind === 'stop') return stop(verdict.error);
+  if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
+  const { cleaned } = verdict;
   const further = maskEdits(covered.units, cleaned.slice(table.length));
   if (further.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (further.kind === 'unmaskable') return stop(plainError('policy_denied'));

@@ -4,7 +4,7 @@ import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guar
 import { type ClientError, plainError } from './client-error.ts';
 
 /** The guard of a stream; for an unguarded model the relay that checks nothing. */
-type StreamMachine = {
+export type StreamMachine = {
   receive(bytes: Uint8Array): void;
   close(): void;
   judged?(judgement: WindowVerdict): void;
@@ -119,4 +119,5 @@ const upstreamFaults = {
   held_too_much: 'upstream_too_large',
   broken: 'upstream_broken',
   unjudged: 'unjudged_answer',
+  failed: 'upstream_failed',
 } as const;

@@ -5,19 +5,45 @@ import { type GuardStep, streamBounds } from './stream-guard.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 
 type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;
+type Fault = 'broken' | 'event_too_large' | 'invalid' | 'failed';
+
+/** What one event of a stream is. `fault`: it must not be sent. */
+type EventMeaning = { readonly kind: 'frame' | 'last' } | { readonly kind: 'fault'; readonly fault: Fault };
+
+/** How an API streams its answers. */
+export type StreamForm = {
+  /** The most bytes of one event. */
+  readonly eventBytes: number;
+  /** Whether `[DONE]` ends a stream. */
+  readonly hasDone: boolean;
+  readonly read: (value: JsonValue, name: string) => EventMeaning;
+};
+
+/** Streams of chat completions. */
+export const chatStreamForm: StreamForm = {
+  eventBytes: streamBounds.eventBytes,
+  hasDone: true,
+  read: (value, name) => {
+    const isChunk = name === '' && isObject(value) && (value['error'] ?? null) === null;
+    return isChunk ? { kind: 'frame' } : { kind: 'fault', fault: 'invalid' };
+  },
+};
 
 /**
  * The relay of one streamed answer of an unguarded model: the steps of a StreamGuard without checks. Frames keep their
  * JSON bytes; error objects of a provider are not sent.
  */
 export class PlainStream {
-  readonly #reader = new SseReader(streamBounds.eventBytes);
+  readonly #reader: SseReader;
+  readonly #form: StreamForm;
   readonly #rename: RenameAnswer;
   #closed = false;
   #end: End | undefined;
 
   /** @param rename is applied to each frame that is sent */
-  constructor(rename: RenameAnswer = (frame) => frame) {
+  constructor(form: StreamForm = chatStreamForm, rename: RenameAnswer = (frame) => frame) {
+    this.#reader = new SseReader(form.eventBytes);
+    this.#form = form;
     this.#rename = rename;
   }
 
@@ -46,25 +72,39 @@ export class PlainStream {
     }
     if (event.kind === 'comment') outgoing.push(keepAliveFrame);
     else if (event.kind === 'too_large') this.#stop('event_too_large');
-    else if (event.data.toString('latin1') === '[DONE]') {
+    else if (this.#form.hasDone && event.data.toString('latin1') === '[DONE]') {
       outgoing.push(doneFrame);
       this.#end = { kind: 'finished' };
-    } else if (event.name !== '' || !isChunk(event.data)) this.#stop('invalid');
-    else outgoing.push(writeFrame(this.#rename(event.data)));
+    } else this.#takeData(event.data, event.name, outgoing);
     return true;
   }
 
-  #stop(fault: 'broken' | 'event_too_large' | 'invalid'): void {
+  #takeData(data: Buffer, name: string, outgoing: Buffer[]): void {
+    const value = parseEvent(data);
+    const meaning: EventMeaning =
+      value === undefined ? { kind: 'fault', fault: 'invalid' } : this.#form.read(value, name);
+    if (meaning.kind === 'fault') {
+      this.#stop(meaning.fault);
+      return;
+    }
+    outgoing.push(writeFrame(this.#rename(data), name === '' ? undefined : name));
+    if (meaning.kind === 'last') this.#end = { kind: 'finished' };
+  }
+
+  #stop(fault: Fault): void {
     this.#end = { kind: 'stopped', stop: { kind: 'upstream', fault } };
   }
 }
 
-function isChunk(data: Buffer): boolean {
+function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseEvent(data: Buffer): JsonValue | undefined {
   try {
-    const value: JsonValue = parseStrict(data, { unpairedSurrogates: 'keep' });
-    return typeof value === 'object' && value !== null && !Array.isArray(value) && (value['error'] ?? null) === null;
+    return parseStrict(data, { unpairedSurrogates: 'keep' });
   } catch (error) {
-    if (error instanceof JsonError) return false;
+    if (error instanceof JsonError) return undefined;
     throw error;
   }
 }

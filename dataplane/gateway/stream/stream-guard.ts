@@ -29,7 +29,7 @@ export type StreamStop =
   | { readonly kind: 'check_failed'; readonly code: CheckFailure }
   | {
       readonly kind: 'upstream';
-      readonly fault: 'invalid' | 'event_too_large' | 'held_too_much' | 'broken' | 'unjudged';
+      readonly fault: 'invalid' | 'event_too_large' | 'held_too_much' | 'broken' | 'unjudged' | 'failed';
     };
 
 /** The next action of the caller. It answers `check` with `judged`, and `read` with `receive` or `close`. */

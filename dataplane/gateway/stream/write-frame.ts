@@ -8,9 +8,12 @@ export const keepAliveFrame: Buffer = Buffer.from(':\n\n');
 /** The frame that ends a complete stream. */
 export const doneFrame: Buffer = Buffer.from('data: [DONE]\n\n');
 
-/** A server-sent event with exactly these data bytes, one `data:` line for each of their lines. */
-export function writeFrame(data: Buffer): Buffer {
-  const parts: Buffer[] = [prefix];
+/**
+ * A server-sent event with exactly these data bytes, one `data:` line for each of their lines.
+ * @param name of the event, without line ends; an event without one has no `event:` line
+ */
+export function writeFrame(data: Buffer, name?: string): Buffer {
+  const parts: Buffer[] = name === undefined ? [prefix] : [Buffer.from(`event: ${name}\n`), prefix];
   let start = 0;
   for (let at = data.indexOf(lineFeed); at !== -1; at = data.indexOf(lineFeed, start)) {
     parts.push(data.subarray(start, at), nextLine);

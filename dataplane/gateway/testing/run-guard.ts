@@ -11,10 +11,20 @@ type GuardRun = {
 /** Runs a stream guard on a stream cut into pieces; a function judges its windows. */
 export function runGuard(
   parts: readonly Uint8Array[],
-  judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
+  judge?: (window: string) => WindowVerdict,
   coverage?: StreamCoverage,
 ): GuardRun {
-  const guard = new StreamGuard(coverage);
+  return runMachine(new StreamGuard(coverage), parts, judge);
+}
+
+type Guard = Pick<StreamGuard, 'next' | 'receive' | 'close' | 'judged'>;
+
+/** Runs any guard of streams. */
+export function runMachine(
+  guard: Guard,
+  parts: readonly Uint8Array[],
+  judge: (window: string) => WindowVerdict = () => ({ kind: 'pass' }),
+): GuardRun {
   const emitted: Buffer[] = [];
   const windows: string[] = [];
   const input = [...parts];

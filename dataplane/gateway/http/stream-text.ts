@@ -2,14 +2,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { CheckTarget } from '#checks/check-target';
-import { renamerTo } from '../chat/rename-answer.ts';
 import type { ClientError } from '../relay/client-error.ts';
 import { interruptionError } from '../relay/interruption.ts';
-import type { FrameSink } from '../relay/relay-stream.ts';
+import type { FrameSink, StreamMachine } from '../relay/relay-stream.ts';
 import { relayStream } from '../relay/relay-stream.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { PlainStream } from '../stream/plain-stream.ts';
-import { type StreamCoverage, StreamGuard } from '../stream/stream-guard.ts';
 import { writeFrame } from '../stream/write-frame.ts';
 import { callProvider } from './call-provider.ts';
 import { errorAnswer } from './errors.ts';
@@ -17,34 +14,34 @@ import { type ClientResponse, type RequestContext, refusalTextOf } from './reque
 
 type StreamedCall = {
   readonly path: string;
+  readonly isOptional: boolean;
   readonly body: Uint8Array;
   /** Whether a check masked the request. */
   readonly masked: boolean;
   /** Address and limits of the window checks; undefined for an unguarded route. */
   readonly target: CheckTarget | undefined;
-  /** Texts that are judged in addition to content and refusal; undefined where there are none. */
-  readonly coverage: StreamCoverage | undefined;
+  /** The guard of the stream, or its relay for an unguarded route. */
+  readonly machine: StreamMachine;
 };
 
 /**
  * Streams the answer of a provider. Once the stream has begun, its HTTP status stays 200 even if the stream ends with
  * an error.
  */
-export async function streamChat(
+export async function streamText(
   context: RequestContext,
   route: TakenRoute,
   call: StreamedCall,
 ): Promise<ClientResponse> {
   const { gateway, life, outgoing } = context;
-  const { body, coverage, masked, path, target } = call;
-  const answer = await callProvider(context, route, { path, body, accept: 'text/event-stream' });
+  const { machine, masked, target } = call;
+  const answer = await callProvider(context, route, { ...call, accept: 'text/event-stream' });
   if (answer.kind === 'error') return answer;
-  const rename = renamerTo(route.spec.alias);
   const frames = beginFrames(outgoing, refusalTextOf(context.pin));
   try {
     const end = await relayStream({
       body: answer.body,
-      machine: target === undefined ? new PlainStream(rename) : new StreamGuard(coverage, rename),
+      machine,
       sink: frames,
       check: (texts, signal) => judgeWindow(context, target, texts, signal),
       idleMs: gateway.streamIdleMs,

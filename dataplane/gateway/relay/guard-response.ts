@@ -1,0 +1,55 @@
+import type { CheckTarget } from '#checks/check-target';
+import type { CheckClient } from '#checks/client';
+import { splice } from '#kit/json/splice';
+import { maskEdits } from '../chat/rewrite-body.ts';
+import type { Coverage } from '../judged/route-coverage.ts';
+import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
+import { type ClientError, plainError, unreadableMask } from './client-error.ts';
+import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
+
+/**
+ * Judges a whole answer of the Responses API: the texts and refusals of all its messages are one check. An answer that
+ * passes is sent byte for byte. In a masked one, members that can repeat the masked text are emptied
+ * (docs/design/responses.md, "Masks"). Rejects only with the reason of the signal.
+ */
+export async function guardResponse(
+  checks: Pick<CheckClient, 'check'>,
+  target: CheckTarget,
+  answer: { readonly bytes: Uint8Array; readonly structured: boolean; readonly coverage: Coverage },
+  signal: AbortSignal,
+): Promise<AnswerVerdict> {
+  const { judged, refuseUnjudged } = answer.coverage;
+  const root = parseAnswer(answer.bytes);
+  const read = root === undefined ? undefined : readResponsesAnswer(root, answer.bytes, judged);
+  if (read === undefined) return { kind: 'stop', error: plainError('upstream_invalid'), stage: 'none' };
+  if (read === 'failed') return { kind: 'stop', error: plainError('upstream_failed'), stage: 'none' };
+  if (refuseUnjudged && read.further.unjudgedAt !== undefined) {
+    return { kind: 'stop', error: plainError('unjudged_answer'), stage: 'none' };
+  }
+  const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
+  const further = read.further.units;
+  const verdict = await judgeWholeTexts(checks, target, { texts, further }, signal);
+  if (verdict.kind === 'stop') return stop(verdict.error);
+  if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
+  const masks = maskEdits([...texts, ...further], verdict.cleaned);
+  if (masks.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
+  if (masks.kind === 'unmaskable') return stop(plainError('policy_denied'));
+  const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(verdict.cleaned[index] ?? ''));
+  if (answer.structured && breaksJson) return stop({ kind: 'check_failed', code: unreadableMask });
+  const emptied = read.repeats.map(({ start, end, empty }) => ({ start, end, replacement: Buffer.from(empty) }));
+  const kept = masks.edits.filter((edit) => !emptied.some(({ start, end }) => edit.start >= start && edit.end <= end));
+  return { kind: 'mask', bytes: splice(answer.bytes, [...kept, ...emptied]) };
+}
+
+function stop(error: ClientError): AnswerVerdict {
+  return { kind: 'stop', error, stage: 'response' };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

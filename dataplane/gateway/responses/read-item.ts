@@ -1,0 +1,99 @@
+import { type JsonNode, member } from '#kit/json/parse-tree';
+import type { CheckUnit } from '../chat/check-unit.ts';
+import { placeOf } from '../chat/parse-result.ts';
+import { stringText } from '../chat/read-message.ts';
+import type { TextCollector } from '../judged/covered-texts.ts';
+import { readAddress } from '../judged/file-texts.ts';
+
+export type ObjectNode = JsonNode & { readonly kind: 'object' };
+
+/** Receives the texts of an item. */
+type ItemSink = {
+  /** A result of a tool, which is part of the input check (`gateway:extract:tool-results-checked`). */
+  readonly result: (units: readonly CheckUnit[], place: string) => void;
+  readonly further: TextCollector;
+};
+
+/** Members of an item that the API sets, or that refer to something. */
+const serviceMembers: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'call_id',
+  'caller',
+  'caller_id',
+  'status',
+  'role',
+  'phase',
+  'async',
+  'execution',
+  'container_id',
+  'created_by',
+  'approval_request_id',
+  'max_output_length',
+  'fingerprint',
+]);
+const resultMembers: ReadonlySet<string> = new Set(['output', 'outputs', 'result', 'results', 'error']);
+const nameMembers: ReadonlySet<string> = new Set(['name', 'namespace', 'server_label']);
+const nestedMembers: ReadonlySet<string> = new Set(['arguments', 'input']);
+
+/**
+ * Sorts the texts of an item of the Responses API that is not a message (docs/design/responses.md, "Items"). Results of
+ * tools come to `result`, everything else to the collector under its kind.
+ */
+export function readItem(item: ObjectNode, place: string, role: string, sink: ItemSink): void {
+  const type = declaredType(item);
+  const { further } = sink;
+  for (const { key, value } of item.members) {
+    const at = placeOf(place, key);
+    if (serviceMembers.has(key)) continue;
+    if (key === 'result' && type === 'image_generation_call') continue;
+    if (key === 'encrypted_content') {
+      if (value.kind === 'string' && value.value !== '') further.unreadable(at);
+    } else if (resultMembers.has(key)) sink.result(readResult(value, at, role, further), at);
+    else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
+    else if (nameMembers.has(key)) further.take('names', value, at, role, false);
+    else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);
+    else further.take(type === 'reasoning' ? 'reasoning' : 'toolCalls', value, at, role, true);
+  }
+}
+
+export function declaredType(node: JsonNode): string | undefined {
+  const type = member(node, 'type');
+  return type?.kind === 'string' ? type.value : undefined;
+}
+
+const resultServiceMembers: ReadonlySet<string> = new Set(['type', 'id', 'status', 'file_id', 'detail']);
+const attachments: ReadonlySet<string> = new Set(['input_image', 'input_file', 'computer_screenshot', 'image']);
+
+/** Every string in a result of a tool. Attachments in it come to the collector. */
+function readResult(node: JsonNode, place: string, role: string, further: TextCollector): readonly CheckUnit[] {
+  switch (node.kind) {
+    case 'string':
+      return node.value === '' ? [] : [{ role, ...stringText(node) }];
+    case 'array':
+      return node.items.flatMap((item) => readResult(item, place, role, further));
+    case 'object': {
+      if (attachments.has(declaredType(node) ?? '')) {
+        readAttachment(node, place, role, further);
+        return [];
+      }
+      const members = node.members.filter(({ key }) => !resultServiceMembers.has(key));
+      return members.flatMap(({ value }) => readResult(value, place, role, further));
+    }
+    case 'number':
+    case 'boolean':
+    case 'null':
+      return [];
+  }
+}
+
+const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'file_data', 'url']);
+
+/** The texts of an attachment: addresses, names, and text in `data:` URLs. */
+export function readAttachment(part: ObjectNode, place: string, role: string, further: TextCollector): void {
+  for (const { key, value } of part.members) {
+    if (key === 'type' || key === 'detail' || key === 'file_id' || key === 'input_audio') continue;
+    if (addressMembers.has(key)) readAddress(value, place, role, further);
+    else further.take('files', value, place, role, false);
+  }
+}

@@ -1,0 +1,185 @@
+import type { JudgedTextKind } from '#contracts/judged-texts';
+import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+import type { BodyRange, CheckUnit } from '../chat/check-unit.ts';
+import { isDisguised } from '../chat/fold-key.ts';
+import { placeOf } from '../chat/parse-result.ts';
+import { maxJsonValues } from '../chat/read-envelope.ts';
+import { stringText } from '../chat/read-message.ts';
+import { withoutRepetitions } from '../judged/collect-texts.ts';
+import { type Covered, collectorFor, isApiWord } from '../judged/covered-texts.ts';
+import { outputItemTypes, partTexts } from './known-items.ts';
+import { declaredType, type ObjectNode, readItem } from './read-item.ts';
+
+/** A text of an answer that the contract has judged. `path` tells the texts of a stream apart. */
+type AnswerText = { readonly path: string; readonly unit: CheckUnit };
+
+/** The texts of an answer, or of a part of it. */
+export type AnswerTexts = {
+  readonly texts: readonly AnswerText[];
+  readonly further: Covered;
+  /** Places of members that can repeat a text of the answer, with a value that a reader of the API accepts there. */
+  readonly repeats: readonly (BodyRange & { readonly empty: 'null' | '[]' })[];
+};
+
+const role = 'assistant';
+const rootKeys: ReadonlySet<string> = new Set(['output', 'output_text', 'error']);
+const itemKeys: ReadonlySet<string> = new Set(['type', 'content']);
+const partKeys: ReadonlySet<string> = new Set(['type', 'text', 'refusal']);
+
+/** Members of a response that the API sets, or in which it repeats the request, whose texts were judged on the way in. */
+const serviceMembers: ReadonlySet<string> = new Set([
+  ...['id', 'object', 'created_at', 'completed_at', 'status', 'model', 'usage', 'error', 'output', 'output_text'],
+  ...['incomplete_details', 'instructions', 'metadata', 'tools', 'tool_choice', 'text', 'reasoning', 'user'],
+  ...['parallel_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'max_output_tokens', 'max_tool_calls', 'store'],
+  ...['background', 'truncation', 'service_tier', 'safety_identifier', 'previous_response_id', 'conversation'],
+  ...['prompt', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'prompt_cache_diagnostics'],
+  ...[
+    'billing',
+    'moderation',
+    'image',
+    'access_programs',
+    'frequency_penalty',
+    'presence_penalty',
+    'context_management',
+  ],
+]);
+/** Members of a message item without text. */
+const messageMembers: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'content', 'phase']);
+
+/**
+ * Reads an answer of the Responses API strictly (docs/design/responses.md, "Answers").
+ * @returns undefined for anything else, `failed` where the provider says that it failed
+ */
+export function readResponsesAnswer(
+  root: JsonNode,
+  bytes: Uint8Array,
+  judged: ReadonlySet<JudgedTextKind>,
+): AnswerTexts | 'failed' | undefined {
+  if (root.kind !== 'object' || hasDisguised(root, rootKeys)) return undefined;
+  const error = member(root, 'error');
+  if (error !== undefined && error.kind !== 'null') return 'failed';
+  const output = member(root, 'output');
+  if (output?.kind !== 'array') return undefined;
+  const reader = new AnswerReader(bytes, judged);
+  for (const [index, item] of output.items.entries()) if (!reader.readItem(item, index)) return undefined;
+  for (const { key, value } of root.members) {
+    if (key === 'output_text') {
+      if (!reader.readText(value, 'output_text')) return undefined;
+    } else if (!serviceMembers.has(key)) reader.readParameter(key, value);
+  }
+  return reader.done();
+}
+
+/** @returns undefined for bytes that are not strict JSON */
+export function parseAnswer(bytes: Uint8Array, unpairedSurrogates: 'refuse' | 'keep' = 'refuse'): JsonNode | undefined {
+  try {
+    return parseTree(bytes, { maxValues: maxJsonValues, unpairedSurrogates });
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+/** Collects the texts of items and parts. Each method gives false for a form whose texts cannot be told. */
+export class AnswerReader {
+  readonly #judged: ReadonlySet<JudgedTextKind>;
+  readonly #collector;
+  readonly #texts: AnswerText[] = [];
+  readonly #results: CheckUnit[] = [];
+  readonly #repeats: AnswerTexts['repeats'][number][] = [];
+  #unjudgedAt: string | undefined;
+
+  constructor(bytes: Uint8Array, judged: ReadonlySet<JudgedTextKind>) {
+    this.#judged = judged;
+    this.#collector = collectorFor(bytes, judged);
+  }
+
+  readItem(item: JsonNode, index: number): boolean {
+    if (item.kind !== 'object' || hasDisguised(item, itemKeys)) return false;
+    const type = declaredType(item);
+    if (type === undefined) return false;
+    if (type === 'message') return this.#readMessage(item, index);
+    if (!outputItemTypes.has(type)) {
+      for (const { value } of item.members) this.#readAll(value, `${index}.${type}`);
+      return true;
+    }
+    readItem(item, type, role, {
+      result: (units, place) => this.#takeResults(units, place),
+      further: { ...this.#collector, unreadable: () => undefined },
+    });
+    if (type === 'reasoning' && !this.#judged.has('reasoning')) {
+      for (const key of ['summary', 'content']) this.#mayRepeat(member(item, key), '[]');
+    }
+    return true;
+  }
+
+  #readMessage(item: ObjectNode, index: number): boolean {
+    const content = member(item, 'content');
+    for (const { key, value } of item.members) if (!messageMembers.has(key)) this.readParameter(key, value);
+    if (content?.kind === 'string') return this.readText(content, `${index}.0.text`);
+    if (content === undefined || content.kind === 'null') return true;
+    if (content.kind !== 'array') return false;
+    return content.items.every((part, position) => this.readPart(part, `${index}.${position}`));
+  }
+
+  readPart(part: JsonNode, path: string): boolean {
+    if (part.kind !== 'object' || hasDisguised(part, partKeys)) return false;
+    const type = declaredType(part) ?? '';
+    const key = Object.hasOwn(partTexts, type) ? partTexts[type] : undefined;
+    if (key === undefined) return false;
+    for (const { key: name, value } of part.members) {
+      if (name === 'type') continue;
+      if (name === 'text' || name === 'refusal') {
+        if (!this.readText(value, `${path}.${name}`)) return false;
+      } else this.readParameter(name, value);
+    }
+    return true;
+  }
+
+  /** Reads a text that the contract has judged. */
+  readText(node: JsonNode, path: string): boolean {
+    if (node.kind === 'string') this.#texts.push({ path, unit: { role, ...stringText(node) } });
+    return node.kind === 'string' || node.kind === 'null';
+  }
+
+  readParameter(key: string, value: JsonNode): void {
+    this.#collector.takeDecoded('parameters', key, '', role);
+    this.#collector.take('parameters', value, placeOf('', key), role, true);
+    if (!this.#judged.has('parameters')) this.#mayRepeat(value, value.kind === 'array' ? '[]' : 'null');
+  }
+
+  done(): AnswerTexts {
+    const { units, unjudgedAt } = this.#collector.covered();
+    return {
+      texts: this.#texts,
+      further: {
+        units: withoutRepetitions([...units, ...this.#results]),
+        unjudgedAt: unjudgedAt ?? this.#unjudgedAt,
+      },
+      repeats: this.#repeats,
+    };
+  }
+
+  /** Every string of a value of an unknown form is judged like the answer. */
+  #readAll(node: JsonNode, path: string): void {
+    if (node.kind === 'string') {
+      if (!isApiWord(node.value)) this.readText(node, `${path}.${this.#texts.length}`);
+    } else if (node.kind === 'array') for (const item of node.items) this.#readAll(item, path);
+    else if (node.kind === 'object') for (const { value } of node.members) this.#readAll(value, path);
+  }
+
+  #takeResults(units: readonly CheckUnit[], place: string): void {
+    if (this.#judged.has('toolCalls')) this.#results.push(...units);
+    else if (units.length > 0) this.#unjudgedAt ??= place;
+  }
+
+  #mayRepeat(node: JsonNode | undefined, empty: 'null' | '[]'): void {
+    if (node === undefined || node.kind === 'null' || node.kind === 'boolean') return;
+    if (node.kind === 'array' && node.items.length === 0) return;
+    this.#repeats.push({ start: node.start, end: node.end, empty });
+  }
+}
+
+export function hasDisguised(node: ObjectNode, known: ReadonlySet<string>): boolean {
+  return node.members.some(({ key }) => isDisguised(key, known));
+}

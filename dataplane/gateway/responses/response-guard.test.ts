@@ -1,0 +1,263 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type JudgedTextKind, judgedTextKinds } from '#contracts/judged-texts';
+import { limits } from '#contracts/limits';
+import { cutAt } from '#kit/testing/cut-at';
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  responseBody,
+  responseEvents,
+  responseStream,
+  sentEvents,
+} from '../testing/response-script.ts';
+import { denies, runMachine } from '../testing/run-guard.ts';
+import { ResponseGuard, responseStreamBounds } from './response-guard.ts';
+
+const checkLimits = { maxMessages: 32, maxBodyBytes: 32_768 };
+type Events = readonly Readonly<Record<string, unknown>>[];
+
+function run(
+  parts: readonly Uint8Array[],
+  judge?: Parameters<typeof runMachine>[2],
+  coverage: { readonly judged?: readonly JudgedTextKind[]; readonly refuseUnjudged?: boolean } = {},
+) {
+  const { judged = [], refuseUnjudged = false } = coverage;
+  const guard = new ResponseGuard({ judged: new Set(judged), refuseUnjudged, limits: checkLimits }, (frame) => frame);
+  return runMachine(guard, parts, judge);
+}
+
+const streamed = (events: Events): Uint8Array[] => [Buffer.from(responseStream(events))];
+const textOf = (emitted: string): string =>
+  sentEvents(emitted)
+    .filter(({ type }) => type === 'response.output_text.delta')
+    .map(({ delta }) => delta)
+    .join('');
+
+const letters = fc.constantFrom(...['abc xyz_9 ', 'абв яё-', '漢字かな。', '😀👍🏽e\u0301 '].map((some) => [...some]));
+const text = (maxLength: number) =>
+  letters
+    .chain((some) => fc.array(fc.constantFrom(...some), { maxLength, size: 'max' }))
+    .map((characters) => characters.join(''));
+const cuts = fc.array(fc.nat(6_000), { maxLength: 30, size: 'max' });
+const phrase = fc
+  .tuple(fc.constantFrom('Z', 'Ж', '禁', '🚫'), fc.integer({ min: 1, max: limits.overlapBytes }))
+  .map(([letter, bytes]) => letter.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(letter)))));
+const denied = { kind: 'stopped', stop: { kind: 'denied' } };
+
+describe('a streamed response', () => {
+  test('no byte of a forbidden phrase of up to 256 bytes leaves, in no event, however the stream is cut', () => {
+    fc.assert(
+      fc.property(
+        text(1_500),
+        phrase,
+        text(1_500),
+        text(300),
+        cuts,
+        cuts,
+        (before, bad, after, other, inText, inBytes) => {
+          const items = [messageItem([other]), messageItem([other, before + bad + after], 'msg_2')];
+          const stream = responseStream(responseEvents(items, (whole) => cutAt(whole, inText)));
+          const result = run(cutAt(Buffer.from(stream), inBytes), denies(bad));
+          expect(result.end).toEqual(denied);
+          expect(result.emitted).not.toContain([...bad][0]);
+          expect((other + other + before).startsWith(withoutHalf(textOf(result.emitted)))).toBe(true);
+        },
+      ),
+      { numRuns: 200, endOnFailure: true },
+    );
+  });
+
+  test('a clean response arrives with the same events in the same order, however it is cut', () => {
+    fc.assert(
+      fc.property(text(2_500), text(200), cuts, cuts, (long, short, inText, inBytes) => {
+        const items = [reasoningItem(short), messageItem([short, long]), callItem('{"a":1}')];
+        const stream = responseStream(responseEvents(items, (whole) => cutAt(whole, inText)));
+        const result = run(cutAt(Buffer.from(stream), inBytes));
+        expect(result.end).toEqual({ kind: 'finished' });
+        expect(result.emitted).toBe(stream);
+      }),
+      { numRuns: 200, endOnFailure: true },
+    );
+  });
+
+  test('a text is judged in windows and not again where later events repeat it', () => {
+    const long = 'word '.repeat(500);
+    const { windows } = run(streamed(responseEvents([messageItem([long])], (whole) => [...whole])));
+    expect(windows).toHaveLength(3);
+    expect(windows.every((window) => Buffer.byteLength(window) <= 1_280)).toBe(true);
+  });
+
+  test('text leaves before the response is complete, and the last 255 judged bytes wait', () => {
+    const long = 'x'.repeat(1_025);
+    const events = responseEvents([messageItem([long])], (whole) => [...whole]);
+    const deltas = events.filter(({ type }) => type !== 'response.output_text.done').slice(0, 4 + 1_025);
+    const { beforeEnd } = run(streamed(deltas));
+    expect(textOf(beforeEnd)).toHaveLength(1_024 - 255);
+    expect(textOf(run(streamed(deltas.slice(0, -1))).beforeEnd)).toHaveLength(0);
+  });
+
+  test('the end of a text lets it leave at once, before the next item', () => {
+    const events = responseEvents([messageItem(['a short preamble']), callItem('{"q":1}')]);
+    const upTo = events.findIndex(({ type }) => type === 'response.output_text.done');
+    expect(textOf(run(streamed(events.slice(0, upTo + 1))).beforeEnd)).toBe('a short preamble');
+    expect(textOf(run(streamed(events.slice(0, upTo))).beforeEnd)).toBe('');
+  });
+
+  const places: readonly (readonly [string, (events: Events) => Events])[] = [
+    ['the done event of the text', (events) => replace(events, 'response.output_text.done', { text: 'BAD' })],
+    ['a finished part', (events) => replace(events, 'response.content_part.done', { part: part('BAD') })],
+    ['a new part', (events) => replace(events, 'response.content_part.added', { part: part('BAD') })],
+    [
+      'a refusal',
+      (events) => replace(events, 'response.content_part.done', { part: { type: 'refusal', refusal: 'BAD' } }),
+    ],
+    ['a finished item', (events) => replace(events, 'response.output_item.done', { item: messageItem(['BAD']) })],
+    ['a new item', (events) => replace(events, 'response.output_item.added', { item: messageItem(['BAD']) })],
+    [
+      'an item of an unknown type',
+      (events) => replace(events, 'response.output_item.done', { item: { type: 'poem', verse: 'BAD' } }),
+    ],
+    [
+      'the whole response',
+      (events) => replace(events, 'response.completed', { response: responseBody([messageItem(['BAD'])]) }),
+    ],
+    [
+      'its output_text',
+      (events) => replace(events, 'response.completed', { response: responseBody([], { output_text: 'BAD' }) }),
+    ],
+    [
+      'the first event',
+      (events) => replace(events, 'response.created', { response: responseBody([messageItem(['BAD'])]) }),
+    ],
+    [
+      'an event of an unknown type',
+      (events) => replace(events, 'response.in_progress', { type: 'response.poem', verse: 'BAD' }),
+    ],
+  ];
+  test.each(places)('text in %s that no delta had is judged before it leaves', (_, change) => {
+    const events = responseEvents([messageItem(['fine'])]);
+    const result = run(streamed(change(events)), denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('BAD');
+    expect(run(streamed(change(events))).end).toEqual({ kind: 'finished' });
+  });
+
+  const faults: readonly (readonly [string, string, string])[] = [
+    ['an error event', event({ type: 'error', message: 'secret', code: 'x' }), 'failed'],
+    [
+      'a failed response',
+      event({ type: 'response.failed', response: responseBody([], { error: { message: 's' } }) }),
+      'failed',
+    ],
+    ['an event with an error', event({ type: 'response.created', error: { message: 's' } }), 'failed'],
+    ['audio', event({ type: 'response.audio.delta', delta: 'AAAA' }), 'invalid'],
+    ['text that is no string', event({ type: 'response.output_text.delta', output_index: 0, delta: ['x'] }), 'invalid'],
+    [
+      'a position that is no number',
+      event({ type: 'response.output_text.delta', output_index: 'x', delta: 'x' }),
+      'invalid',
+    ],
+    [
+      'a part of an unknown type',
+      event({ type: 'response.content_part.added', part: { type: 'output_audio' } }),
+      'invalid',
+    ],
+    ['a key in other letters', event({ type: 'response.output_text.delta', delta: 'x', Delta: 'y' }), 'invalid'],
+    ['an event without a type', event({ delta: 'x' }), 'invalid'],
+    ['another name than type', 'event: response.done\ndata: {"type":"response.created"}\n\n', 'invalid'],
+    ['a repeated key', 'data: {"type":"response.x","type":"response.y"}\n\n', 'invalid'],
+    ['the end of a chat stream', 'data: [DONE]\n\n', 'invalid'],
+    ['an end without the last event', '', 'broken'],
+  ];
+  test.each(faults)('%s ends the stream with its fault and without its text', (_, bytes, fault) => {
+    const result = run([Buffer.from(bytes)]);
+    expect(result.end).toEqual({ kind: 'stopped', stop: { kind: 'upstream', fault } });
+    expect(result.emitted).toBe('');
+  });
+
+  test('text after the end of a text, and an event or held events over the bounds end the stream', () => {
+    const done = event({ type: 'response.output_text.done', output_index: 0, text: '' });
+    const delta = (text: string) => event({ type: 'response.output_text.delta', output_index: 0, delta: text });
+    const ended = run([Buffer.from(delta('x') + done + delta('y'))]);
+    expect(ended.end).toMatchObject({ stop: { fault: 'invalid' } });
+    const large = (bytes: number) => [Buffer.from(event({ type: 'response.x', id: 'x'.repeat(bytes) }))];
+    expect(run(large(responseStreamBounds.eventBytes)).end).toMatchObject({ stop: { fault: 'event_too_large' } });
+    expect(run(large(responseStreamBounds.eventBytes - 100)).end).toMatchObject({ stop: { fault: 'broken' } });
+    const padded = event({ type: 'response.in_progress', response: responseBody([], { id: 'x'.repeat(1_000_000) }) });
+    expect(run([Buffer.from(delta('x') + padded.repeat(8))]).end).toMatchObject({ stop: { fault: 'broken' } });
+    expect(run([Buffer.from(delta('x') + padded.repeat(9))]).end).toMatchObject({ stop: { fault: 'held_too_much' } });
+  });
+});
+
+describe('further texts of a streamed response', () => {
+  const hidden = '{"q":"\\u0042AD"}';
+  const cases: readonly (readonly [JudgedTextKind, Events])[] = [
+    ['toolCalls', responseEvents([callItem(hidden)], (whole) => [...whole])],
+    ['names', responseEvents([callItem('', 'BAD name')])],
+    ['reasoning', responseEvents([reasoningItem('some BAD thought')], (whole) => [...whole])],
+    [
+      'parameters',
+      responseEvents([{ ...messageItem(['fine']), content: [{ ...part('fine'), annotations: [{ url: 'BAD' }] }] }]),
+    ],
+    [
+      'toolCalls',
+      [
+        ...responseEvents([]).slice(0, 2),
+        { type: 'response.code_interpreter_call_code.delta', delta: 'BAD' },
+        ...responseEvents([]).slice(2),
+      ],
+    ],
+  ];
+
+  test.each(cases)('%s are judged where the binding says so, and no byte of a denied one leaves', (kind, events) => {
+    const result = run(streamed(events), denies('BAD'), { judged: judgedTextKinds });
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toMatch(/BAD|042A/);
+    const others = judgedTextKinds.filter((other) => other !== kind);
+    expect(run(streamed(events), denies('BAD'), { judged: others }).end).toEqual({ kind: 'finished' });
+    const refused = run(streamed(events), denies('BAD'), { judged: others, refuseUnjudged: true });
+    expect(refused.end).toMatchObject({ stop: { fault: 'unjudged' } });
+    const passed = run(streamed(events), undefined, { judged: [kind], refuseUnjudged: true });
+    expect(passed.end).toEqual({ kind: 'finished' });
+    expect(passed.emitted).toBe(responseStream(events));
+  });
+
+  test('the pieces of a call are judged where its end gives other arguments', () => {
+    const events = responseEvents([callItem('{"q":"BAD"}')]).map((one) =>
+      one['type'] === 'response.function_call_arguments.delta' || one['type'] === 'response.in_progress'
+        ? one
+        : (JSON.parse(JSON.stringify(one).replaceAll('BAD', 'fine')) as Events[number]),
+    );
+    const result = run(streamed(events), denies('BAD'), { judged: ['toolCalls'] });
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('BAD');
+  });
+
+  test('the pieces of a call without an end are judged at the end of the stream', () => {
+    const all = responseEvents([callItem('{"q":"BAD"}')]);
+    const events = [
+      ...all.filter(({ type }) => String(type).endsWith('.delta')),
+      { type: 'response.completed', response: responseBody([]) },
+    ];
+    expect(run(streamed(events), denies('BAD'), { judged: ['toolCalls'] }).end).toEqual(denied);
+    expect(run(streamed(events), undefined, { judged: ['toolCalls'] }).emitted).toBe(responseStream(events));
+  });
+});
+
+function replace(events: Events, type: string, change: Events[number]): Events {
+  return events.map((one) => (one['type'] === type ? { ...one, ...change } : one));
+}
+
+function part(content: string) {
+  return { type: 'output_text', text: content, annotations: [] };
+}
+
+function event(value: Events[number]): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+function withoutHalf(value: string): string {
+  return value.isWellFormed() ? value : value.slice(0, -1);
+}
