@@ -26,20 +26,37 @@ export const mostClaims = 5;
 const patience = '24 hours';
 const pause = '5 seconds';
 
+/** Number of due events among which the first claim looks; with more, the database would compare all of them. */
+const firstLook = 64;
+const mostEvents = 1_000_000;
+
 /**
  * Claims the event that is due first among the oldest open events of every person, so that the adds of a person take effect
  * in their order. Leases are measured by the clock of the database.
  */
 export async function claimEvent(sql: Sql, leaseMs: number): Promise<ClaimedEvent | undefined> {
+  const first = await claimAmong(sql, leaseMs, firstLook);
+  // The first events can all be later ones of persons whose oldest event is claimed.
+  return first ?? (await claimAmong(sql, leaseMs, mostEvents));
+}
+
+async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<ClaimedEvent | undefined> {
   const [row] = await sql<ClaimedEvent[]>`
+    with due as materialized (
+      select event_id, person, seq from memory.events
+      where status in ('PENDING', 'RUNNING') and due_at <= clock_timestamp() and deliveries < ${mostClaims}
+      order by due_at, seq limit ${most}),
+    oldest as materialized (
+      select due.event_id from due
+      where not exists (
+        select 1 from memory.events earlier
+        where earlier.person = due.person and earlier.seq < due.seq and earlier.status in ('PENDING', 'RUNNING')))
     update memory.events set status = 'RUNNING', attempt = attempt + 1, deliveries = deliveries + 1,
       due_at = clock_timestamp() + ${leaseMs} * interval '1 millisecond', updated_at = clock_timestamp()
     where event_id = (
       select e.event_id from memory.events e
-      where e.status in ('PENDING', 'RUNNING') and e.due_at <= clock_timestamp() and e.deliveries < ${mostClaims}
-        and not exists (
-          select 1 from memory.events earlier
-          where earlier.person = e.person and earlier.seq < e.seq and earlier.status in ('PENDING', 'RUNNING'))
+      where e.event_id in (select event_id from oldest)
+        and e.status in ('PENDING', 'RUNNING') and e.due_at <= clock_timestamp() and e.deliveries < ${mostClaims}
       order by e.due_at, e.seq for update skip locked limit 1)
     returning event_id as "eventId", attempt, deliveries, person, agent_id as "agentId", run_id as "runId", infer, metadata, categories,
       expires_at as "expiresAt", messages, created_at as "createdAt"`;
