@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
 import { serveProbes } from '#kit/http/serve-probes';
@@ -41,6 +42,7 @@ export type RetrievalOverrides = {
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<IngestTimes>;
+  readonly evaluationMs?: number;
 };
 
 type RetrievalService = AsyncDisposable & {
@@ -95,6 +97,7 @@ export async function createRetrievalService(
     defaultEmptyAclPolicy: config.emptyAclPolicy,
     tenantQuota: config.tenantQuota,
     creations: createSemaphore(creationsAtOnce),
+    evaluationMs: overrides.evaluationMs ?? evaluationLimits.durationMs,
     newId: uuid,
     hint: jobHints(queue, logger),
     health: () =>

@@ -8,6 +8,8 @@ export const evaluationLimits = {
   relevant: 100,
   grade: { min: 1, max: 4 },
   topK: { min: 1, max: 20, default: 10 },
+  /** After this time no further query begins, milliseconds. */
+  durationMs: 60_000,
 } as const;
 
 const { judgements, relevant, grade, topK } = evaluationLimits;

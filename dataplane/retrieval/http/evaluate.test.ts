@@ -42,6 +42,16 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('evaluations'), () => 
     },
   );
 
+  test('an evaluation whose time has passed ends with an error that names the queries, and has no results', async () => {
+    await using short = await openRetrieval({ overrides: { evaluationMs: -1 } });
+    const body = { name: 'handbook', visibility: 'public', embedding_profile_id: 'test-profile' };
+    expect((await short.call(ann, '/v1/collections', body)).status).toBe(201);
+    const judgements = [judged('train', 'trains')];
+    const { status, json } = await short.call(ann, path, { collection: 'handbook', modes: ['bm25'], judgements });
+    expect([status, json['results']]).toEqual([503, undefined]);
+    expect(JSON.stringify(json)).toContain('send fewer queries or modes');
+  });
+
   test('a document that the caller may not read is treated as one that does not exist', async () => {
     const numbers = async (caller: TestCaller, id: string) => {
       const { json } = await evaluate(caller, { judgements: [judged('secret hotels', id, 'hotels')] });

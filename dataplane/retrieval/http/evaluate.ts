@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { success } from '#api/operation';
+import { failure, success } from '#api/operation';
 import { retrievalLimits } from '#contracts/retrieval';
 import { evaluationRequestSchema, type evaluationSchema } from '#contracts/retrieval-evaluation';
 import { meanMeasures, quantileOf, rankMeasures } from '../eval/rank-measures.ts';
@@ -15,7 +15,8 @@ type ModeResult = z.output<typeof evaluationSchema>['results'][number];
 const chunksEach = 5;
 
 /**
- * Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation.
+ * Runs judged queries with the rights of the caller, and measures each mode. One failed search fails the evaluation, and
+ * so does its deadline, because a mean over some of the queries would look like a result.
  */
 export async function evaluate(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(evaluationRequestSchema, request.body);
@@ -24,8 +25,9 @@ export async function evaluate(request: RetrievalRequest): Promise<RetrievalResp
   const readable = await findReadable(request, value.collection);
   if (readable.kind === 'error') return readable;
   const results: ModeResult[] = [];
+  const deadline = performance.now() + request.service.evaluationMs;
   for (const mode of value.modes) {
-    const measured = await measureMode(request, value, mode);
+    const measured = await measureMode(request, value, { mode, deadline });
     if ('kind' in measured) return measured;
     results.push(measured);
   }
@@ -40,16 +42,19 @@ export async function evaluate(request: RetrievalRequest): Promise<RetrievalResp
   });
 }
 
+const tooLong = { path: 'judgements', message: 'take longer than an evaluation may: send fewer queries or modes' };
+
 async function measureMode(
   request: RetrievalRequest,
   { collection, judgements, top_k: depth, rerank }: Evaluation,
-  mode: ModeResult['mode'],
+  { mode, deadline }: { readonly mode: ModeResult['mode']; readonly deadline: number },
 ): Promise<ModeResult | RetrievalError> {
   const top_k = Math.min(depth * chunksEach, retrievalLimits.topK.max);
   const measures = [];
   const durations: number[] = [];
   for (const { text, relevant } of judgements) {
     const begun = performance.now();
+    if (begun > deadline) return failure('unavailable', [tooLong]);
     const found = await runSearch(request, { collection, text, mode, top_k, rerank, rewrite: false });
     if (found.kind === 'error') return found;
     durations.push(performance.now() - begun);

@@ -20,6 +20,8 @@ export type Retrieval = SearchPorts & {
   readonly countTokens: (text: string) => number;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;
+  /** Time after which an evaluation begins no further query, milliseconds. */
+  readonly evaluationMs: number;
   readonly newId: () => string;
   /** Notifies workers that there may be work. */
   readonly hint: () => void;
