@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { catalogueDocuments } from '../dataplane/catalogue/http/openapi-document.ts';
 import { memoryDocument } from '../dataplane/memory/http/openapi-document.ts';
 import { retrievalDocument } from '../dataplane/retrieval/http/openapi-document.ts';
 import { commonDocument, managementDocument } from '../operator/management/http/openapi-documents.ts';
@@ -29,6 +30,7 @@ const documents = {
   common: commonDocument(),
   retrieval: retrievalDocument(),
   memory: memoryDocument(),
+  ...Object.fromEntries(Object.values(catalogueDocuments()).map((document, at) => [`catalogue-v${at + 1}`, document])),
 };
 let passed = 0;
 let failed = 0;

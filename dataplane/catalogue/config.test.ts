@@ -29,6 +29,14 @@ describe('settings of the catalogue', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_RELATIONS: 'openfga' })).toThrow('PORTCULLIS_OPENFGA_URL');
   });
 
+  test('a webhook of events needs a secret, and a secret needs a webhook', () => {
+    const url = 'https://hooks.example/agents';
+    expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_URL: url })).toThrow('must be set together');
+    expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_SECRET_FILE: file })).toThrow('must be set together');
+    const both = { ...env, PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: file };
+    expect(readConfig(both).config.events).toMatchObject({ source: '/portcullis/catalogue' });
+  });
+
   test('every problem is reported at once', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_CURSOR_KEY_FILE/);
     expect(Object.keys(settings)).toContain('PORTCULLIS_MASS_REMOVAL');

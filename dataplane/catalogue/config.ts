@@ -1,5 +1,5 @@
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
-import { readEnvironment, setting } from '#kit/env/read-environment';
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import { modelSettings } from '#models/model-settings';
@@ -50,6 +50,16 @@ export const settings = {
     max: 1_000_000,
     default: 1_200,
   }),
+  PORTCULLIS_EVENTS_URL: setting.optional(
+    setting.url({ help: 'webhook that gets the events of agents as CloudEvents; without it none are delivered' }),
+  ),
+  PORTCULLIS_EVENTS_SECRET_FILE: setting.optional(
+    setting.file({ help: 'secret that signs the events; required with PORTCULLIS_EVENTS_URL, read again on change' }),
+  ),
+  PORTCULLIS_EVENTS_SOURCE: setting.string({
+    help: 'source of the events: a URI that names this installation',
+    default: '/portcullis/catalogue',
+  }),
   PORTCULLIS_MASS_REMOVAL: setting.choice({
     help: 'pause: removals wait while more than a fifth of the agents vanish at once; accept: they do not',
     choices: ['pause', 'accept'],
@@ -78,6 +88,8 @@ export type CatalogueConfig = {
   readonly embeddingProfile: string | undefined;
   readonly indexBytes: number;
   readonly requests: { readonly atOnce: number; readonly perMinute: number };
+  /** Undefined where no events are delivered. */
+  readonly events: { readonly url: URL; readonly secretFile: string; readonly source: string } | undefined;
   readonly massRemoval: 'pause' | 'accept';
   readonly logLevel: LogLevel;
 };
@@ -114,6 +126,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     requests: { atOnce: read.PORTCULLIS_REQUESTS_PER_CALLER, perMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE },
+    events: eventsFrom(read),
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
@@ -124,4 +137,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     cursorKeyFile: read.PORTCULLIS_CURSOR_KEY_FILE,
   };
   return { config, secrets };
+}
+
+function eventsFrom(read: {
+  readonly PORTCULLIS_EVENTS_URL: URL | undefined;
+  readonly PORTCULLIS_EVENTS_SECRET_FILE: string | undefined;
+  readonly PORTCULLIS_EVENTS_SOURCE: string;
+}): CatalogueConfig['events'] {
+  const { PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: secretFile } = read;
+  if (url === undefined && secretFile === undefined) return undefined;
+  if (url !== undefined && secretFile !== undefined) return { url, secretFile, source: read.PORTCULLIS_EVENTS_SOURCE };
+  throw new ConfigError(['PORTCULLIS_EVENTS_URL and PORTCULLIS_EVENTS_SECRET_FILE must be set together']);
 }

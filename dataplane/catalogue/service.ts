@@ -14,6 +14,8 @@ import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets } from './config.ts';
+import { createWebhookReceiver } from './events/adapters/webhook/webhook-receiver.ts';
+import { relayEvents } from './events/relay-events.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
 import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
@@ -22,6 +24,7 @@ import { catalogueErrorOf } from './http/error-of.ts';
 import { createRequestLimiter } from './http/limit-requests.ts';
 import { catalogueDocuments } from './http/openapi-document.ts';
 import { createCatalogueMetrics } from './monitoring/metrics.ts';
+import { readOutbox } from './monitoring/read-outbox.ts';
 import { createPageCursors } from './paging/page-cursors.ts';
 import { agentSource } from './search/agent-source.ts';
 import { embedAgents } from './search/embed-agents.ts';
@@ -35,6 +38,8 @@ export type CatalogueOverrides = {
   readonly clock?: Clock;
   /** How often the feed looks for changes by time, milliseconds. */
   readonly pollMs?: number;
+  /** The pause after the first failed delivery of an event, seconds. */
+  readonly firstPauseSeconds?: number;
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
 };
@@ -81,6 +86,7 @@ export async function createCatalogueService(
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
   const feed = config.role === 'api' ? undefined : parts.use(openFeed());
   if (config.role !== 'api') parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
+  if (config.role !== 'api' && config.events !== undefined) parts.use(openRelay(config.events));
   const readiness = createServiceReadiness(database);
   let isFilled = false;
   const problems = async (): Promise<readonly string[]> => {
@@ -96,6 +102,7 @@ export async function createCatalogueService(
       problems,
       async beforeScrape() {
         metrics.feed(feed);
+        metrics.outbox(config.events === undefined ? undefined : await readOutbox(database.sql).catch(() => undefined));
         metrics.databaseAnswers(
           await database.sql`select 1`.then(
             () => true,
@@ -126,6 +133,20 @@ export async function createCatalogueService(
       acceptsMassRemoval: config.massRemoval === 'accept',
       onChange: metrics.feedChanged,
       pollMs: every,
+    });
+  }
+
+  function openRelay({ url, secretFile, source }: NonNullable<CatalogueConfig['events']>): AsyncDisposable {
+    const receiver = parts.use(createWebhookReceiver(url, openTokenFile(secretFile)));
+    const firstPauseSeconds = overrides.firstPauseSeconds ?? 1;
+    return relayEvents({
+      database,
+      receiver,
+      source,
+      logger,
+      onEnd: metrics.eventEnded,
+      pollMs: every,
+      firstPauseSeconds,
     });
   }
 

@@ -16,6 +16,8 @@ export function openApiPaths<Service, Caller, Code extends string>(
 type DocumentParts = {
   /** Version of OpenAPI; 3.1.1 when absent. */
   readonly openapi?: '3.1.2';
+  /** Address of the dialect of JSON Schema; that of OpenAPI when absent. */
+  readonly jsonSchemaDialect?: string;
   /** Further members of `info`, each with the prefix `x-`. */
   readonly extensions?: Readonly<Record<`x-${string}`, string>>;
   readonly title: string;
@@ -35,10 +37,21 @@ type DocumentParts = {
 
 /** An OpenAPI 3.1 document of a service. */
 export function openApiDocument(parts: DocumentParts): unknown {
-  const { openapi = '3.1.1', title, version, summary, description, extensions, server, tags } = parts;
+  const {
+    openapi = '3.1.1',
+    jsonSchemaDialect,
+    title,
+    version,
+    summary,
+    description,
+    extensions,
+    server,
+    tags,
+  } = parts;
   const { paths, token, headers, schemas } = parts;
   const described = {
     openapi,
+    ...(jsonSchemaDialect === undefined ? {} : { jsonSchemaDialect }),
     info: {
       title,
       version,

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from '#sql/connect';
+import { eventTypesOf, recordEvents } from '../events/record-events.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { leaveWorkspaces, writeEntry } from '../search/write-entry.ts';
 
@@ -8,6 +9,8 @@ import { leaveWorkspaces, writeEntry } from '../search/write-entry.ts';
  * @throws SqlUnavailableError
  */
 export async function writeAgent(sql: TransactionSql, agent: AgentContent): Promise<boolean> {
+  const [before] = await sql<Pick<AgentContent, 'state' | 'version_id'>[]>`
+    select state, version_id from catalogue.agents where agent_id = ${agent.agent_id}::uuid for update`;
   const row = { ...agent, skills: sql.json(agent.skills as never) };
   const changed = await sql`
     insert into catalogue.agents ${sql(row)}
@@ -27,18 +30,24 @@ export async function writeAgent(sql: TransactionSql, agent: AgentContent): Prom
         excluded.is_consistent, excluded.is_routed, excluded.exposure,
         excluded.is_contested)
     returning 1`;
-  if (changed.length > 0) await writeEntry(sql, agent);
-  return changed.length > 0;
+  if (changed.length === 0) return false;
+  await writeEntry(sql, agent);
+  const after = { ...agent, version_id: agent.version_id ?? before?.version_id ?? null };
+  await recordEvents(sql, after, eventTypesOf(before, after));
+  return true;
 }
 
 /** Marks the agent of a resource that was confirmed to be deleted. @throws SqlUnavailableError */
 export async function markRemoved(sql: TransactionSql, resource: string): Promise<boolean> {
-  const changed = await sql<{ agent_id: string }[]>`
+  const changed = await sql<Pick<AgentContent, 'agent_id' | 'version_id'>[]>`
     update catalogue.agents
     set state = 'removed', is_ready = false, is_consistent = false, is_routed = false, is_contested = false,
       updated_at = clock_timestamp()
-    where resource = ${resource} and state <> 'removed' returning agent_id`;
-  for (const { agent_id } of changed) await leaveWorkspaces(sql, agent_id);
+    where resource = ${resource} and state <> 'removed' returning agent_id, version_id`;
+  for (const agent of changed) {
+    await leaveWorkspaces(sql, agent.agent_id);
+    await recordEvents(sql, agent, ['agent.removed']);
+  }
   return changed.length > 0;
 }
 

@@ -12,6 +12,7 @@ function catalogueDocument(version: ApiVersion): unknown {
   const operations = catalogueTable.operations.filter(({ path }) => !others.some((other) => path.startsWith(other)));
   return openApiDocument({
     openapi: '3.1.2',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Agent catalogue',
     version: '0.1-draft',
     extensions: { 'x-state': 'proposed', 'x-release': releases[version] },

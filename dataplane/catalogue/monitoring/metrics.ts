@@ -2,10 +2,13 @@ import { createRequestMetrics, type RequestMetrics } from '#api/request-metrics'
 import { type CatalogueErrorCode, catalogueErrors } from '#contracts/catalogue-errors';
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+import type { RelayEnd } from '../events/relay-events.ts';
 import type { AgentFeed, FeedChange } from '../feed/follow-agents.ts';
 import { type CatalogueOperation, catalogueOperationNames } from '../http/catalogue-table.ts';
+import type { OutboxState } from './read-outbox.ts';
 
 const codes = Object.keys(catalogueErrors) as CatalogueErrorCode[];
+const ends: readonly RelayEnd[] = ['delivered', 'failed', 'parked'];
 const changes: readonly FeedChange[] = ['written', 'removed', 'failed'];
 
 type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> & {
@@ -13,6 +16,9 @@ type CatalogueMetrics = RequestMetrics<CatalogueOperation, CatalogueErrorCode> &
   feedChanged(change: FeedChange): void;
   /** The state of the feed at a scrape; undefined in a process without one. */
   feed(state: Pick<AgentFeed, 'pending' | 'isPaused'> | undefined): void;
+  eventEnded(end: RelayEnd): void;
+  /** The events that wait; undefined where none are delivered or the database did not answer. */
+  outbox(found: OutboxState | undefined): void;
   databaseAnswers(answers: boolean): void;
   /**
    * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
@@ -53,6 +59,26 @@ export function createCatalogueMetrics(): CatalogueMetrics {
     help: '1 while the newest change of the profiles of models is refused and the content before it is in use, else 0.',
     labels: {},
   });
+  const delivered = registry.counter({
+    name: 'portcullis_catalogue_events_total',
+    help: 'Attempts to deliver an event, by how they ended.',
+    labels: { end: ends },
+  });
+  const open = registry.gauge({
+    name: 'portcullis_catalogue_open_events',
+    help: 'Events that are neither delivered nor parked.',
+    labels: {},
+  });
+  const oldest = registry.gauge({
+    name: 'portcullis_catalogue_oldest_event_seconds',
+    help: 'Age of the oldest event that is neither delivered nor parked; 0 without one.',
+    labels: {},
+  });
+  const parked = registry.gauge({
+    name: 'portcullis_catalogue_parked_events',
+    help: 'Events that the receiver refused for good and that are kept.',
+    labels: {},
+  });
   return {
     registry,
     ...requests,
@@ -63,6 +89,13 @@ export function createCatalogueMetrics(): CatalogueMetrics {
       paused.set({}, state.isPaused() ? 1 : 0);
     },
     profilesRead: (problems) => refused.set({}, problems.length > 0 ? 1 : 0),
+    eventEnded: (end) => delivered.add({ end }),
+    outbox(found) {
+      if (found === undefined) return;
+      open.set({}, found.open);
+      oldest.set({}, found.oldestSeconds);
+      parked.set({}, found.parked);
+    },
     databaseAnswers: (isAnswering) => answers.set({}, isAnswering ? 1 : 0),
   };
 }

@@ -101,6 +101,7 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
         embeddingProfile: undefined,
         indexBytes: 64 * 1_048_576,
         requests: { atOnce: 1_000, perMinute: 1_000_000 },
+        events: undefined,
         massRemoval: 'pause',
         logLevel: 'error',
         ...options.config,

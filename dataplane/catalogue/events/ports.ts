@@ -1,0 +1,23 @@
+/** An event in the JSON format of CloudEvents 1.0. It has ids and the type of the change, and no text of a card. */
+export type CloudEvent = {
+  readonly specversion: '1.0';
+  /** Equal for every delivery of the event: receivers drop a repeated one by it. */
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  /** The id of the agent. */
+  readonly subject: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  /** Rises with every event of the agent; decimal, as in the extension `sequence` of CloudEvents. */
+  readonly sequence: string;
+  readonly data: { readonly agentId: string; readonly versionId: string | null };
+};
+
+/** `delivered`: the receiver has stored it; `refused`: it never will take this event; `failed`: try again later. */
+export type DeliveryOutcome = 'delivered' | 'refused' | 'failed';
+
+/** Where events are delivered. It never rejects: what is not known to be delivered has failed. */
+export type EventReceiver = AsyncDisposable & {
+  deliver(event: CloudEvent, signal: AbortSignal): Promise<DeliveryOutcome>;
+};

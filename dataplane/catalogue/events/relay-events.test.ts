@@ -1,0 +1,129 @@
+import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import type { AgentSketch } from '../testing/agent-resources.ts';
+import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+
+type Received = { readonly headers: IncomingMessage['headers']; readonly body: string };
+type Event = { readonly id: string; readonly type: string; readonly subject: string; readonly sequence: string };
+
+const secret = 'a-secret-of-events-with-enough-characters';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalogue'), () => {
+  const parts = new AsyncDisposableStack();
+  const received: Received[] = [];
+  let world: CatalogueWorld;
+  let server: Server;
+  /** The status of the next answers; `cut` ends the connection after the body was read. */
+  let answer: (event: Event) => number | 'cut' = () => 204;
+
+  const eventsOf = ({ agentId }: AgentSketch): readonly Event[] =>
+    received.map(({ body }) => JSON.parse(body) as Event).filter(({ subject }) => subject === agentId);
+  const typesOf = (agent: AgentSketch) =>
+    eventsOf(agent).map(({ type }) => type.replace('dev.portcullis.catalogue.', ''));
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${world.adminUrl}/metrics`)).text();
+    return Number(new RegExp(`^portcullis_catalogue_${name}\\{[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+
+  beforeAll(async () => {
+    server = createServer(async (incoming, outgoing) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks).toString();
+      received.push({ headers: incoming.headers, body });
+      const status = answer(JSON.parse(body) as Event);
+      if (status === 'cut') incoming.socket.destroy();
+      else outgoing.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    parts.defer(() => void server.close());
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`);
+    const secretFile = join(parts.use(temporaryFolder()).path, 'events.secret');
+    writeFileSync(secretFile, `${secret}\n`);
+    const events = { url, secretFile, source: '/test' };
+    world = parts.use(await startCatalogue({ config: { events }, overrides: { firstPauseSeconds: 0.01 } }));
+  });
+  afterAll(() => parts.disposeAsync());
+
+  verifies(
+    ['catalogue:events:outbox-relay', 'catalogue:query-text:not-in-event-bus', 'catalogue:query-text:not-in-audit'],
+    'each change of an agent is a signed CloudEvent, in the order of the agent and without texts',
+    async () => {
+      const agent = await world.publish('heard', { description: 'A text of a card.' });
+      await world.allow('ann', 'invoke', agent);
+      const body = JSON.stringify({ query: 'zyxmarkerquery', workspaceId: 'support' });
+      const headers = { 'content-type': 'application/json' };
+      expect((await world.ask('ann', '/api/v1/agents/search', { method: 'POST', body, headers })).status).toBe(200);
+      world.resources.remove('agents', 'heard');
+      await until('three events were received', () => eventsOf(agent).length === 3);
+      expect(typesOf(agent)).toEqual(['agent.version.selected', 'agent.activated', 'agent.removed']);
+      expect(eventsOf(agent).map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
+      const [first] = received.filter(({ body: text }) => text.includes(agent.agentId));
+      expect(JSON.parse(first?.body ?? '')).toEqual({
+        specversion: '1.0',
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        source: '/test',
+        type: 'dev.portcullis.catalogue.agent.version.selected',
+        subject: agent.agentId,
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        datacontenttype: 'application/json',
+        sequence: '1',
+        data: { agentId: agent.agentId, versionId: agent.versionId },
+      });
+      const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = first?.headers ?? {};
+      const signed = createHmac('sha256', secret).update(`${id}.${at}.${first?.body}`).digest('base64');
+      expect(signature).toBe(`v1,${signed}`);
+      expect(first?.headers['content-type']).toContain('application/cloudevents+json');
+      const all = received.map((one) => one.body).join('\n');
+      for (const text of ['zyxmarkerquery', 'A text of a card', 'heard', '10.0.0.7', 'ann']) {
+        expect([text, all.includes(text)]).toEqual([text, false]);
+      }
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'while the receiver fails or loses answers no event is lost, and repeated ones have the same id',
+    async () => {
+      let failures = 0;
+      answer = () => {
+        failures += 1;
+        return failures % 3 === 0 ? 204 : failures % 3 === 1 ? 503 : 'cut';
+      };
+      const agents = await Promise.all(Array.from({ length: 4 }, (_one, at) => world.publish(`retried-${at}`)));
+      for (const { name } of agents) world.resources.remove('agents', name);
+      for (const agent of agents) {
+        const distinct = () => [...new Map(eventsOf(agent).map((event) => [event.id, event])).values()];
+        await until(`all events of ${agent.name} were received`, () => distinct().length === 3);
+        expect(distinct().map(({ sequence }) => sequence)).toEqual(['1', '2', '3']);
+      }
+      answer = () => 204;
+      await until('nothing is open', async () => (await metric('open_events')) === 0);
+      expect(await metric('oldest_event_seconds')).toBe(0);
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'an event that is refused ten times is parked and counted, and the later ones of its agent are delivered',
+    async () => {
+      answer = ({ type }) => (type.endsWith('agent.activated') ? 422 : 204);
+      const agent = await world.publish('poison');
+      world.resources.remove('agents', 'poison');
+      await until('the last event was received', () => typesOf(agent).at(-1) === 'agent.removed');
+      expect(typesOf(agent).filter((type) => type === 'agent.activated')).toHaveLength(10);
+      expect(await metric('parked_events')).toBe(1);
+      answer = () => 204;
+    },
+  );
+});

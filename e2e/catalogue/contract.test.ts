@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256Hex } from '#contracts/canonical';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { type CatalogueWorld, startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
+import { breakingChanges } from '../../hack/openapi/breaking-changes.ts';
+import { verifies } from '../support/verifies.ts';
+
+type Document = { readonly [member: string]: unknown };
+
+/** SHA-256 of the served documents. Consumers pin the digest: a change of the digest is a change of the contract. */
+const pinned = {
+  v1: '11b57d675072b130787976eb50c08f710bd18b49cadd1795b4b5571dc5c22f2e',
+  v2: '7cfb257bf13560e9ea1f9a93894df10120dca141d410785a835edfb378f180a5',
+};
+
+/** The contract of the last release, which present documents must keep. */
+function released(version: 'v1' | 'v2'): Document {
+  const path = join(import.meta.dirname, 'contract', `catalogue-${version}.json`);
+  return JSON.parse(readFileSync(path, 'utf8')) as Document;
+}
+
+function edited(document: Document, edit: (copy: never) => void): Document {
+  const copy = structuredClone(document);
+  edit(copy as never);
+  return copy;
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the catalogue'), () => {
+  const parts = new AsyncDisposableStack();
+  let world: CatalogueWorld;
+  const served = async (version: 'v1' | 'v2'): Promise<{ readonly text: string; readonly json: Document }> => {
+    const answer = await fetch(`${world.url}/api/${version}/openapi.json`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const text = await answer.text();
+    return { text, json: JSON.parse(text) as Document };
+  };
+
+  beforeAll(async () => {
+    world = parts.use(await startCatalogue());
+  });
+  afterAll(() => parts.disposeAsync());
+
+  verifies(
+    [
+      'catalogue:version:openapi',
+      'catalogue:version:json-schema',
+      'catalogue:version:contract',
+      'catalogue:version:state',
+      'catalogue:version:release',
+      'catalogue:version:later-plan',
+    ],
+    'each version of the API serves its OpenAPI 3.1.2 document with the same operations',
+    async () => {
+      for (const [version, release] of [
+        ['v1', '2026.3.3'],
+        ['v2', '2026.3.5'],
+      ] as const) {
+        const { json } = await served(version);
+        expect(json).toMatchObject({
+          openapi: '3.1.2',
+          jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+          info: { version: '0.1-draft', 'x-state': 'proposed', 'x-release': release },
+        });
+        expect(Object.keys(json['paths'] as object).toSorted()).toEqual([
+          `/api/${version}/agents`,
+          `/api/${version}/agents/search`,
+          `/api/${version}/agents/{agentId}`,
+          '/health/live',
+          '/health/ready',
+        ]);
+        const { schemas } = json['components'] as { readonly schemas: Readonly<Record<string, object>> };
+        const ajv = new Ajv2020({ strict: false, validateFormats: false });
+        for (const schema of Object.values(schemas)) expect(ajv.validateSchema(schema)).toBe(true);
+      }
+    },
+  );
+
+  verifies(
+    ['catalogue:openapi-pin:sha256'],
+    'the served documents have the pinned digests, and any change of them has another digest',
+    async () => {
+      for (const version of ['v1', 'v2'] as const) {
+        const { text } = await served(version);
+        expect([version, sha256Hex(text)]).toEqual([version, pinned[version]]);
+        expect(sha256Hex(text.replace('0.1-draft', '0.2-draft'))).not.toBe(pinned[version]);
+      }
+    },
+  );
+
+  verifies(
+    ['catalogue:openapi-pin:differences', 'catalogue:compatibility:incompatible-change'],
+    'the served documents keep everything of the released ones',
+    async () => {
+      for (const version of ['v1', 'v2'] as const) {
+        expect([version, breakingChanges(released(version), (await served(version)).json)]).toEqual([version, []]);
+      }
+    },
+  );
+});
+
+type Edit = (copy: {
+  paths: Record<string, Record<string, Record<string, unknown>>>;
+  components: { schemas: Record<string, { properties: Record<string, unknown>; required: string[] }> };
+  security: unknown;
+}) => void;
+
+const list = '/api/v1/agents';
+const refused: readonly (readonly [string, Edit, string])[] = [
+  ['a path', ({ paths }) => void delete paths[list], `GET ${list}: is gone`],
+  [
+    'a field of a record',
+    ({ components }) => void delete components.schemas['Agent']?.properties['owner'],
+    'schema Agent.owner: is gone',
+  ],
+  [
+    'the promise of a field',
+    ({ components }) => void components.schemas['Agent']?.required.splice(0, 1),
+    'schema Agent.agentId: is optional now',
+  ],
+  [
+    'the right of an operation',
+    ({ paths }) => {
+      const operation = paths[list]?.['get'];
+      if (operation !== undefined) operation['security'] = [];
+    },
+    `GET ${list}: security differs`,
+  ],
+  [
+    'the security',
+    (copy) => {
+      copy.security = [];
+    },
+    'security: differs',
+  ],
+  [
+    'a required member of a request',
+    ({ components }) => void components.schemas['SearchAgentsRequest']?.required.push('topK'),
+    'schema SearchAgentsRequest.topK: is required now',
+  ],
+  [
+    'a parameter',
+    ({ paths }) => {
+      const operation = paths[list]?.['get'];
+      if (operation !== undefined) operation['parameters'] = (operation['parameters'] as unknown[]).slice(1);
+    },
+    `GET ${list}: parameter query workspaceId is gone`,
+  ],
+  [
+    'a status',
+    ({ paths }) => {
+      const responses = paths[list]?.['get']?.['responses'] as Record<string, unknown>;
+      delete responses['503'];
+    },
+    `GET ${list}: status 503 is gone`,
+  ],
+];
+
+test.each(refused)('a document that changes %s is refused', (_what, edit, finding) => {
+  const document = released('v1');
+  expect(breakingChanges(document, edited(document, edit as never))).toContain(finding);
+});
+
+test('a document that only adds an optional parameter, a member of a record and a path is accepted', () => {
+  const document = released('v1');
+  const more = edited(document, ((copy) => {
+    copy.paths['/api/v1/owners'] = { get: { responses: {} } };
+    const operation = copy.paths[list]?.['get'];
+    const parameters = (operation?.['parameters'] ?? []) as unknown[];
+    parameters.push({ name: 'sort', in: 'query', required: false, schema: {} });
+    const agent = copy.components.schemas['Agent'];
+    if (agent !== undefined) agent.properties['homepage'] = { type: 'string' };
+  }) satisfies Edit as never);
+  expect(breakingChanges(document, more)).toEqual([]);
+});
