@@ -1,4 +1,4 @@
-import { type DiffLine, lineDiff } from './line-diff.ts';
+import { type DiffLine, lineDiff } from '#kit/text/line-diff';
 
 /** Lines that are shown around a change. */
 const context = 3;

@@ -36,7 +36,11 @@ function load(rules: readonly BaselineRule[], maxBodyBytes: number): LoadedBundl
 async function ask(loaded: LoadedBundle, contents: readonly string[]): Promise<CheckOutcome> {
   const messages = contents.map((content) => ({ role: 'user', content }));
   const check = { name: 'n', policyId: 'policy-a', stage: 'request' as const, messages };
-  const { decision, contents: masked = [], code } = await runTextCheck(loaded, check, { asksProviders: false });
+  const {
+    decision,
+    contents: masked = [],
+    code,
+  } = await runTextCheck(loaded, check, { asksProviders: false, marks: false });
   if (decision === 'Pass') return { kind: 'pass' };
   if (decision === 'Reject') return { kind: 'deny' };
   if (decision === 'Mask') return { kind: 'mask', contents: masked };

@@ -32,6 +32,8 @@ export const judgeJobSchema = z.strictObject({
    * account can write to it.
    */
   cacheDirectory: z.string().optional(),
+  /** Whether results list every match of the mask rules. */
+  marks: z.boolean().optional(),
   /** Limit of threads; that of the process when absent. */
   threads: z.int().min(1).optional(),
   /** Writes `judged N of M` to stderr after each pattern that is worked out, in local rules. */
@@ -71,6 +73,11 @@ export const judgeVerdictSchema = z.strictObject({
       rules: z.array(z.string()),
       /** The contents after a mask. */
       contents: z.array(z.string()).optional(),
+      /** The matches of each mask rule in the original texts, offsets in UTF-16 code units; present if the job asked. */
+      marks: z
+        .array(z.strictObject({ rule: z.string(), message: z.int(), start: z.int(), end: z.int() }))
+        .max(20_000)
+        .optional(),
       /** Rules that were not run because they need a provider. */
       skipped: z.array(z.string()),
     }),

@@ -46,6 +46,7 @@ import { RecordsUnavailableError } from './operations/ports.ts';
 import { createGenerationRecorder } from './operations/record-generation.ts';
 import { startRecovery } from './operations/recovery-loop.ts';
 import { startSettling } from './operations/settle-loop.ts';
+import { CheckUnavailableError, createDefinitionChecker } from './policies/check-definition.ts';
 
 /** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
@@ -129,6 +130,7 @@ export async function createManagementService(
     recorder,
     models,
     providers: () => providerList(approved()),
+    checkDefinition: createDefinitionChecker(() => environment.current()),
     overview: () => readOverview({ caches, gateways, program: 'portcullis' }),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
@@ -178,7 +180,7 @@ function endForNewStart(logger: Logger): void {
 }
 
 function unavailableCode(error: unknown): ManagementErrorCode | undefined {
-  if (error instanceof KubeError) return 'resources_unavailable';
+  if (error instanceof KubeError || error instanceof CheckUnavailableError) return 'resources_unavailable';
   const isOfDatabase = error instanceof SqlUnavailableError || error instanceof SqlStatementError;
   return isOfDatabase || error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
 }

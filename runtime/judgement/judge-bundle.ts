@@ -76,7 +76,12 @@ async function judgeTexts(
 ): Promise<JudgeVerdict> {
   const results: JudgeVerdict['results'] = [];
   for (const check of job.checks) {
-    results.push(await runTextCheck(loaded, check, { asksProviders: job.secretsDirectory !== undefined }));
+    results.push(
+      await runTextCheck(loaded, check, {
+        asksProviders: job.secretsDirectory !== undefined,
+        marks: job.marks === true,
+      }),
+    );
   }
   const windows = judgeStreaming(bundle);
   return {

@@ -5,6 +5,7 @@ import type { LoadedBundle } from '../bundle/loaded-bundle.ts';
 import type { CheckPorts } from '../check/ports.ts';
 import { runCheck } from '../check/run-check.ts';
 import { checkAnswer } from '../http/check-answer.ts';
+import { checkedText } from '../rules/checked-text.ts';
 import type { CompiledSection } from '../rules/compiled-section.ts';
 import type { Decision } from '../rules/decision.ts';
 
@@ -21,7 +22,7 @@ const stillClock: Clock = { now: () => 0, date: () => new Date(0) };
 export async function runTextCheck(
   loaded: LoadedBundle,
   check: TextCheck,
-  options: { readonly asksProviders: boolean },
+  options: { readonly asksProviders: boolean; readonly marks: boolean },
 ): Promise<TextResult> {
   const section = loaded.policies.get(check.policyId)?.[check.stage];
   if (section === undefined) return unanswered(check, 'policy_unavailable', []);
@@ -30,7 +31,25 @@ export async function runTextCheck(
   if (refusal !== undefined) return unanswered(check, refusal, skipped);
   const decision = await decide(loaded, check, section, options.asksProviders);
   const answer = checkAnswer(decision, { ...check, maxBodyBytes: loaded.limits.maxBodyBytes });
-  return present(check, answer.kind === 'failed' ? answer : decision, skipped);
+  const result = present(check, answer.kind === 'failed' ? answer : decision, skipped);
+  return options.marks ? { ...result, marks: marksOf(section, check) } : result;
+}
+
+/** Most matches of one rule in one message that are listed. */
+const mostMarks = 200;
+
+/** The matches of every mask rule, in the order of the rules. */
+function marksOf({ rules }: CompiledSection, { messages }: TextCheck): NonNullable<TextResult['marks']> {
+  return messages.flatMap(({ content }, message) => {
+    const text = checkedText(Buffer.from(content));
+    const unitsBefore = (byte: number): number => text.bytes.subarray(0, byte).toString('utf8').length;
+    return rules.flatMap(({ id, effect }) => {
+      if (effect.kind !== 'mask') return [];
+      return effect
+        .find(text, mostMarks)
+        .map(({ start, end }) => ({ rule: id, message, start: unitsBefore(start), end: unitsBefore(end) }));
+    });
+  });
 }
 
 function decide(

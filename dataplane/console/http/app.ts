@@ -8,9 +8,11 @@ import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { answerNotice } from './answer-page.ts';
 import { openAssets } from './assets.ts';
+import { addCheckRoutes } from './check-routes.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
 import { addOverviewRoutes } from './overview-routes.ts';
+import { addPolicyRoutes } from './policy-routes.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
 
 type ConsoleApp = {
@@ -50,6 +52,8 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
     context.redirect(context.get('session').administers ? '/overview' : firstPage(config), 303),
   );
   addOverviewRoutes(app);
+  addCheckRoutes(app);
+  addPolicyRoutes(app);
   app.notFound((context) => {
     const { notFound: title, notFoundText: text } = context.get('page').words.errors;
     return answerNotice(context, 404, { title, text });

@@ -28,7 +28,15 @@ type NavigationEntry = { readonly href: string; readonly label: string };
 /** The pages that the person may open: those that an API would refuse are not offered. */
 function navigation({ words, session }: PageContext): readonly NavigationEntry[] {
   if (session === undefined) return [];
-  return [...(session.administers ? [{ href: '/overview', label: words.overview }] : [])];
+  return [
+    ...(session.administers
+      ? [
+          { href: '/overview', label: words.overview },
+          { href: '/policies', label: words.policies },
+          { href: '/playground', label: words.playground },
+        ]
+      : []),
+  ];
 }
 
 /** A whole page. */

@@ -11,6 +11,7 @@ import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { ModelReader } from '../models/read-model.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
+import type { DefinitionChecker } from '../policies/check-definition.ts';
 
 /** The dependencies that all operations of a management process share. */
 export type Management = {
@@ -21,6 +22,7 @@ export type Management = {
   readonly models: ModelReader;
   readonly providers: () => ProviderList;
   readonly overview: () => Promise<Overview>;
+  readonly checkDefinition: DefinitionChecker;
   readonly activity: ActivityCollector;
   readonly providerTests: ProviderTests;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;

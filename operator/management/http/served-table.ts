@@ -6,6 +6,7 @@ import { type AuditOperation, auditOperationNames, auditOperations } from './aud
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
+import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
 
@@ -14,6 +15,7 @@ export const servedOperationNames = [
   ...resourceOperationNames,
   activityOperation.name,
   overviewOperation.name,
+  policyCheckOperation.name,
   providerTestOperation.name,
   ...auditOperationNames,
 ] as const;
@@ -22,6 +24,7 @@ export type ServedOperation =
   | ResourceOperation
   | typeof activityOperation.name
   | typeof overviewOperation.name
+  | typeof policyCheckOperation.name
   | typeof providerTestOperation.name
   | AuditOperation;
 
@@ -33,6 +36,7 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     ...resourceOperations,
     activityOperation,
     overviewOperation,
+    policyCheckOperation,
     providerTestOperation,
     ...auditOperations,
   ],

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { parseDocument, stringify } from 'yaml';
+import { z } from 'zod';
+import { definitionSchema } from '#contracts/policy';
+import { problemSentences, readShape } from '#contracts/read-shape';
+
+/** The text of the editor: what the management API saves, and tests, which it keeps as they are. */
+const sourceSchema = z.strictObject({
+  name: z.string(),
+  description: z.string().default(''),
+  definition: definitionSchema,
+});
+type PolicySource = z.infer<typeof sourceSchema>;
+
+type ReadSource =
+  | { readonly ok: true; readonly value: PolicySource }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Longest text of the editor, characters: above the largest definition. */
+const mostCharacters = 1_500_000;
+
+/** Reads the YAML of the editor; every problem names its place. */
+export function readPolicySource(text: string): ReadSource {
+  if (text.length > mostCharacters) return { ok: false, problems: ['the text is too long'] };
+  const document = parseDocument(text, { uniqueKeys: true, version: '1.2' });
+  if (document.errors.length > 0)
+    return { ok: false, problems: document.errors.map(({ message }) => message.split('\n')[0] ?? '') };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 0 });
+  } catch {
+    return { ok: false, problems: ['the text uses aliases of YAML: write the values out'] };
+  }
+  const read = readShape(sourceSchema, value);
+  return read.ok
+    ? { ok: true, value: read.value }
+    : { ok: false, problems: [problemSentences(read.problems, 'the policy')] };
+}
+
+/** The members that the editor can change; others of a read policy are left out. */
+export function writePolicySource({ name, description, definition }: PolicySource): string {
+  return stringify({ name, description, definition }, { lineWidth: 110, aliasDuplicateObjects: false });
+}
+
+const recipeNames = ['secrets', 'personal-data', 'competitors', 'topic', 'system-prompt', 'language'] as const;
+
+const manifestSchema = z.object({
+  spec: z.object({ displayName: z.string(), description: z.string(), definition: definitionSchema }),
+});
+
+/** The recipes of the documentation, as sources of new policies. */
+export function readRecipes(): ReadonlyMap<string, string> {
+  return new Map(
+    recipeNames.map((name) => {
+      const text = readFileSync(new URL(`../../../examples/recipes/${name}.yaml`, import.meta.url), 'utf8');
+      const { spec } = manifestSchema.parse(parseDocument(text).toJS());
+      const { displayName, description, definition } = spec;
+      return [name, writePolicySource({ name: displayName, description, definition })];
+    }),
+  );
+}

@@ -1,0 +1,107 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { policyDetailSchema, policyListSchema } from '#contracts/management';
+import { type PolicyCheckResult, policyCheckResultSchema } from '#contracts/policy-check';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import type { ManagementApi } from '../clients/management-api.ts';
+import { readPolicySource } from '../clients/policy-source.ts';
+import { refusalNotice } from '../pages/notice.ts';
+import { playgroundOutcome, playgroundPage } from '../pages/playground.ts';
+import { sourceCheck, testTable } from '../pages/policy-editor.ts';
+import { answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readForm } from './read-form.ts';
+
+const policiesPath = '/api/v1/guardrail-policies';
+
+/** The tests of a policy as its resource has them; the contract of the API does not carry them. */
+const testedSchema = z.object({
+  items: z.array(
+    z.object({
+      spec: z.object({
+        tests: z
+          .array(
+            z.object({
+              name: z.string(),
+              stage: z.enum(['request', 'response']),
+              messages: z.array(z.object({ role: z.string(), content: z.string() })),
+              expect: z.enum(['Pass', 'Reject', 'Mask']),
+            }),
+          )
+          .optional(),
+      }),
+    }),
+  ),
+});
+
+/** Checks of definitions and texts: parts of pages, nothing is stored. */
+export function addCheckRoutes(app: Hono<ConsoleEnvironment>): void {
+  app.post('/policies/check', checkSource);
+  app.get('/policies/:id{[0-9a-fA-F-]{36}}/tests', runTests);
+  app.get('/playground', showPlayground);
+  app.post('/playground/check', checkText);
+}
+
+function check(api: ManagementApi, body: unknown): Promise<ApiAnswer<PolicyCheckResult>> {
+  return api.call('/api/v1/policy-checks', policyCheckResultSchema, { method: 'POST', body, timeoutMs: 45_000 });
+}
+
+async function checkSource(context: ConsoleContext): Promise<Response> {
+  const { words } = context.get('page');
+  const read = readPolicySource((await readForm(context))['source'] ?? '');
+  if (!read.ok) return context.html(await sourceCheck(words, { problems: read.problems, warnings: [] }));
+  const answer = await check(context.get('management'), { definition: read.value.definition, checks: [] });
+  return context.html(
+    await (answer.kind === 'value' ? sourceCheck(words, answer.value) : refusalNotice(words, answer)),
+  );
+}
+
+async function runTests(context: ConsoleContext): Promise<Response> {
+  const { words } = context.get('page');
+  const api = context.get('management');
+  const id = context.req.param('id') ?? '';
+  const selector = encodeURIComponent(`portcullis.dev/id=${id}`);
+  const [policy, resource] = await Promise.all([
+    api.call(`${policiesPath}/${id}`, policyDetailSchema),
+    api.call(`/api/v1/resources/guardrailpolicies?labelSelector=${selector}`, testedSchema),
+  ]);
+  if (policy.kind !== 'value') return context.html(await refusalNotice(words, policy));
+  if (resource.kind !== 'value') return context.html(await refusalNotice(words, resource));
+  const tests = resource.value.items[0]?.spec.tests ?? [];
+  const checks = tests.map(({ name, stage, messages }) => ({ name, stage, messages }));
+  const answer = await check(api, { definition: policy.value.definition, checks });
+  if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+  const outcomes = tests.map(({ name, expect }, at) => {
+    const { decision = 'Failed', rules = [] } = answer.value.results[at] ?? {};
+    return { name, expected: expect, decision, rules };
+  });
+  return context.html(await testTable(words, outcomes));
+}
+
+async function showPlayground(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const list = await context.get('management').call(`${policiesPath}?limit=50`, policyListSchema);
+  if (list.kind !== 'value') return answerRefusal(context, page.words.playground, list);
+  const { items: policies } = list.value;
+  const policy = context.req.query('policy') ?? policies[0]?.id ?? '';
+  const newest = policies.find(({ id }) => id === policy)?.revision ?? 1;
+  const revision = context.req.query('revision') ?? String(newest);
+  return answerPage(context, playgroundPage(page, { policies, policy, revision }));
+}
+
+async function checkText(context: ConsoleContext): Promise<Response> {
+  const { words } = context.get('page');
+  const api = context.get('management');
+  const { policy = '', revision = '', stage: asked, text = '' } = await readForm(context);
+  const stage = asked === 'response' ? 'response' : 'request';
+  const path = `${policiesPath}/${encodeURIComponent(policy)}/revisions/${encodeURIComponent(revision)}`;
+  const found = await api.call(path, policyDetailSchema);
+  if (found.kind !== 'value') return context.html(await refusalNotice(words, found));
+  const messages = [{ role: stage === 'request' ? 'user' : 'assistant', content: text }];
+  const { definition } = found.value;
+  const answer = await check(api, { definition, checks: [{ name: 'text', stage, messages }], marks: true });
+  if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+  const [result] = answer.value.results;
+  if (result === undefined) return context.html(await sourceCheck(words, answer.value));
+  return context.html(await playgroundOutcome(words, { text, stage, result }));
+}

@@ -1,0 +1,134 @@
+import type { Hono } from 'hono';
+import { bindingReadSchema, policyDetailSchema, policyListSchema, revisionListSchema } from '#contracts/management';
+import { currentProfile } from '#contracts/profiles';
+import { runPolicyCommand } from '../clients/commands.ts';
+import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
+import { notice, refusalNotice } from '../pages/notice.ts';
+import { policiesPage, policyPage } from '../pages/policies.ts';
+import { policyDiffPage } from '../pages/policy-diff.ts';
+import { policyEditorPage } from '../pages/policy-editor.ts';
+import { answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readForm } from './read-form.ts';
+
+const policiesPath = '/api/v1/guardrail-policies';
+const idForm = ':id{[0-9a-fA-F-]{36}}';
+
+/** Policies: list, history, comparison, editor, and the application to a model. */
+export function addPolicyRoutes(app: Hono<ConsoleEnvironment>): void {
+  const recipes = readRecipes();
+  app.get('/policies', showPolicies);
+  app.get('/policies/new', (context) => {
+    const chosen = context.req.query('recipe') ?? 'secrets';
+    const source = recipes.get(chosen) ?? '';
+    const editor = {
+      id: undefined,
+      source,
+      etag: '',
+      status: 'draft',
+      recipes: [...recipes.keys()],
+      problem: undefined,
+    };
+    return answerPage(context, policyEditorPage(context.get('page'), editor));
+  });
+  app.post('/policies', (context) => save(context, undefined));
+  app.get(`/policies/${idForm}`, showPolicy);
+  app.post(`/policies/${idForm}`, (context) => save(context, context.req.param('id')));
+  app.get(`/policies/${idForm}/edit`, showEditor);
+  app.get(`/policies/${idForm}/diff`, showDiff);
+  app.post(`/policies/${idForm}/apply`, apply);
+}
+
+async function showPolicies(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const api = context.get('management');
+  const cursor = context.req.query('cursor');
+  const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+  const [list, overview] = await Promise.all([api.call(`${policiesPath}${query}`, policyListSchema), api.overview()]);
+  if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
+  const models = overview.kind === 'value' ? overview.value.models : [];
+  return answerPage(context, policiesPage(page, list.value.items, models, list.value.nextCursor));
+}
+
+async function showPolicy(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const api = context.get('management');
+  const path = `${policiesPath}/${context.req.param('id')}`;
+  const [policy, revisions, overview] = await Promise.all([
+    api.call(path, policyDetailSchema),
+    api.call(`${path}/revisions?limit=50`, revisionListSchema),
+    api.overview(),
+  ]);
+  if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
+  if (revisions.kind !== 'value') return answerRefusal(context, page.words.policies, revisions);
+  const models = overview.kind === 'value' ? overview.value.models : [];
+  return answerPage(context, policyPage(page, policy.value, revisions.value.items, models));
+}
+
+async function showEditor(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const id = context.req.param('id') ?? '';
+  const policy = await context.get('management').call(`${policiesPath}/${id}`, policyDetailSchema);
+  if (policy.kind !== 'value') return answerRefusal(context, page.words.policyPages.edit, policy);
+  const { status } = policy.value;
+  const source = writePolicySource(policy.value);
+  const editor = { id, source, etag: policy.etag ?? '', status, recipes: [], problem: undefined };
+  return answerPage(context, policyEditorPage(page, editor));
+}
+
+async function showDiff(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const api = context.get('management');
+  const id = context.req.param('id') ?? '';
+  const [from, to] = [Number(context.req.query('from')), Number(context.req.query('to'))];
+  const read = (revision: number) => api.call(`${policiesPath}/${id}/revisions/${revision}`, policyDetailSchema);
+  const [before, after] = await Promise.all([read(from), read(to)]);
+  if (before.kind !== 'value') return answerRefusal(context, page.words.policies, before);
+  if (after.kind !== 'value') return answerRefusal(context, page.words.policies, after);
+  const texts = { before: writePolicySource(before.value), after: writePolicySource(after.value) };
+  return answerPage(context, policyDiffPage(page, { id, name: after.value.name, from, to, ...texts }));
+}
+
+/** Saves the editor; what was typed is shown again with the problem where it cannot be saved. */
+async function save(context: ConsoleContext, id: string | undefined): Promise<Response> {
+  const page = context.get('page');
+  const { policyPages: own } = page.words;
+  const { source = '', etag = '', status = 'draft' } = await readForm(context);
+  const editor = { id, source, etag, status, recipes: [] };
+  const read = readPolicySource(source);
+  if (!read.ok) {
+    const problem = notice({ kind: 'error', title: own.invalid, text: read.problems.join('; ') });
+    return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
+  }
+  const answer =
+    id === undefined
+      ? await runPolicyCommand(context.get('management'), policiesPath, { method: 'POST', body: read.value })
+      : await runPolicyCommand(context.get('management'), `${policiesPath}/${id}`, {
+          method: 'PUT',
+          body: { ...read.value, status },
+          etag,
+        });
+  if (answer.kind !== 'value') {
+    return answerPage(context, policyEditorPage(page, { ...editor, problem: refusalNotice(page.words, answer) }), 422);
+  }
+  const { error, target } = answer.value;
+  if (error !== null) {
+    const problem = notice({ kind: 'error', title: own.failedCommand, text: error.message, code: error.code });
+    return answerPage(context, policyEditorPage(page, { ...editor, problem }), 422);
+  }
+  return context.redirect(`/policies/${target.id}`, 303);
+}
+
+/** Applies a version to a model; the overview shows the replicas that confirm it. */
+async function apply(context: ConsoleContext): Promise<Response> {
+  const page = context.get('page');
+  const api = context.get('management');
+  const { model = '', revision = '' } = await readForm(context);
+  const path = `/api/v1/models/${encodeURIComponent(model)}/guardrail-binding`;
+  const binding = await api.call(path, bindingReadSchema);
+  if (binding.kind !== 'value') return answerRefusal(context, page.words.policies, binding);
+  const body = { policyId: context.req.param('id'), policyRevision: Number(revision), contentProfile: currentProfile };
+  const answer = await runPolicyCommand(api, path, { method: 'PUT', body, etag: binding.etag });
+  if (answer.kind !== 'value') return answerRefusal(context, page.words.policies, answer);
+  return context.redirect('/overview', 303);
+}

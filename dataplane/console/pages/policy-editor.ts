@@ -1,0 +1,61 @@
+import { html } from 'hono/html';
+import type { Words } from '../words/en.ts';
+import { badge } from './badge.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+
+type Editor = {
+  /** The policy that gets a new version; undefined for a new one. */
+  readonly id: string | undefined;
+  readonly source: string;
+  /** The ETag of the edited version: a save is refused if another one came in between. */
+  readonly etag: string;
+  readonly status: string;
+  readonly recipes: readonly string[];
+  readonly problem: Markup | Promise<Markup> | undefined;
+};
+
+/** The definition as YAML, checked by the server while it is typed. */
+export function policyEditorPage({ words, session }: PageContext, editor: Editor): ConsolePage {
+  const { policyPages: own } = words;
+  const { id, source, etag, status, recipes, problem } = editor;
+  return {
+    title: id === undefined ? own.create : own.edit,
+    main: html`${problem ?? ''}
+${recipes.length === 0 ? '' : html`<p>${own.startFrom}: ${recipes.map((name) => html`<a class="button plain" href="/policies/new?recipe=${name}">${name}</a> `)}</p>`}
+<form method="post" action="${id === undefined ? '/policies' : `/policies/${id}`}" class="split">
+<input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
+<input type="hidden" name="etag" value="${etag}">
+<input type="hidden" name="status" value="${status}">
+<div><label for="source">${own.source}</label>
+<textarea id="source" name="source" class="code" rows="30" spellcheck="false" hx-post="/policies/check" hx-trigger="input changed delay:500ms, load" hx-target="#check" hx-sync="this:replace">${source}</textarea>
+<p><button>${own.save}</button> <span class="hint">${own.saveHint}</span></p></div>
+<div><h2>${own.check}</h2><div id="check" aria-live="polite"><p class="quiet">${own.checking}</p></div></div>
+</form>`,
+  };
+}
+
+/** The outcome of a check while somebody types. */
+export function sourceCheck(
+  words: Words,
+  { problems, warnings }: { readonly problems: readonly string[]; readonly warnings: readonly string[] },
+): Markup | Promise<Markup> {
+  const { policyPages: own } = words;
+  const list = (items: readonly string[]) => html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+  return html`${problems.length === 0 ? html`<p>${badge('good', own.valid)}</p>` : html`<p>${badge('bad', own.invalid)}</p>${list(problems)}`}
+${warnings.length === 0 ? '' : html`<h3>${own.warnings}</h3>${list(warnings)}`}`;
+}
+
+type TestOutcome = {
+  readonly name: string;
+  readonly expected: string;
+  readonly decision: string;
+  readonly rules: readonly string[];
+};
+
+export function testTable(words: Words, outcomes: readonly TestOutcome[]): Markup | Promise<Markup> {
+  const { policyPages: own } = words;
+  if (outcomes.length === 0) return html`<p class="quiet">${own.testsNone}</p>`;
+  const row = ({ name, expected, decision, rules }: TestOutcome) =>
+    html`<tr><th scope="row">${name}</th><td>${expected}</td><td>${decision}</td><td>${rules.join(', ')}</td><td>${decision === expected ? badge('good', own.passed) : badge('bad', own.failed)}</td></tr>`;
+  return html`<table><thead><tr><th scope="col">${own.test}</th><th scope="col">${own.expected}</th><th scope="col">${own.decision}</th><th scope="col">${own.rule}</th><th scope="col">${words.state}</th></tr></thead><tbody>${outcomes.map(row)}</tbody></table>`;
+}

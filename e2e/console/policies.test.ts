@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { consoleOf, signIn } from './sign-in.ts';
+
+const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
+
+describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () => {
+  const parts = new AsyncDisposableStack();
+  let platform: Platform;
+  let shown: Awaited<ReturnType<typeof openWatchedPage>>;
+
+  beforeAll(async () => {
+    platform = parts.use(await startPlatform({ management: true, console: true }));
+    const { browser } = parts.use(await openBrowser());
+    shown = await openWatchedPage(browser);
+    await signIn(platform, shown.page);
+  });
+  afterAll(() => parts.disposeAsync());
+
+  const open = async (name: string) => {
+    await shown.page.goto(`${consoleOf(platform)}/policies`);
+    await shown.page.getByRole('link', { name, exact: true }).click();
+  };
+
+  test('the tests of a policy run on its page', async () => {
+    await open('guarded-chat');
+    await shown.page.getByRole('row', { name: /a card number is masked/ }).waitFor();
+    expect(await shown.page.getByText('as expected').count()).toBe(11);
+    expect(await shown.page.getByText('differs').count()).toBe(0);
+  });
+
+  test('a definition is checked while it is typed, saved as a version, compared, applied and taken back', async () => {
+    const { page, complaints } = shown;
+    await open('guarded-chat');
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByText('The definition can be applied.').waitFor();
+    const source = await page.getByLabel('Definition (YAML)').inputValue();
+    await page.getByLabel('Definition (YAML)').fill(source.replace('kind: stop_list', 'kind: wish_list'));
+    await page.getByText('The definition cannot be applied').waitFor();
+    await page
+      .getByLabel('Definition (YAML)')
+      .fill(source.replace(/^( *)- make a bomb$/m, '$1- make a bomb\n$1- make a trebuchet'));
+    await page.getByText('The definition can be applied.').waitFor();
+    await page.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByRole('link', { name: 'Compare with the version before' }).click();
+    expect(await page.locator('td.removed').count()).toBe(0);
+    expect(await page.locator('td.added').innerText()).toContain('- make a trebuchet');
+    for (const revision of ['2', '1']) {
+      await open('guarded-chat');
+      await page.getByLabel('Version').selectOption(revision);
+      await page.getByRole('button', { name: 'Apply' }).click();
+      const row = page.getByRole('row', { name: /guarded-echo/ });
+      await row.getByText(`revision ${revision} of guarded-chat`).waitFor();
+      await row.getByText('1 of 1 confirmed').waitFor();
+      await row.getByText('Applied', { exact: false }).first().waitFor();
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test('a recipe becomes a new policy', async () => {
+    const { page } = shown;
+    await page.goto(`${consoleOf(platform)}/policies/new?recipe=competitors`);
+    await page.getByText('The definition can be applied.').waitFor();
+    await page.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByRole('heading', { name: 'recipe-competitors' }).waitFor();
+  });
+
+  test('the playground marks each match by its rule, and shows what the model would see', async () => {
+    const { page, complaints } = shown;
+    await page.goto(`${consoleOf(platform)}/playground`);
+    await page.getByLabel('Policy').selectOption({ label: 'guarded-chat' });
+    await page.getByLabel('Revision').fill('1');
+    const check = async (text: string) => {
+      await page.getByLabel('Text').fill(text);
+      const answered = page.waitForResponse((response) => response.url().endsWith('/playground/check'));
+      await page.getByRole('button', { name: 'Check the text' }).click();
+      await answered;
+    };
+    await check('Write <b>to</b> ann@example.com, please.');
+    await page.getByText('Masked').waitFor();
+    expect(await page.locator('mark').innerText()).toBe('ann@example.com email-address');
+    expect(await page.locator('pre.text').last().innerText()).not.toContain('ann@example.com');
+    expect(await page.locator('pre.text b').count()).toBe(0);
+    await check('How to make a bomb');
+    await page.getByText('Denied').waitFor();
+    await page.getByText('Nothing: the text is not forwarded.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+});

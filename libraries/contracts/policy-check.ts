@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { codePoints } from './code-points.ts';
+import { definitionSchema } from './policy.ts';
+
+/** Texts of one request to check a definition; each is one request or one answer. */
+const policyCheckLimits = { checks: { min: 0, max: 256 }, messages: { min: 1, max: 64 } } as const;
+
+const messageSchema = z.strictObject({ role: codePoints(1, 32), content: codePoints(0, 131_072) });
+
+/** Body of POST /api/v1/policy-checks. Nothing of it is stored. */
+export const policyCheckSchema = z.strictObject({
+  definition: definitionSchema,
+  checks: z
+    .array(
+      z.strictObject({
+        name: codePoints(1, 128),
+        stage: z.enum(['request', 'response']),
+        messages: z.array(messageSchema).min(policyCheckLimits.messages.min).max(policyCheckLimits.messages.max),
+      }),
+    )
+    .max(policyCheckLimits.checks.max),
+  /** Whether the matches of every local rule are listed, also of those that deny. */
+  marks: z.boolean().default(false),
+});
+
+/** The answer: whether the definition can be applied, and the decision about each text by its local rules. */
+export const policyCheckResultSchema = z.object({
+  problems: z.array(z.string()),
+  warnings: z.array(z.string()),
+  results: z.array(
+    z.object({
+      name: z.string(),
+      decision: z.enum(['Pass', 'Reject', 'Mask', 'Failed']),
+      code: z.string().nullable(),
+      rules: z.array(z.string()),
+      contents: z.array(z.string()).nullable(),
+      skipped: z.array(z.string()),
+      marks: z.array(z.object({ rule: z.string(), message: z.int(), start: z.int(), end: z.int() })),
+    }),
+  ),
+});
+
+export type PolicyCheck = z.infer<typeof policyCheckSchema>;
+export type PolicyCheckResult = z.infer<typeof policyCheckResultSchema>;

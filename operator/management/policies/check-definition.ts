@@ -1,0 +1,106 @@
+import { assembleBundle } from '#contracts/assemble-bundle';
+import type { BundleLimits } from '#contracts/bundle';
+import { describeProblem } from '#contracts/describe-problem';
+import { type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
+import type { Definition, Rule } from '#contracts/policy';
+import type { PolicyCheck, PolicyCheckResult } from '#contracts/policy-check';
+import { currentProfile } from '#contracts/profiles';
+import type { ApprovedProvider } from '#contracts/providers';
+import { createSemaphore } from '#kit/concurrency/semaphore';
+import { runChild } from '#kit/process/run-child';
+
+/** The validation did not end within its time, or ended with an error. */
+export class CheckUnavailableError extends Error {}
+
+export type DefinitionChecker = (check: PolicyCheck) => Promise<PolicyCheckResult>;
+
+const judgeFile = new URL('../../../runtime/judge.ts', import.meta.url).pathname;
+const timeoutMs = 15_000;
+/** A validation uses a core, and this process answers other requests meanwhile. */
+const atOnce = 2;
+/** The id of the checked policy in its bundle, which nothing keeps. */
+const policyId = '00000000-0000-7000-8000-000000000000';
+
+/**
+ * Checks a definition and texts in a child process by the rules by which it would be applied. Rules with a provider are named
+ * and not run. Nothing is stored.
+ */
+export function createDefinitionChecker(
+  environment: () => {
+    readonly approved: readonly ApprovedProvider[];
+    readonly limits: BundleLimits;
+  },
+): DefinitionChecker {
+  const slots = createSemaphore(atOnce);
+
+  async function judge(
+    definition: Definition,
+    { checks, marks }: PolicyCheck,
+  ): Promise<JudgeVerdict | { readonly refused: string }> {
+    const { approved, limits } = environment();
+    const assembled = assembleBundle({
+      policyId,
+      revision: '1',
+      definition,
+      contentProfile: currentProfile,
+      limits,
+      approved,
+    });
+    if (assembled.kind === 'refused') return { refused: assembled.message };
+    const release = await slots.acquire(AbortSignal.timeout(timeoutMs)).catch(() => undefined);
+    if (release === undefined) throw new CheckUnavailableError('too many definitions are being checked');
+    try {
+      const job = {
+        bundle: assembled.bytes.toString('utf8'),
+        checks: checks.map((one) => ({ ...one, policyId })),
+        marks,
+        threads: 1,
+      };
+      const ended = await runChild(judgeFile, {
+        input: JSON.stringify(job),
+        timeoutMs,
+        signal: new AbortController().signal,
+        maxOutputBytes: maxVerdictBytes,
+      });
+      if (ended.timedOut || ended.code !== 0) throw new CheckUnavailableError('the definition was not checked in time');
+      return judgeVerdictSchema.parse(JSON.parse(ended.stdout));
+    } finally {
+      release();
+    }
+  }
+
+  return async (check) => {
+    const verdict = await judge(check.definition, { ...check, marks: false });
+    if ('refused' in verdict) return { problems: [verdict.refused], warnings: [], results: [] };
+    const marked = check.marks ? await judge(maskingAll(check.definition), check) : undefined;
+    const marks = marked === undefined || 'refused' in marked ? [] : marked.results;
+    return {
+      problems: verdict.problems.map((problem) => describeProblem(problem, undefined)),
+      warnings: verdict.warnings.map((warning) => describeProblem(warning, undefined)),
+      results: verdict.results.map(({ name, decision, code, rules, contents, skipped }, at) => ({
+        name,
+        decision,
+        code: code ?? null,
+        rules,
+        contents: contents ?? null,
+        skipped,
+        marks: marks[at]?.marks ?? [],
+      })),
+    };
+  };
+}
+
+/** The same definition with masks instead of denials: only mask rules list their matches. */
+function maskingAll(definition: Definition): Definition {
+  const sectionOf = (section: Definition['request']): Definition['request'] => ({
+    ...section,
+    baseline: section.baseline.map(masking),
+    additional: section.additional.map(masking),
+  });
+  return { ...definition, request: sectionOf(definition.request), response: sectionOf(definition.response) };
+}
+
+function masking<R extends Rule>(rule: R): R {
+  if (rule.kind !== 'stop_list' && rule.kind !== 'regex') return rule;
+  return { ...rule, action: { type: 'mask', replacement: '' } };
+}
