@@ -1,14 +1,15 @@
 import type { AgentTemplate } from '../../../../environment/agent-template.ts';
-import { heapMebibytes } from '../../../../workloads/pods/memory-size.ts';
+import {
+  heapSettings,
+  placementOf,
+  restrictedContainer,
+  restrictedPod,
+  startSeconds,
+  terminationMessage,
+} from '../../../../workloads/pods/restricted-pod.ts';
 import { agentLabels } from './agent-labels.ts';
 
-/** User of the agent process in its image, without rights on the node. */
-const imageUser = 65_532;
-/** The kubelet mounts it as a writable file, also with a read-only root file system. */
-const terminationMessage = '/dev/termination-log';
 const folder = '/etc/portcullis';
-/** Seconds for the start of the process before the kubelet restarts it. */
-const startSeconds = 120;
 
 export const agentPorts = { http: 8_080, admin: 9_090 } as const;
 /** The key of the bundle in its ConfigMap. */
@@ -25,7 +26,6 @@ type AgentPodInput = {
 /** The pod of a version: restricted by the Pod Security Standards, without access to the API server. */
 export function makeAgentPod(input: AgentPodInput, template: AgentTemplate) {
   const { name, digest } = input;
-  const { serviceAccountName, affinity, priorityClassName } = template;
   const labels = { ...agentLabels(name, template.labels), ...template.runtimeClient };
   return {
     metadata: {
@@ -33,29 +33,13 @@ export function makeAgentPod(input: AgentPodInput, template: AgentTemplate) {
       annotations: { ...template.annotations, 'portcullis.dev/build': template.image, 'portcullis.dev/digest': digest },
     },
     spec: {
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        ...makeUser(template.runAsUser ?? imageUser),
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      ...restrictedPod(template),
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
       containers: [makeContainer(input, template)],
       volumes: makeVolumes(input, template),
-      ...(template.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: template.imagePullSecrets }),
-      ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
-      ...(Object.keys(template.nodeSelector).length === 0 ? {} : { nodeSelector: template.nodeSelector }),
-      ...(template.tolerations.length === 0 ? {} : { tolerations: template.tolerations }),
-      ...(affinity === undefined ? {} : { affinity }),
-      ...(priorityClassName === undefined ? {} : { priorityClassName }),
+      ...placementOf(template),
     },
   };
-}
-
-/** Empty if the cluster assigns users and refuses others (OpenShift). */
-function makeUser(user: number | '') {
-  return user === '' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user };
 }
 
 function makeContainer(input: AgentPodInput, template: AgentTemplate) {
@@ -71,12 +55,7 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
       { name: 'admin', containerPort: agentPorts.admin, protocol: 'TCP' },
     ],
     resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      privileged: false,
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: restrictedContainer,
     startupProbe: { ...probe('/livez', 1, 5), failureThreshold: startSeconds },
     readinessProbe: { ...probe('/readyz', 1, 2), failureThreshold: 2 },
     // A version with a problem stays alive: its state names the problem.
@@ -93,8 +72,6 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
 
 function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
   const { modelGateway, fileService, mcpConfirmers } = template;
-  const memory = template.resources.limits?.['memory'];
-  const heap = memory === undefined ? undefined : heapMebibytes(memory);
   return [
     { name: 'PORTCULLIS_AGENT_BUNDLE', value: `${folder}/bundle/${agentBundleKey}` },
     { name: 'PORTCULLIS_AGENT_HOST', value: '0.0.0.0' },
@@ -116,7 +93,7 @@ function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
     ...(mcpConfirmers.length === 0 ? [] : [{ name: 'PORTCULLIS_MCP_CONFIRMERS', value: mcpConfirmers.join(',') }]),
     { name: 'PORTCULLIS_LOG_LEVEL', value: template.logLevel },
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
-    ...(heap === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` }]),
+    ...heapSettings(template),
   ];
 }
 

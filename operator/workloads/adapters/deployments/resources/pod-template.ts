@@ -1,18 +1,19 @@
 import { bundleKey, bundleMapName, digestAnnotation } from '../../../../bundles/resources/bundle-config-map.ts';
 import type { WorkloadTemplate } from '../../../../environment/workload-template.ts';
-import { heapMebibytes } from '../../../pods/memory-size.ts';
+import {
+  heapSettings,
+  placementOf,
+  restrictedContainer,
+  restrictedPod,
+  startSeconds,
+  terminationMessage,
+} from '../../../pods/restricted-pod.ts';
 import type { WorkloadIdentity } from '../../../ports.ts';
 import { podLabels, workloadLabels } from '../../../resources/workload-labels.ts';
 
-/** User of the runtime in its image, without rights on the node. */
-const imageUser = 65_532;
 const portName = 'http';
-/** The kubelet mounts it as a writable file, also with a read-only root file system. */
-const terminationMessage = '/dev/termination-log';
 const folder = '/etc/portcullis';
 const authoritiesKey = 'ca.crt';
-/** Seconds for compiling a bundle before the kubelet restarts the process. */
-const startSeconds = 120;
 
 /** The pod of a runtime: restricted by the Pod Security Standards, without access to the API server. */
 export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTemplate) {
@@ -23,24 +24,13 @@ export function makePodTemplate(identity: WorkloadIdentity, template: WorkloadTe
       annotations: { ...template.annotations, 'portcullis.dev/build': build, [digestAnnotation]: digest },
     },
     spec: {
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      securityContext: {
-        runAsNonRoot: true,
-        ...makeUser(template.runAsUser ?? imageUser),
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      ...restrictedPod(template),
       terminationGracePeriodSeconds: template.terminationGraceSeconds,
       containers: [makeContainer(template)],
       volumes: makeVolumes(digest, template),
-      ...makePlacement(name, template),
+      ...placementOf(template, template.topologySpread ? spreadOf(name) : []),
     },
   };
-}
-
-/** Empty if the cluster assigns users and refuses others (OpenShift). */
-function makeUser(user: number | '') {
-  return user === '' ? {} : { runAsUser: user, runAsGroup: user, fsGroup: user };
 }
 
 function makeContainer(template: WorkloadTemplate) {
@@ -53,12 +43,7 @@ function makeContainer(template: WorkloadTemplate) {
     env: makeEnvironment(template),
     ports: [{ name: portName, containerPort: port, protocol: 'TCP' }],
     resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      privileged: false,
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: restrictedContainer,
     startupProbe: { ...probe(1, 5), failureThreshold: startSeconds },
     readinessProbe: { ...probe(2, 2), failureThreshold: 2 },
     livenessProbe: { ...probe(10, 5), failureThreshold: 3 },
@@ -80,8 +65,6 @@ function makeContainer(template: WorkloadTemplate) {
 }
 
 function makeEnvironment(template: WorkloadTemplate) {
-  const memory = template.resources.limits?.['memory'];
-  const heap = memory === undefined ? undefined : heapMebibytes(memory);
   return [
     { name: 'PORTCULLIS_LISTEN', value: `0.0.0.0:${template.port}` },
     { name: 'PORTCULLIS_BUNDLE_FILE', value: `${folder}/bundle/${bundleKey}` },
@@ -93,7 +76,7 @@ function makeEnvironment(template: WorkloadTemplate) {
       ? []
       : [{ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/authorities/${authoritiesKey}` }]),
     { name: 'PORTCULLIS_TERMINATION_MESSAGE_FILE', value: terminationMessage },
-    ...(heap === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heap}` }]),
+    ...heapSettings(template),
   ];
 }
 
@@ -121,21 +104,12 @@ function authoritiesVolume(name: string) {
   return { name: 'authorities', configMap: { name, items, defaultMode: 0o444 } };
 }
 
-function makePlacement(workload: string, template: WorkloadTemplate) {
-  const { serviceAccountName, affinity, priorityClassName } = template;
-  const spread = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+/** Spreads the pods of a workload over nodes and zones. */
+function spreadOf(workload: string) {
+  return ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
     maxSkew: 1,
     topologyKey,
     whenUnsatisfiable: 'ScheduleAnyway',
     labelSelector: { matchLabels: podLabels(workload) },
   }));
-  return {
-    ...(template.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: template.imagePullSecrets }),
-    ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
-    ...(Object.keys(template.nodeSelector).length === 0 ? {} : { nodeSelector: template.nodeSelector }),
-    ...(template.tolerations.length === 0 ? {} : { tolerations: template.tolerations }),
-    ...(affinity === undefined ? {} : { affinity }),
-    ...(template.topologySpread ? { topologySpreadConstraints: spread } : {}),
-    ...(priorityClassName === undefined ? {} : { priorityClassName }),
-  };
 }
