@@ -1,4 +1,4 @@
-import { wait } from '#kit/time/wait';
+import { catchUp, queryWaits } from '../../catch-up.ts';
 import type { Candidate, CandidateQuery, Leg, PartitionSource, SearchIndex } from '../../ports.ts';
 import { SearchUnavailableError } from '../../search-error.ts';
 import { Turns } from '../../turns.ts';
@@ -9,18 +9,6 @@ import type { VisibleRows } from './partition-rows.ts';
 import { rankByTerms } from './rank-by-terms.ts';
 import { rankByVector } from './rank-by-vector.ts';
 import { VectorMemory } from './vector-memory.ts';
-
-/** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
-const embeddedLimits = {
-  /** For the changes that it must reflect. */
-  followMs: 1_000,
-  /** For a partition that is not in memory yet. */
-  loadMs: 10_000,
-} as const;
-
-/** Before a source that did not name the awaited change is asked again. */
-const pauseMs = 20;
-const neverAborted = new AbortController().signal;
 
 type EmbeddedOptions = {
   readonly source: PartitionSource;
@@ -69,22 +57,12 @@ export function openEmbeddedIndex({ source, mostBytes }: EmbeddedOptions): Embed
     for (;;) {
       const partition = partitions.find(name);
       if (partition === undefined) {
-        await waitAtMost(partitions.load(name), { ms: start + embeddedLimits.loadMs - performance.now(), signal });
+        await waitAtMost(partitions.load(name), { ms: start + queryWaits.loadMs - performance.now(), signal });
         continue;
       }
       using _pin = partition.pin();
-      await catchUp(partition, reflects, signal);
+      await catchUp(partition, reflects, () => follow(partition), signal);
       if (!partition.isRetired) return await use(partition);
-    }
-  }
-
-  async function catchUp(partition: LivePartition, reflects: bigint, signal: AbortSignal | undefined): Promise<void> {
-    const deadline = performance.now() + embeddedLimits.followMs;
-    while (partition.appliedThrough < reflects && !partition.isRetired) {
-      const before = partition.appliedThrough;
-      const ms = deadline - performance.now();
-      await waitAtMost(follow(partition), { ms, signal });
-      if (partition.appliedThrough === before) await wait(Math.min(pauseMs, ms), signal ?? neverAborted);
     }
   }
 

@@ -1,22 +1,10 @@
-import { wait } from '#kit/time/wait';
+import { catchUp, queryWaits } from '../../catch-up.ts';
 import type { Candidate, CandidateQuery, SearchIndex } from '../../ports.ts';
 import { Turns } from '../../turns.ts';
 import { waitAtMost } from '../../wait-at-most.ts';
 import type { PackedPartition, PackedSource } from './packed-partition.ts';
 import { PackedPartitions } from './packed-partitions.ts';
 import { rankSegmentsByTerms, rankSegmentsByVector } from './rank-segments.ts';
-
-/** Longest waits of a query, milliseconds; past them it ends with SearchUnavailableError `behind`. */
-const packedLimits = {
-  /** For the changes that it must reflect. */
-  followMs: 1_000,
-  /** For a partition that is not in memory yet. */
-  loadMs: 10_000,
-} as const;
-
-/** Before a source that did not name the awaited change is asked again. */
-const pauseMs = 20;
-const neverAborted = new AbortController().signal;
 
 type PackedOptions = {
   readonly source: PackedSource;
@@ -40,6 +28,11 @@ export function openPackedIndex({ source, mostBytes }: PackedOptions): PackedInd
   const turns = new Turns();
   const partitions = new PackedPartitions({ source, turns, mostBytes });
 
+  async function follow(partition: PackedPartition): Promise<void> {
+    await partition.follow();
+    partitions.settle(partition);
+  }
+
   /** The partition, in memory and up to date. */
   async function current(
     { partition: name, reflects }: CandidateQuery,
@@ -48,21 +41,10 @@ export function openPackedIndex({ source, mostBytes }: PackedOptions): PackedInd
     const start = performance.now();
     for (;;) {
       const found = partitions.find(name);
-      const ms = start + packedLimits.loadMs - performance.now();
+      const ms = start + queryWaits.loadMs - performance.now();
       const partition = found ?? (await waitAtMost(partitions.load(name), { ms, signal }));
-      await catchUp(partition, reflects, signal);
+      await catchUp(partition, reflects, () => follow(partition), signal);
       if (!partition.isRetired) return partition;
-    }
-  }
-
-  async function catchUp(partition: PackedPartition, reflects: bigint, signal: AbortSignal | undefined): Promise<void> {
-    const deadline = performance.now() + packedLimits.followMs;
-    while (partition.appliedThrough < reflects && !partition.isRetired) {
-      const before = partition.appliedThrough;
-      const ms = deadline - performance.now();
-      await waitAtMost(partition.follow(), { ms, signal });
-      partitions.settle(partition);
-      if (partition.appliedThrough === before) await wait(Math.min(pauseMs, ms), signal ?? neverAborted);
     }
   }
 

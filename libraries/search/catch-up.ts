@@ -1,0 +1,42 @@
+import { wait } from '#kit/time/wait';
+import { waitAtMost } from './wait-at-most.ts';
+
+/** Longest waits of a query of an index in memory, milliseconds; then it ends with SearchUnavailableError `behind`. */
+export const queryWaits = {
+  /** For the changes that it must reflect. */
+  followMs: 1_000,
+  /** For a partition that is not in memory yet. */
+  loadMs: 10_000,
+} as const;
+
+/** Before a source that did not name the awaited change is read again, milliseconds. */
+const pauseMs = 20;
+const neverAborted = new AbortController().signal;
+
+/** A partition in memory that follows its source. */
+type FollowingPartition = {
+  /** The number of the newest applied change. */
+  readonly appliedThrough: bigint;
+  /** True once the partition was evicted or is stale: a query then loads it again. */
+  readonly isRetired: boolean;
+};
+
+/**
+ * Applies committed changes until the partition reflects the change `reflects`, or is retired.
+ * @param follow reads the source once and applies the changes that it finds
+ * @throws SearchUnavailableError `behind` after `queryWaits.followMs`; the reason of the signal
+ */
+export async function catchUp(
+  partition: FollowingPartition,
+  reflects: bigint,
+  follow: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const deadline = performance.now() + queryWaits.followMs;
+  while (partition.appliedThrough < reflects && !partition.isRetired) {
+    const before = partition.appliedThrough;
+    const ms = deadline - performance.now();
+    await waitAtMost(follow(), { ms, signal });
+    if (partition.appliedThrough === before) await wait(Math.min(pauseMs, ms), signal ?? neverAborted);
+  }
+}
