@@ -68,7 +68,11 @@ async function confirm(
         clock: systemClock,
         unwatchedMs: 1_000,
       });
-      return createHandler({ served: () => ({ kind: 'ready', server }), onEnded: () => undefined });
+      return createHandler({
+        served: () => ({ kind: 'ready', server }),
+        passingProblems: () => [],
+        onEnded: () => undefined,
+      });
     },
   });
 }

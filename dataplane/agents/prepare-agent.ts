@@ -11,7 +11,7 @@ import { type LoadedAgent, loadAgent } from './bundle/load-agent.ts';
 import type { AgentConfig, AgentSecrets } from './config.ts';
 import { confirmRequested, noToken } from './confirm-requested.ts';
 import type { FileTimes } from './files/call-files.ts';
-import { openCallFiles } from './files/open-files.ts';
+import { openWatchedFiles } from './files/open-files.ts';
 import { refuseFiles } from './files/refuse-files.ts';
 import { RunGrants } from './grants/run-grants.ts';
 import type { Served } from './http/agent-server.ts';
@@ -29,6 +29,8 @@ export type PreparedAgent = AsyncDisposable & {
   readonly agent: LoadedAgent | undefined;
   /** Whether each requested capability was confirmed, by its name. */
   readonly capabilities: Readonly<Record<string, boolean>>;
+  /** Problems of a served version that can pass. */
+  passingProblems(): readonly AgentProblem[];
 };
 
 type PrepareOptions = {
@@ -73,7 +75,9 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   }
   const policies = parts.use(opened.policies);
   const { runtimeTokenFile, modelGatewayTokenFile } = secrets;
-  const files = await openFiles(agent, options);
+  const opening = await openFiles(agent, options);
+  if (opening !== undefined) parts.use(opening);
+  const files = opening?.files ?? refuseFiles;
   const checks = parts.use(
     createCheckClient({ tokenFile: runtimeTokenFile === undefined ? noToken : openTokenFile(runtimeTokenFile) }),
   );
@@ -92,7 +96,13 @@ export async function prepareAgent(options: PrepareOptions): Promise<PreparedAge
   const built = { agent, confirmed, card, ...parties, mcpConfirmers, unwatchedMs };
   const server = buildServer({ ...built, clock: systemClock });
   const owned = parts.move();
-  return { served: { kind: 'ready', server }, agent, capabilities, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return {
+    served: { kind: 'ready', server },
+    agent,
+    capabilities,
+    passingProblems: () => (opening?.watch.isAway === true ? [filesAway] : []),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 async function loadFile(path: string): Promise<ReturnType<typeof loadAgent>> {
@@ -107,9 +117,9 @@ function servicesOf({ identity, services }: AgentConfig): FlowServices {
 
 async function openFiles(agent: LoadedAgent, { config, secrets, logger, fileTimes }: PrepareOptions) {
   const { files: place } = config;
-  if (!agent.manifest.files.enabled || place === undefined) return refuseFiles;
+  if (!agent.manifest.files.enabled || place === undefined) return undefined;
   const { fileServiceTokenFile: serviceTokenFile } = secrets;
-  return await openCallFiles({
+  return await openWatchedFiles({
     agent,
     place,
     serviceTokenFile,
@@ -155,8 +165,14 @@ function unserved(
   capabilities: Readonly<Record<string, boolean>> = {},
 ): PreparedAgent {
   const served = { kind: 'not_ready', problems } as const;
-  return { served, agent, capabilities, [Symbol.asyncDispose]: async () => undefined };
+  return { served, agent, capabilities, passingProblems: () => [], [Symbol.asyncDispose]: async () => undefined };
 }
+
+const filesAway: AgentProblem = {
+  code: 'advertised_capability_unavailable',
+  capability: 'files',
+  message: 'the place of files does not answer; calls with files fail until it does',
+};
 
 /** Text of a prompt cannot be streamed if the output policy needs the whole text. */
 function windowlessProblem(policy: string): AgentProblem {

@@ -71,6 +71,7 @@ export async function createAgentService(
   const admin = parts.use(await listen({ ...server, host, port: config.adminPort, fetch: routes.fetch }));
   const handler = createHandler({
     served,
+    passingProblems: () => version?.passingProblems() ?? [],
     onEnded({ operation, code, seconds, traceId }) {
       metrics.requestEnded(operation, code, seconds);
       if (operation === 'health') return;
@@ -97,7 +98,8 @@ function stateOf(version: PreparedAgent | undefined, isEnding: boolean): AgentSt
   const { agentId, versionId, digest } = version?.agent?.bundle ?? {};
   const isServed = served.kind === 'ready';
   const card = isServed ? served.server.profiles.card : undefined;
-  const problems = [...(isEnding ? [ending] : []), ...(isServed ? [] : served.problems)];
+  const own = isServed ? (version?.passingProblems() ?? []) : served.problems;
+  const problems = [...(isEnding ? [ending] : []), ...own];
   return {
     ...(agentId === undefined ? {} : { agentId, versionId, digest }),
     build: agentRelease,

@@ -34,7 +34,12 @@ const fileLimits = {
 } as const;
 
 /** Bounds of the work on the files of one call, milliseconds. */
-export type FileTimes = { readonly checkMs: number; readonly readMs: number };
+export type FileTimes = {
+  readonly checkMs: number;
+  readonly readMs: number;
+  /** Interval of the probes of the place of files. */
+  readonly probeMs?: number;
+};
 
 /** The limits of a version for files, and the use of files in its flow. */
 type FileRules = {

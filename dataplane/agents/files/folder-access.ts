@@ -61,6 +61,10 @@ export function createFolderAccess(root: string, verifier: FileCapabilityVerifie
   }
 
   return {
+    async probe() {
+      await available(access(join(root, 'files'), constants.R_OK));
+      await available(access(root, constants.W_OK));
+    },
     async check(reference, use) {
       const capability = await verifier.verify(reference, use);
       if (capability.kind === 'unavailable') throw new FileUnavailableError();

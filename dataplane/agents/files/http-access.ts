@@ -17,20 +17,30 @@ const answerBytes = 65_536;
  */
 export function createHttpAccess({ url, headersFor }: HttpAccessOptions): FileAccess {
   const base = url.href.replace(/\/+$/, '');
+  async function post(headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal) {
+    return await available(async () => {
+      const answer = await fetch(`${base}/v1/file-references:check`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(body),
+        redirect: 'error',
+        signal,
+      });
+      const bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, answerBytes);
+      return { status: answer.status, json: JSON.parse((bytes ?? Buffer.alloc(0)).toString('utf8')) as unknown };
+    }, signal);
+  }
+
   return {
+    async probe(signal) {
+      const headers = await available(() => headersFor('', signal), signal);
+      // A service that works refuses a request without a reference.
+      const { status, json } = await post(headers, {}, signal);
+      if (status !== 403 || !fileRefusalSchema.safeParse(json).success) throw new FileUnavailableError();
+    },
     async check(reference, use, signal) {
       const headers = await available(() => headersFor(use.runId, signal), signal);
-      const { status, json } = await available(async () => {
-        const answer = await fetch(`${base}/v1/file-references:check`, {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-          body: JSON.stringify({ reference, use }),
-          redirect: 'error',
-          signal,
-        });
-        const bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, answerBytes);
-        return { status: answer.status, json: JSON.parse((bytes ?? Buffer.alloc(0)).toString('utf8')) as unknown };
-      }, signal);
+      const { status, json } = await post(headers, { reference, use }, signal);
       if (status === 403) {
         const refused = fileRefusalSchema.safeParse(json);
         if (refused.success) throw new FileRefusedError(refused.data.error.code);

@@ -10,6 +10,7 @@ import { createFolderAccess } from './folder-access.ts';
 import { createHttpAccess } from './http-access.ts';
 import type { FileAccess } from './ports.ts';
 import { openTemporaryFiles } from './temporary-files.ts';
+import { type PlaceWatch, watchPlace } from './watch-place.ts';
 
 /** Where the files of references are. */
 export type FilePlace =
@@ -23,6 +24,17 @@ type OpenFilesOptions = {
   readonly logger: Logger;
   readonly times?: FileTimes;
 };
+
+/** The files of one version at the place of its settings, and whether that place answers. */
+export async function openWatchedFiles(
+  options: OpenFilesOptions,
+): Promise<AsyncDisposable & { readonly files: CallFiles; readonly watch: PlaceWatch }> {
+  const { place, serviceTokenFile, logger, times } = options;
+  const access = openAccess(place, serviceTokenFile, logger);
+  const files = await openCallFiles(options);
+  const watch = await watchPlace({ access, logger, everyMs: times?.probeMs });
+  return { files, watch, [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose]() };
+}
 
 /** The files of one version at the place of its settings. */
 export async function openCallFiles({

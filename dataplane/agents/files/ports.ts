@@ -39,6 +39,11 @@ export type FileAccess = {
    * file. @throws FileRefusedError if it is not valid, FileUnavailableError if the endpoint does not answer
    */
   check(reference: FileReference, use: FileUse, signal: AbortSignal): Promise<GrantedFile>;
+  /**
+   * Asks whether references could be judged now. Reads no file and uses no capability.
+   * @throws FileUnavailableError
+   */
+  probe(signal: AbortSignal): Promise<void>;
 };
 
 /** Temporary objects for the bytes of a run (`fileref:adapter:provider-load`). */

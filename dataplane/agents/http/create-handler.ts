@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AgentProblem } from '#contracts/agent-state';
 import { sendJson } from '#kit/http/json-answer';
 import type { NodeHandler } from '#kit/http/listen';
 import { openTrace } from '#kit/http/trace-context';
@@ -11,6 +12,8 @@ import { getCard } from './get-card.ts';
 
 type HandlerOptions = {
   readonly served: () => Served;
+  /** Problems of a served version that can pass: it is not ready while it has one, and its calls are still answered. */
+  readonly passingProblems: () => readonly AgentProblem[];
   readonly onEnded: (ended: {
     readonly operation: string;
     readonly code: string;
@@ -23,11 +26,11 @@ const cardPath = '/.well-known/agent-card.json';
 const mcpPath = '/mcp';
 
 /** Serves one version: health and card for the operations boundary, the operations of A2A, and MCP. */
-export function createHandler({ served, onEnded }: HandlerOptions): NodeHandler {
+export function createHandler({ served, passingProblems, onEnded }: HandlerOptions): NodeHandler {
   return (incoming, outgoing) => {
     const started = performance.now();
     const exchange = openExchange(incoming, outgoing);
-    void answer(served(), exchange).then(({ operation, code }) => {
+    void answer(served(), exchange, passingProblems).then(({ operation, code }) => {
       const seconds = (performance.now() - started) / 1_000;
       onEnded({ operation, code, seconds, traceId: exchange.trace.traceId });
     });
@@ -43,7 +46,11 @@ function openExchange(incoming: IncomingMessage, outgoing: ServerResponse): Exch
 
 type Ended = { readonly operation: string; readonly code: string };
 
-async function answer(served: Served, exchange: Exchange): Promise<Ended> {
+async function answer(
+  served: Served,
+  exchange: Exchange,
+  passingProblems: HandlerOptions['passingProblems'],
+): Promise<Ended> {
   const { incoming, outgoing, url } = exchange;
   const { pathname } = url;
   const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
@@ -54,8 +61,9 @@ async function answer(served: Served, exchange: Exchange): Promise<Ended> {
 
   if (pathname === '/health/live' || pathname === '/health/ready') {
     if (method !== 'GET') return refused('health', new AgentError('method_not_allowed'), 'GET, HEAD');
-    const isReady = pathname === '/health/live' || served.kind === 'ready';
-    const problems = served.kind === 'ready' || pathname === '/health/live' ? [] : served.problems;
+    const own = served.kind === 'ready' ? passingProblems() : served.problems;
+    const problems = pathname === '/health/live' ? [] : own;
+    const isReady = problems.length === 0;
     sendJson(outgoing, isReady ? 200 : 503, {
       status: isReady ? 'ok' : 'not_ready',
       problems: problems.map(({ code, capability }) => ({ code, ...(capability === undefined ? {} : { capability }) })),
