@@ -31,7 +31,7 @@ export const settings = {
   }),
   PORTCULLIS_CLIENT_KEYS_FILE: setting.optional(
     setting.file({
-      help: 'client keys, one per line, each followed by a name; required unless PORTCULLIS_CLIENT_AUTH is open',
+      help: 'client keys, one per line, each followed by a name and rules such as aliases=a,b; required unless PORTCULLIS_CLIENT_AUTH is open',
     }),
   ),
   PORTCULLIS_AGENT_ISSUER: setting.optional(

@@ -178,7 +178,9 @@ async function composeClients(
   logger: Logger,
 ): Promise<ClientAdmission> {
   if (clients.auth === 'open') return createClientAdmission(openToAll, undefined);
-  const keys = openClientKeys(clients.keysFile);
+  const onProblem = (problem: { readonly line: number; readonly problem: string }): void =>
+    logger.warn('client_key_refused', problem);
+  const keys = openClientKeys(clients.keysFile, { onProblem });
   const issuer = clients.agents?.issuer ?? served?.issuer;
   const jwks =
     clients.agents === undefined ? held && { cache: held.keys.verifierKeys } : { file: clients.agents.keysFile };

@@ -1,7 +1,7 @@
 import type { CheckClient } from '#checks/client';
 import type { DecisionRecord } from '#contracts/activity';
 import type { Stage } from '#contracts/policy';
-import type { OutcomeName } from '../metrics/gateway-metrics.ts';
+import type { OutcomeName } from '../metrics/outcomes.ts';
 import type { RoutePin } from '../routes/pin-routes.ts';
 
 /** The check of a request that decided: the last one that did not pass. */

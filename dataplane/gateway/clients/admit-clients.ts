@@ -1,20 +1,26 @@
 import type { ModelTokenVerifier } from '#identity/model-token';
 import { bearerToken } from '#kit/http/bearer';
+import { type Clock, systemClock } from '#kit/time/clock';
 import type { ClientErrorCode } from '../relay/client-error.ts';
 import type { ClientKeys } from './client-keys.ts';
 
 /** Characters of the id of an agent that are kept as the name of the client. */
 const maxNameLength = 64;
 
-/** A client that may call models: all of them, or those of its token. */
+/** A client that may call models: all of them, or those of its key or token. */
 type AdmittedClient = {
   readonly kind: 'client';
   readonly name?: string;
   readonly aliases?: ReadonlySet<string>;
+  readonly dailyTokens?: number;
 };
 type ClientRefusal = {
   readonly kind: 'refused';
-  readonly code: Extract<ClientErrorCode, 'unauthenticated' | 'identity_unavailable'>;
+  readonly code: Extract<ClientErrorCode, 'unauthenticated' | 'identity_unavailable' | 'rate_limit_exceeded'>;
+  /** Seconds after which the client may ask again. */
+  readonly retryAfter?: number;
+  /** The name of a client that is known. */
+  readonly name?: string;
 };
 
 /** Authenticates clients: people and services by client keys, agents by tokens of the gateway. */
@@ -23,11 +29,21 @@ export type ClientAdmission = {
 };
 
 /** Without a verifier no token is accepted. A client key is compared first, so that its form does not matter. */
-export function createClientAdmission(keys: ClientKeys, tokens: ModelTokenVerifier | undefined): ClientAdmission {
+export function createClientAdmission(
+  keys: ClientKeys,
+  tokens: ModelTokenVerifier | undefined,
+  clock: Pick<Clock, 'now'> = systemClock,
+): ClientAdmission {
   return {
     async admit(rawHeaders) {
       const known = keys.admits(rawHeaders);
-      if (known !== undefined) return { kind: 'client', ...known };
+      if (known !== undefined) {
+        const { limit, ...client } = known;
+        const waitMs = limit?.take(clock.now()) ?? 0;
+        if (waitMs === 0) return { kind: 'client', ...client };
+        const name = client.name === undefined ? {} : { name: client.name };
+        return { kind: 'refused', code: 'rate_limit_exceeded', retryAfter: Math.ceil(waitMs / 1_000), ...name };
+      }
       const bearer = bearerToken(rawHeaders);
       if (tokens === undefined || !bearer.ok) return { kind: 'refused', code: 'unauthenticated' };
       const found = await tokens.verify(bearer.token);

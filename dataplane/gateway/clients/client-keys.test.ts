@@ -13,7 +13,7 @@ test('a key is the first word of a line, and a changed file takes effect within 
   const path = join(folder.path, 'keys');
   const clock = createFakeClock();
   await writeFile(path, 'one Anna\n\n  two\tBoris Second\n');
-  const keys = openClientKeys(path, clock);
+  const keys = openClientKeys(path, { clock });
   expect(keys.admits(bearer('one'))).toBeDefined();
   expect(keys.admits(bearer('two'))).toBeDefined();
   expect(keys.admits(bearer('Anna'))).toBeUndefined();

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { type KeyRules, readKeyLine } from './read-key-line.ts';
 
-/**
- * The client that a key identifies, without the key. `name` is absent if the file has none, or if every client may
- * call.
- */
-type Client = { readonly name?: string };
+/** The client that a key identifies, without the key. */
+type Client = Pick<KeyRules, 'name' | 'aliases' | 'dailyTokens'> & {
+  /** Absent if the key has no rate, or if every client may call. */
+  readonly limit?: RateLimit;
+};
 
 /** Authenticates clients. */
 export type ClientKeys = {
@@ -18,40 +20,52 @@ export type ClientKeys = {
 /** Admits every request without a client key; used only with PORTCULLIS_CLIENT_AUTH=open. */
 export const openToAll: ClientKeys = { admits: () => ({}) };
 
-/** The file of client keys is unusable at startup. The message names the file, never its content. */
+/** The file of client keys is unusable at startup. The message names the file and lines, never their content. */
 class ClientKeysError extends Error {
-  readonly code: 'unreadable' | 'empty';
+  readonly code: 'unreadable' | 'empty' | 'invalid';
 
-  constructor(code: 'unreadable' | 'empty', path: string, cause?: unknown) {
-    super(`file of client keys ${path}: ${code === 'empty' ? 'holds no key' : 'cannot be read'}`, { cause });
+  constructor(code: ClientKeysError['code'], path: string, problem: string, cause?: unknown) {
+    super(`file of client keys ${path}: ${problem}`, { cause });
     this.name = 'ClientKeysError';
     this.code = code;
   }
 }
 
+type Problem = { readonly line: number; readonly problem: string };
+
+type ClientKeysOptions = {
+  readonly clock?: Clock;
+  /** Receives each problem of a file that changed while it was in use. The key of the line is not accepted. */
+  readonly onProblem?: (problem: Problem) => void;
+};
+
 const lookEveryMs = 1_000;
-/** Characters of a name that are kept. */
-const maxNameLength = 64;
 
 /**
- * Opens a file of client keys, one per line: the first word is the key, the rest a name for people. The file is checked
- * for changes on use, at most once a second; while it is missing or empty, every request is refused. Keys are compared by
- * their digests, so that timing reveals nothing about them.
+ * Opens a file of client keys, one per line (`readKeyLine`). The file is checked for changes on use, at most once a second, so
+ * that keys are rotated without a restart; while it is missing or empty, every request is refused. Keys are compared by
+ * their digests, so that timing reveals nothing about them. The rate of a key continues when the file changes and its rate
+ * does not.
  * @throws ClientKeysError when the file cannot be used at startup
  */
-export function openClientKeys(path: string, clock: Clock = systemClock): ClientKeys {
+export function openClientKeys(path: string, { clock = systemClock, onProblem }: ClientKeysOptions = {}): ClientKeys {
   let stamp = stampOf(path);
   let lookedAt = clock.now();
-  let clients = load(path);
+  const first = load(path, new Map());
+  const [problem] = first.problems;
+  if (problem !== undefined) throw new ClientKeysError('invalid', path, `line ${problem.line}: ${problem.problem}`);
+  let { clients } = first;
 
-  function current(): ReadonlyMap<string, Client> {
+  function current(): Clients {
     if (clock.now() - lookedAt < lookEveryMs) return clients;
     lookedAt = clock.now();
     const found = stampOf(path);
     if (found === stamp) return clients;
     stamp = found;
     try {
-      clients = load(path);
+      const next = load(path, clients);
+      clients = next.clients;
+      for (const one of next.problems) onProblem?.(one);
     } catch {
       clients = new Map();
     }
@@ -61,27 +75,43 @@ export function openClientKeys(path: string, clock: Clock = systemClock): Client
   return {
     admits(rawHeaders) {
       const bearer = bearerToken(rawHeaders);
-      return bearer.ok ? current().get(digestOf(bearer.token)) : undefined;
+      return bearer.ok ? current().get(digestOf(bearer.token))?.client : undefined;
     },
   };
 }
 
-/** The clients by the digests of their keys. */
-function load(path: string): ReadonlyMap<string, Client> {
+/** Clients by the digests of their keys. */
+type Clients = ReadonlyMap<string, { readonly client: Client; readonly rate: string }>;
+
+function load(path: string, before: Clients): { readonly clients: Clients; readonly problems: readonly Problem[] } {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new ClientKeysError('unreadable', path, cause);
+    throw new ClientKeysError('unreadable', path, 'cannot be read', cause);
   }
-  const clients = new Map<string, Client>();
-  for (const line of text.split('\n')) {
-    const [key = '', ...words] = line.trim().split(/\s+/);
-    const name = words.join(' ').slice(0, maxNameLength);
-    if (key !== '') clients.set(digestOf(key), name === '' ? {} : { name });
+  const clients = new Map<string, { readonly client: Client; readonly rate: string }>();
+  const problems: Problem[] = [];
+  const repeated = new Set<string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    const read = readKeyLine(line);
+    if (read.kind === 'problem') problems.push({ line: index + 1, problem: read.problem });
+    if (read.kind !== 'key') continue;
+    const { rate, ...rules } = read.rules;
+    const digest = digestOf(read.key);
+    if (clients.has(digest)) {
+      problems.push({ line: index + 1, problem: 'the key is given twice, so that its rules are not clear' });
+      repeated.add(digest);
+    }
+    const written = rate === undefined ? '' : `${rate.requests}/${rate.ms}`;
+    const known = before.get(digest);
+    const kept = known?.rate === written ? known.client.limit : undefined;
+    const limit = rate === undefined ? {} : { limit: kept ?? createRateLimit(rate) };
+    clients.set(digest, { client: { ...rules, ...limit }, rate: written });
   }
-  if (clients.size === 0) throw new ClientKeysError('empty', path);
-  return clients;
+  for (const digest of repeated) clients.delete(digest);
+  if (clients.size === 0 && problems.length === 0) throw new ClientKeysError('empty', path, 'holds no key');
+  return { clients, problems };
 }
 
 function stampOf(path: string): string {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ProviderCause } from '#contracts/provider-causes';
 import { headerValues } from '#kit/http/raw-headers';
 import { readTraceParent, writeTraceParent } from '#kit/http/trace-context';
+import { readUsage } from '../chat/read-usage.ts';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
 import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
@@ -120,7 +121,9 @@ export async function askProvider(
   const taken = context.unsent.use(context.gateway.answers.open());
   const hold = (bytes: number): boolean => taken.take(bytes);
   const body = await readWholeBody(answer.body, { limit: maxAnswerBytes, hold }, context.life.signal);
-  return body.ok ? { kind: 'whole', bytes: body.bytes } : errorResponse(plainError(bodyFaults[body.fault]));
+  if (!body.ok) return errorResponse(plainError(bodyFaults[body.fault]));
+  context.usage = readUsage(body.bytes);
+  return { kind: 'whole', bytes: body.bytes };
 }
 
 function forwardedHeaders(rawHeaders: readonly string[]): Readonly<Record<string, string>> {

@@ -4,6 +4,7 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { Edit } from '#kit/json/splice';
 import type { ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
+import { readUsage } from '../chat/read-usage.ts';
 import { type RenameAnswer, renamerTo } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import type { Covered } from '../judged/covered-texts.ts';
@@ -68,7 +69,7 @@ export async function completeText(context: RequestContext, api: TextApi): Promi
   const call = callOf(api, admitted, masked ? input.edits : []);
   const target = checkTarget(spec, guardrail, 'response');
   if (request.value.stream) {
-    const machine = api.guardStream({ ...coverage, limits: target }, streamRenamer(api, admitted.route));
+    const machine = api.guardStream({ ...coverage, limits: target }, streamRenamer(context, api, admitted.route));
     return streamText(context, admitted.route, { ...call, masked, target, machine });
   }
   const answer = await askProvider(context, admitted.route, call);
@@ -88,7 +89,7 @@ async function completeUnguarded(
   const call = callOf(api, admitted, []);
   if (isTrue(member(admitted.envelope.root, 'stream'))) {
     if (route.spec.streaming === 'Refused') return errorResponse(plainError('streaming_refused', 'stream'));
-    const machine = api.relayStream(streamRenamer(api, route));
+    const machine = api.relayStream(streamRenamer(context, api, route));
     return streamText(context, route, { ...call, masked: false, target: undefined, machine });
   }
   const answer = await askProvider(context, route, call);
@@ -117,8 +118,14 @@ function renamed(bytes: Uint8Array, { spec }: TakenRoute): Buffer {
   return renamerTo(spec.alias)(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
-function streamRenamer({ eventModel }: TextApi, { spec }: TakenRoute): RenameAnswer {
-  return renamerTo(spec.alias, eventModel);
+/** Names the alias in each event of a stream, and notes the tokens that the event reports. */
+function streamRenamer(context: RequestContext, { eventModel }: TextApi, { spec }: TakenRoute): RenameAnswer {
+  const rename = renamerTo(spec.alias, eventModel);
+  const parents = eventModel.slice(0, -1);
+  return (event) => {
+    context.usage = readUsage(event, parents) ?? context.usage;
+    return rename(event);
+  };
 }
 
 function isTrue(node: JsonNode | undefined): boolean {

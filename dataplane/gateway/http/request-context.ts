@@ -4,6 +4,7 @@ import type { Logger } from '#kit/log/logger';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { ActivityLog } from '../activity/activity-log.ts';
 import type { NotedChecks } from '../activity/note-checks.ts';
+import type { TokenUsage } from '../chat/read-usage.ts';
 import type { ClientAdmission } from '../clients/admit-clients.ts';
 import type { GatewayMetrics } from '../metrics/gateway-metrics.ts';
 import type { ProviderWatch } from '../providers/watch-providers.ts';
@@ -71,7 +72,11 @@ export type RequestContext = {
   readonly checks: NotedChecks;
   /** The name of the client key or the id of the agent, once the client is known and if its key has a name. */
   client?: string | undefined;
-  /** The models that the token of the client names; undefined if the client may call every one. */
+  /** Tokens that the client may use in a day; undefined if its key says nothing about them. */
+  dailyTokens?: number | undefined;
+  /** The tokens that the provider reported last for this request. */
+  usage?: TokenUsage | undefined;
+  /** The models that the key or token of the client names; undefined if the client may call every one. */
   aliases?: ReadonlySet<string> | undefined;
   /** The upstream that answered in the expected form, until its content was read. */
   answered?: GatewayRouteSpec['upstream'];

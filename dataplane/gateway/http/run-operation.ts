@@ -4,7 +4,8 @@ import { sendBytes } from '#kit/http/json-answer';
 import { drainRefused } from '#kit/http/read-body';
 import { describeFailure } from '#kit/log/describe-failure';
 import { decisionRecordOf, noteChecks } from '../activity/note-checks.ts';
-import type { GatewayOperationName, OutcomeName } from '../metrics/gateway-metrics.ts';
+import type { GatewayOperationName } from '../metrics/gateway-metrics.ts';
+import type { OutcomeName } from '../metrics/outcomes.ts';
 import { type ClientError, clientErrors, plainError } from '../relay/client-error.ts';
 import { beginRequest, Interruption, interruptionError } from '../relay/interruption.ts';
 import { errorAnswer } from './errors.ts';
@@ -69,10 +70,13 @@ async function answerTo(context: RequestContext, operation: GatewayOperation): P
   const client = await gateway.clients.admit(incoming.rawHeaders);
   if (client.kind === 'refused') {
     drainRefused(incoming, outgoing);
-    return errorResponse(plainError(client.code));
+    context.client = client.name;
+    const refusal = errorResponse(plainError(client.code));
+    return client.retryAfter === undefined ? refusal : { ...refusal, retryAfter: String(client.retryAfter) };
   }
   context.client = client.name;
   context.aliases = client.aliases;
+  context.dailyTokens = client.dailyTokens;
   try {
     return await operation.run(context);
   } catch (reason) {
@@ -121,6 +125,7 @@ function report(
   const alias = pin?.route.spec.alias ?? '';
   noteProvider(context, error);
   gateway.metrics.ended(name, { alias, outcome, stage, streamed: result?.kind === 'streamed', seconds });
+  gateway.metrics.clients.ended({ name: client, dailyTokens: context.dailyTokens }, outcome, context.usage);
   const deciding = context.checks.deciding();
   const record = decisionRecordOf({ requestId, time: new Date(), client, pin, outcome, code: error?.code, deciding });
   if (record !== undefined) gateway.activity.add(record);

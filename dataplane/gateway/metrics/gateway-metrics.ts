@@ -1,28 +1,18 @@
 import { type ProviderCause, providerCauses } from '#contracts/provider-causes';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
+import { type Clock, systemClock } from '#kit/time/clock';
+import { type ClientUsage, createClientUsage } from './client-usage.ts';
+import { type OutcomeName, outcomeNames } from './outcomes.ts';
 
 const operations = ['chat', 'responses', 'embeddings', 'rerank', 'models'] as const;
 export type GatewayOperationName = (typeof operations)[number];
-
-/** Outcomes of a request, as they appear in metrics and log lines. */
-const outcomes = [
-  'passed',
-  'masked',
-  'denied',
-  'check_failed',
-  'refused',
-  'unavailable',
-  'upstream_error',
-  'interrupted',
-  'internal',
-] as const;
-export type OutcomeName = (typeof outcomes)[number];
 
 /** Most aliases that get a metric series of their own; all further aliases share one series. */
 const maxAliases = 200;
 
 export type GatewayMetrics = {
   readonly registry: Metrics;
+  readonly clients: ClientUsage;
   begun(operation: GatewayOperationName): void;
   /**
    * `alias` comes from the route and is empty when no route was found, so that text of a client never becomes a label.
@@ -41,7 +31,8 @@ export type GatewayMetrics = {
   window(outcome: 'pass' | 'mask' | 'deny' | 'failed'): void;
 };
 
-export function createGatewayMetrics(): GatewayMetrics {
+/** @param clock tells the day of the tokens of a client */
+export function createGatewayMetrics(clock: Pick<Clock, 'date'> = systemClock): GatewayMetrics {
   const registry = createMetrics({ service: 'gateway' });
   const requests = registry.counter({
     name: 'portcullis_gateway_requests_total',
@@ -49,7 +40,7 @@ export function createGatewayMetrics(): GatewayMetrics {
     labels: {
       operation: operations,
       alias: { bounded: maxAliases },
-      outcome: outcomes,
+      outcome: outcomeNames,
       stage: ['none', 'request', 'response'],
     },
   });
@@ -77,10 +68,11 @@ export function createGatewayMetrics(): GatewayMetrics {
   const stops = registry.counter({
     name: 'portcullis_gateway_stream_stops_total',
     help: 'Streams that ended with an error frame or were aborted.',
-    labels: { outcome: outcomes },
+    labels: { outcome: outcomeNames },
   });
   return {
     registry,
+    clients: createClientUsage(registry, () => clock.date().getTime()),
     begun: (operation) => inFlight.add({ operation }, 1),
     ended(operation, { alias, outcome, stage, streamed, seconds: duration }) {
       inFlight.add({ operation }, -1);

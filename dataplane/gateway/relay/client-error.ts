@@ -37,7 +37,7 @@ export const clientErrors = {
   model_forbidden: {
     status: 403,
     type: 'permission_error',
-    message: 'The token of the client does not name this model.',
+    message: 'The key or token of the client does not name this model.',
   },
   model_disabled: { status: 403, type: 'permission_error', message: 'The model is switched off.' },
   model_not_found: request(404, 'No model has this name.'),
@@ -47,6 +47,11 @@ export const clientErrors = {
     'The provider of this model does not offer this operation: use /v1/chat/completions.',
   ),
   method_not_allowed: request(405, 'The method is not allowed for this path.'),
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'The rate of this API key is exceeded: ask again after the seconds in retry-after.',
+  },
   request_timeout: request(408, 'The body of the request did not arrive in time.'),
   path_too_long: request(414, 'The path and query of the request are longer than 8,192 bytes.'),
   headers_too_large: request(431, 'The request line and headers are larger than 16,384 bytes.'),

@@ -1,0 +1,26 @@
+/** At most `requests` in `ms` milliseconds, spread over them or at once after a pause. */
+export type Rate = { readonly requests: number; readonly ms: number };
+
+/** The rate of one client. */
+export type RateLimit = {
+  /** Takes one request. @returns 0 when it is allowed, else the milliseconds until the next one is */
+  take(now: number): number;
+};
+
+/** A bucket of tokens that holds one period of requests and fills evenly. */
+export function createRateLimit({ requests, ms }: Rate): RateLimit {
+  let tokens = requests;
+  let filledAt: number | undefined;
+  return {
+    take(now) {
+      const past = Math.max(0, now - (filledAt ?? now));
+      tokens = Math.min(requests, tokens + (past * requests) / ms);
+      filledAt = now;
+      if (tokens >= 1) {
+        tokens -= 1;
+        return 0;
+      }
+      return Math.ceil(((1 - tokens) * ms) / requests);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../../../e2e/support/until.ts';
+import { clientKey } from '../testing/start-gateway.ts';
+import { says, startWorld, type World } from '../testing/start-world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** Replaces the keys of the gateway and waits until they are in use. */
+async function rotate(...lines: readonly string[]): Promise<void> {
+  await writeFile(
+    world.gateway.keysFile,
+    `${clientKey} tests\nmark-${lines.length}-${Date.now()}\n${lines.join('\n')}\n`,
+  );
+  const mark = lines[0]?.split(' ')[0] ?? clientKey;
+  await until('the keys are in use', async () => (await ask(mark, 'model', 'GET')).status !== 401);
+}
+
+async function ask(key: string, model = 'model', method: 'GET' | 'POST' = 'POST', more: object = {}) {
+  const headers = { authorization: `Bearer ${key}` };
+  if (method === 'GET') return fetch(`${world.gateway.service.url}/v1/models`, { headers });
+  return world.post('/v1/chat/completions', { ...says('hi'), model, ...more }, headers);
+}
+
+const codeOf = async (answer: Response) => [
+  answer.status,
+  ((await answer.json()) as { error?: { code: string } }).error?.code,
+];
+const metrics = async (name: string) =>
+  (await (await fetch(`${world.gateway.service.adminUrl}/metrics`)).text())
+    .split('\n')
+    .filter((line) => line.startsWith(name));
+
+test('a key with aliases calls these models only and sees no others, from the second in which the file changes', async () => {
+  await rotate('narrow Narrow aliases=open', 'wide Wide');
+  expect(await codeOf(await ask('narrow'))).toEqual([403, 'model_forbidden']);
+  expect(await codeOf(await ask('narrow', 'absent'))).toEqual([403, 'model_forbidden']);
+  expect((await ask('narrow', 'open')).status).toBe(200);
+  const list = (await (await ask('narrow', 'model', 'GET')).json()) as { data: { id: string }[] };
+  expect(list.data.map(({ id }) => id)).toEqual(['open']);
+  expect((await ask('wide')).status).toBe(200);
+});
+
+test('a request over the rate of its key is 429 with the seconds to wait, and no other key is held up', async () => {
+  await rotate('slow Slow rate=3/hour', 'free Free');
+  expect((await ask('slow')).status).toBe(200);
+  expect((await ask('slow')).status).toBe(200);
+  const before = world.upstream.seen.length;
+  const refused = await ask('slow');
+  expect(refused.headers.get('retry-after')).toMatch(/^1[12]\d\d$/);
+  expect(refused.headers.get('x-should-retry')).toBeNull();
+  expect(await refused.json()).toMatchObject({ error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' } });
+  expect(world.upstream.seen.length).toBe(before);
+  expect((await ask('free')).status).toBe(200);
+  expect(world.gateway.log()).toContain('"client":"Slow"');
+});
+
+test('a changed file leaves the rate of an unchanged key where it was', async () => {
+  await rotate('first First rate=2/hour');
+  expect((await ask('first')).status).toBe(200);
+  await rotate('first Other name rate=2/hour', 'second Second');
+  expect((await ask('first')).status).toBe(429);
+});
+
+test('a key whose rule is misspelt is not accepted, the others are, and the log has the line without its key', async () => {
+  await rotate('good Good', 'top-secret-key Bad alias=open', 'twice-key A', 'twice-key B rate=1/hour');
+  for (const key of ['top-secret-key', 'twice-key']) expect((await ask(key)).status).toBe(401);
+  expect((await ask('good')).status).toBe(200);
+  const log = world.gateway.log();
+  expect(log).toMatch(/"line":4.*client_key_refused/);
+  expect(log).not.toMatch(/top-secret-key|twice-key/);
+});
+
+test('requests and tokens are counted by the name of the client, whole and streamed', async () => {
+  await rotate('counted Counted daily-tokens=500');
+  const usage = { prompt_tokens: 7, completion_tokens: 2 };
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' }];
+  world.upstream.play({ kind: 'raw', body: JSON.stringify({ choices, usage }), contentType: 'application/json' });
+  await (await ask('counted')).text();
+  const frames = [{ choices: [{ index: 0, delta: { content: 'fine' } }] }, { choices: [], usage }];
+  const stream = [...frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`), 'data: [DONE]\n\n'];
+  world.upstream.play({ kind: 'frames', frames: stream, end: 'end' });
+  for (const model of ['model', 'open']) await (await ask('counted', model, 'POST', { stream: true })).text();
+  await until('the requests are counted', async () =>
+    (await metrics('portcullis_gateway_client_requests_total')).some((line) =>
+      /"Counted",outcome="passed".* 4$/.test(line),
+    ),
+  );
+  const ofDay = await metrics('portcullis_gateway_client_day_');
+  expect(ofDay.some((line) => /day_tokens\{client="Counted".* 27$/.test(line))).toBe(true);
+  expect(ofDay.some((line) => /day_budget_tokens\{client="Counted".* 500$/.test(line))).toBe(true);
+});

@@ -1,0 +1,56 @@
+import type { Metrics } from '#kit/metrics/metrics';
+import type { TokenUsage } from '../chat/read-usage.ts';
+import { type OutcomeName, outcomeNames } from './outcomes.ts';
+
+/** Most clients that get a metric series of their own; all further clients share one series. */
+const maxClients = 200;
+const dayMs = 86_400_000;
+
+/** A client as it appears in metrics: by its name, never by its key. */
+type CountedClient = { readonly name: string | undefined; readonly dailyTokens: number | undefined };
+
+/** Requests and tokens of each client. A client without a name counts as `unnamed`. */
+export type ClientUsage = {
+  ended(client: CountedClient, outcome: OutcomeName, usage: TokenUsage | undefined): void;
+};
+
+/** Counts in the metrics of the gateway. `now` is in milliseconds since 1970; a day begins at 00:00 UTC. */
+export function createClientUsage(registry: Metrics, now: () => number): ClientUsage {
+  const client = { bounded: maxClients } as const;
+  const requests = registry.counter({
+    name: 'portcullis_gateway_client_requests_total',
+    help: 'Requests that ended, by name of the client and outcome.',
+    labels: { client, outcome: outcomeNames },
+  });
+  const tokens = registry.counter({
+    name: 'portcullis_gateway_client_tokens_total',
+    help: 'Tokens that providers reported, by name of the client. Streams without usage are not counted.',
+    labels: { client, direction: ['input', 'output'] },
+  });
+  const today = registry.gauge({
+    name: 'portcullis_gateway_client_day_tokens',
+    help: 'Tokens that a client used on this replica since 00:00 UTC; it falls to 0 with the first request of a day.',
+    labels: { client },
+  });
+  const budget = registry.gauge({
+    name: 'portcullis_gateway_client_day_budget_tokens',
+    help: 'Tokens that a client may use in a day, as its line in the file of keys says. No request is refused for it.',
+    labels: { client },
+  });
+  let day = Math.floor(now() / dayMs);
+  const counted = new Set<string>();
+  return {
+    ended({ name = 'unnamed', dailyTokens }, outcome, usage) {
+      requests.add({ client: name, outcome });
+      const current = Math.floor(now() / dayMs);
+      if (current !== day) for (const one of counted) today.set({ client: one }, 0);
+      day = current;
+      if (dailyTokens !== undefined) budget.set({ client: name }, dailyTokens);
+      if (usage === undefined) return;
+      tokens.add({ client: name, direction: 'input' }, usage.input);
+      tokens.add({ client: name, direction: 'output' }, usage.output);
+      if (counted.size < maxClients) counted.add(name);
+      today.add({ client: name }, usage.input + usage.output);
+    },
+  };
+}
