@@ -26,7 +26,8 @@ export type Operator = AsyncDisposable & {
 };
 
 /**
- * The operator: reconciles the resources of the backend that its configuration names, as soon as it leads there. It is up
+ * The operator: reconciles the resources of the backend that its configuration names, as soon as it leads there. It is
+ * up
  * when every kind was listed.
  * @throws ConfigError, StoreError, ListenError, TokenFileError, KubeconfigError, KubeError
  */

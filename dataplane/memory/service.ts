@@ -53,7 +53,7 @@ export type MemoryOverrides = {
   /** Aborts the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
   readonly times?: Partial<MemoryTimes>;
-  /** Called after each step of a worker. */
+  /** Called by a worker after each step; tests stop the process there. */
   readonly onStep?: (step: EventStep) => void;
 };
 

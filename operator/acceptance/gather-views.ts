@@ -18,7 +18,7 @@ export type BindingWorld = {
   /** Digest of the pod template; absent without pods. */
   readonly template: string | undefined;
   readonly canRun: Workloads['canRun'];
-  /** Resource versions at which routes changed and were deleted. */
+  /** Reads the resourceVersion at which a route was changed or deleted. */
   readonly history: Pick<Caches, 'routesChangedAt' | 'removalOf'>;
 };
 

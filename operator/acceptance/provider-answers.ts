@@ -13,7 +13,7 @@ export type ProviderQuestion = {
 export type Silence = { readonly message: string; readonly isOfProvider: boolean };
 
 type Asking<Q> = {
-  /** The binding or served policy whose application asks. */
+  /** The binding or served policy whose application calls the provider. */
   readonly subject: string;
   readonly application: string;
   readonly questions: readonly Q[];
@@ -29,9 +29,12 @@ type Asking<Q> = {
 export type ProviderAnswers = {
   /** @returns the messages about questions that were not answered; empty when all were */
   gather<Q extends ProviderQuestion>(asking: Asking<Q>): Promise<readonly string[]>;
-  /** Milliseconds until this subject asks again; undefined if it does not wait, or if another one asks. */
+  /**
+   * Milliseconds until this binding or served policy calls the provider again; undefined if it does not wait, or if
+   * another one calls.
+   */
   retryAfterMs(subject: string): number | undefined;
-  /** The application no longer waits for a provider. */
+  /** Removes an application from those that wait for an answer of a provider. */
   stopWaiting(subject: string): void;
   /** The application of the subject has ended. */
   forget(subject: string): void;

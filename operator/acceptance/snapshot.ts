@@ -13,7 +13,7 @@ export type PolicyView =
       readonly id: string | undefined;
       readonly archived: boolean;
       readonly deleting: boolean;
-      /** Another policy owns the revisions of this policy id. */
+      /** The revisions of this policy id belong to another policy. */
       readonly idConflict: boolean;
     };
 

@@ -41,9 +41,9 @@ export type AgentHostProblem = {
  * wait for a process. Disposing ends local processes; pods of a cluster keep running.
  */
 export type AgentHost = AsyncDisposable & {
-  /** Build of the process that new workloads run. */
+  /** Build of the agent process for new workloads. */
   readonly build: string;
-  /** Address of agents for clients, below which each version has its own. */
+  /** Base URL of agents for clients; each version has a path below it. */
   readonly publicUrl: URL;
   ensure(request: AgentRequest): void;
   /**

@@ -1,6 +1,6 @@
 import type { ApplicationRecord } from '#resources/model-binding';
 
-/** The newest first. */
+/** Outcomes of applications, the newest first. */
 export type OutcomeHistory = readonly ApplicationRecord[];
 
 /** The number of outcomes that `status.applications` keeps. */

@@ -1,10 +1,12 @@
 /** Bundles that a sweep must keep although no object that it sees names them yet. */
 type Holdings = {
-  /** Holds the bundle until the holding is disposed; several may hold one. */
+  /** Prevents the removal of the bundle until the holding is disposed; a bundle may have several holdings. */
   hold(digest: string): Disposable;
   /** Starts a sweep: every bundle that is held now or later counts as held during the sweep. */
   beginSweep(): void;
-  /** Whether the bundle was held at any time since the sweep began: an object that the sweep did not see may need it. */
+  /**
+   * Whether the bundle was held at any time since the sweep began: an object that the sweep did not see may need it.
+   */
   isTouched(digest: string): boolean;
 };
 

@@ -29,7 +29,7 @@ export type BundleCheckResult = {
   readonly name: string;
   readonly decision: 'Pass' | 'Reject' | 'Mask' | 'Failed';
   readonly code: string | undefined;
-  /** The rule that denied, or those that masked. */
+  /** The id of the rule that denied the text, or the ids of the rules that masked it. */
   readonly rules: readonly string[];
 };
 

@@ -18,7 +18,7 @@ const judgeTimeoutMs = 30_000;
 const atOnce = 2;
 /** Threads of one validation: the memory of its container is bounded. */
 const threads = 2;
-/** Limit of cached validation results. */
+/** Maximum number of cached validation results. */
 const remembered = 512;
 
 type JudgeOptions = {

@@ -54,7 +54,7 @@ export type Caches = AsyncDisposable & {
   removalOf(route: string): string | undefined;
   /** The same for the route of an agent. */
   removalOfAgentRoute(route: string): string | undefined;
-  /** The longest time, in milliseconds, since any watch last received data. */
+  /** The largest time, over all watches, since a watch last received data; milliseconds. */
   silenceMs(): number;
 };
 

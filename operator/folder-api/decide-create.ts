@@ -8,7 +8,7 @@ import { validateObject } from './validate-object.ts';
 export type WriteDecision =
   | { readonly act: 'keep' }
   | { readonly act: 'put'; readonly object: Stored<Resource> }
-  /** `object` is the last state of the deleted object. */
+  /** The object is removed; `object` is its last state. */
   | { readonly act: 'remove'; readonly object: Stored<Resource> };
 
 type CreateInput = {

@@ -1,11 +1,11 @@
 import type { StoredObject } from './stored-object.ts';
 
-/** One change of one object, kept for watches. */
+/** One change of one object, kept so that a watch can resume. */
 export type Change = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   /** The object after the change; of a deleted one the last state, at the version of its deletion. */
   readonly object: StoredObject;
-  /** The object before, absent for an added one. */
+  /** The object before the change; absent for an added one. */
   readonly previous: StoredObject | undefined;
 };
 
@@ -14,13 +14,13 @@ type HistoryLimits = { readonly maxChanges: number; readonly maxBytes: number };
 /** The newest changes of all kinds in order, bounded in number and size. */
 export type History = {
   push(change: Change): void;
-  /** Changes can be read from any version that is not below this one. */
+  /** The oldest version from which a watch can resume. */
   readonly base: number;
   /** The first change after a version that is not below the base; undefined if no change follows. */
   after(version: number): Change | undefined;
 };
 
-/** An empty history after version `base`. */
+/** Creates an empty history that begins after the version `base`. */
 export function createHistory(base: number, limits: HistoryLimits): History {
   /** Changes before `first` are removed; the array is compacted once half of it is empty. */
   let changes: (Change | undefined)[] = [];

@@ -15,7 +15,7 @@ export function parseLabelSelector(text: string | undefined): LabelSelector {
   return (labels) => terms.every((term) => term(labels ?? {}));
 }
 
-/** Splits at commas outside of parentheses. */
+/** Splits a label selector at the commas outside of parentheses. */
 function splitTerms(text: string): readonly string[] {
   return text
     .split(/,(?![^(]*\))/)

@@ -31,7 +31,7 @@ type PageQuery = {
 /** Pages of consistent lists: for a limited time later pages show the state of the first one. */
 export type ListSnapshots = { page(query: PageQuery): Page };
 
-/** Holds only lists that have a next page. */
+/** Keeps only lists that have a next page. */
 export function createListSnapshots(store: ResourceStore, now: () => number): ListSnapshots {
   const held = new Map<string, Snapshot>();
 

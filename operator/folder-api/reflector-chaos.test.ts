@@ -15,7 +15,7 @@ import { type FolderApiData, makeDataDirectory, openFolder, silentLogger } from 
 const kind = kinds.gatewayReport;
 const restarts = 5;
 const writesPerLife = 150;
-/** An answer without a Status. */
+/** An error response whose body is not a Status object. */
 function bare(status: number, headers: Readonly<Record<string, string>> = {}): Fault {
   return { kind: 'answer', answer: { status, headers, body: status === 500 ? 'oops' : '' } };
 }

@@ -14,12 +14,13 @@ const firstVersion = 1_000;
 const reservation = 1_000;
 /** Largest stored object; the limit of etcd, so that every object fits into a cluster too. */
 const maxObjectBytes = 1_572_864;
-/** Longest queue of writes. */
+/** Maximum number of queued writes; further clients are asked to retry. */
 const maxWaiting = 1_024;
 const historyLimits = { maxChanges: 10_000, maxBytes: 67_108_864 };
 
 /**
- * All objects in memory; every change is on disk before it is visible. Writes are sequential: each gets the next version,
+ * All objects in memory; every change is on disk before it is visible. Writes are sequential: each gets the next
+ * version,
  * and `version()` is the newest visible one.
  */
 export type ResourceStore = {
@@ -30,7 +31,7 @@ export type ResourceStore = {
   all(): readonly StoredObject[];
   /** Whether an object with this UID exists. */
   hasUid(uid: string): boolean;
-  /** The objects that name this UID as an owner. */
+  /** The objects whose ownerReferences contain this UID. */
   dependentsOf(uid: string): readonly StoredObject[];
   version(): number;
   readonly history: History;

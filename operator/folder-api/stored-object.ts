@@ -7,11 +7,11 @@ export type StoredObject = {
   readonly name: string;
   readonly version: number;
   readonly metadata: Stored<Resource>['metadata'];
-  /** The whole object as JSON, in its file and on the wire. */
+  /** The whole object as JSON: the bytes of its file and of the answer to a read. */
   readonly bytes: Buffer;
 };
 
-/** A new copy of the object. */
+/** A new copy of the stored object, which the caller may change. */
 export function decodeStoredObject(stored: StoredObject): Stored<Resource> {
   return JSON.parse(stored.bytes.toString('utf8'));
 }

@@ -11,7 +11,7 @@ type AdminOptions = {
   readonly problems: {
     /** Why the operator is not ready; an empty list if it is. */
     readonly ready: () => readonly string[];
-    /** Faults that need a restart; empty if there are none. */
+    /** Faults of the process that only a restart resolves; empty if there are none. */
     readonly alive: () => readonly string[];
   };
 };

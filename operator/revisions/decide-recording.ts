@@ -9,7 +9,7 @@ type Recording =
   /** This revision already records the generation. */
   | { readonly kind: 'stands'; readonly head: RevisionHead }
   | { readonly kind: 'create'; readonly number: number }
-  /** An earlier write of the management API must be recorded first. */
+  /** Recording waits: the management API must first record an earlier write of its own. */
   | { readonly kind: 'hold' };
 
 /** How long a recorder waits for the management API to record its own write (docs/design/revisions.md). */

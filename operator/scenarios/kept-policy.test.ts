@@ -14,7 +14,7 @@ import { waitForCondition } from '../testing/start-test-operator.ts';
 
 const policies = kinds.guardrailPolicy;
 
-/** The policy `guard` with metadata of its users. */
+/** The policy `guard` with labels and annotations that users wrote. */
 function noted(change: Partial<GuardrailPolicy['spec']> = {}): GuardrailPolicy {
   const policy = policyObject('guard');
   const metadata = { ...policy.metadata, labels: { team: 'a' }, annotations: { note: 'of the owner' } };

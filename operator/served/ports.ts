@@ -23,7 +23,8 @@ export type ServedPin = z.infer<typeof servedPinSchema>;
 
 /**
  * Targets for services that check text themselves, one for each policy of the environment's list: a stable address in a
- * cluster, a file with addresses on one machine. The target of an address is stored with it, so that the next operator continues with it. Disposing stops the watches; the
+ * cluster, a file with addresses on one machine. The target of an address is stored with it, so that the next operator
+ * continues with it. Disposing stops the watches; the
  * addresses stay.
  */
 export type ServedPolicies = AsyncDisposable & {
@@ -44,7 +45,7 @@ export type ServedPolicies = AsyncDisposable & {
   withdraw(name: string): Promise<void>;
   /** Sets the listener, which is called with the name of an entry whose address changed. One listener at a time. */
   onChange(listener: (name: string) => void): void;
-  /** The number of observed changes; an equal number means that nothing has changed. */
+  /** A counter of observed changes: while two reads return the same number, nothing has changed. */
   changes(): number;
 };
 

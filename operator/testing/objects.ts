@@ -25,7 +25,10 @@ export function definitionOf(term: string): Definition {
   return { request: sectionOf(term), response: sectionOf(term), providers: [] };
 }
 
-/** Denies one word, and asks the detector `spam` with the credential `spam-key`. */
+/**
+ * A definition with a rule that denies one word and a rule that calls the detector `spam` with the credential
+ * `spam-key`.
+ */
 export function askingDefinitionOf(term: string): Definition {
   const section = sectionOf(term);
   const asks: Section['additional'][number] = {

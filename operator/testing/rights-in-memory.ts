@@ -8,7 +8,7 @@ type RightsInMemory = AgentAuthority & {
   setAway(isAway: boolean): void;
 };
 
-/** A store of rights on agents that outlives operators. */
+/** A store of rights on agents for tests; it keeps its content when an operator is replaced. */
 export function createRightsInMemory(): RightsInMemory {
   const stored = new Map<string, readonly Tuple[]>();
   let away = false;

@@ -44,7 +44,7 @@ export function createTriggers(options: {
   /** Bindings that wait for a workload that no route names yet. */
   readonly waitingFor: (workload: string) => readonly string[];
   readonly served: Pick<ServedPolicies, 'entries' | 'pins'> & {
-    /** Served policies that wait for a workload that no address leads to yet. */
+    /** Served policies whose next workload is starting, so that no address points to it yet. */
     waitingFor(workload: string): readonly string[];
   };
 }): Triggers {
@@ -83,7 +83,7 @@ export function createTriggers(options: {
 
   return {
     async everything() {
-      // Before any binding is queued: meanwhile a route may change or be deleted.
+      // This is read before any binding is queued, because a route may change or be deleted meanwhile.
       await inTurns(stores.routes.list(), ({ metadata: { name } }) =>
         unconfirmed.changed(name, stores.routes.get(name)),
       );
@@ -96,7 +96,7 @@ export function createTriggers(options: {
           queues[queue].add(metadata.name, { priority: 'low' }),
         );
       }
-      // Bundles that a crash left behind.
+      // Bundles that no workload names because the operator stopped between two writes.
       queues.bundles.add(allBundles, { priority: 'low' });
       lookAtWorkloads();
     },

@@ -10,7 +10,7 @@ type Entry = GatewayReport['spec']['pending'][number] & { readonly reason?: stri
 
 /** Routes that some replica of their gateway may not have confirmed, to find the routes that a report affects. */
 type UnconfirmedRoutes = {
-  /** A route was changed, or deleted if undefined. */
+  /** Called when a route was changed, or with undefined when it was deleted. */
   changed(name: string, current: Stored<GatewayRoute> | undefined): void;
   /** Names of the routes that a changed report affects; `all` if it may be any route of its gateway. */
   concernedBy(current: Report | undefined, previous: Report | undefined): ReadonlySet<string> | 'all';
@@ -69,7 +69,7 @@ export function createUnconfirmedRoutes(stores: Pick<Stores, 'reports' | 'routes
   };
 }
 
-/** All fields except the versions and lists of routes. */
+/** Whether two reports agree in all fields except their versions and lists of routes. */
 function isSameReplica({ metadata, spec }: Report, previous: Report): boolean {
   const { gateway, bootId, ready, formats } = previous.spec;
   return (

@@ -1,6 +1,6 @@
 import type { BundleProvider } from '#contracts/bundle';
 
-/** Content and name of a workload. */
+/** The content that identifies a workload, and the name that is derived from it. */
 export type WorkloadIdentity = {
   readonly name: string;
   /** SHA-256 of the canonical bundle. */
@@ -23,7 +23,7 @@ export type WorkloadRequest = WorkloadIdentity & {
   /** The manifest as it was rendered when the workload was created. */
   readonly manifest: string;
   readonly replicas: number;
-  /** Previous addresses; processes listen there again if possible. */
+  /** Addresses of earlier processes of the workload; new processes listen there again if possible. */
   readonly addresses: readonly string[];
 };
 
@@ -57,7 +57,9 @@ export type WorkloadProblemReason =
  * returns the observed state. Disposing drains and ends local processes; pods of a cluster keep running.
  */
 export type Workloads = AsyncDisposable & {
-  /** Whether the workload can run here; permanently false for another build of local processes and a foreign manifest. */
+  /**
+   * Whether the workload can run here; permanently false for another build of local processes and a foreign manifest.
+   */
   canRun(workload: RunnableWorkload): boolean;
   /** The manifest of a workload; equal input gives equal bytes. */
   render(rendering: WorkloadRendering): string;
@@ -71,7 +73,7 @@ export type Workloads = AsyncDisposable & {
   observe(name: string): WorkloadObservation;
   /** Drains and ends the processes in the background; an unknown name is ignored. */
   remove(name: string): void;
-  /** Whether `ensure` was called for it without a later `remove`. */
+  /** Whether `ensure` was called for the workload and `remove` was not called since. */
   has(name: string): boolean;
   /** Sets the listener, which is called with the name of a workload whose observation changed. */
   onChange(listener: (name: string) => void): void;

@@ -41,7 +41,7 @@ export type FileTimes = {
   readonly probeMs?: number;
 };
 
-/** The limits of a version for files, and the use of files in its flow. */
+/** The limits of an agent version for files, and how its flow reads them. */
 type FileRules = {
   readonly mediaTypes: readonly string[];
   /** Bytes of all files of one call together. */
@@ -70,7 +70,7 @@ export type CallFiles = {
   /** Replaces the texts by those that the input policy allows. */
   setTexts(runId: string, texts: readonly string[]): void;
   find(runId: string, fileId: string): RunFile | undefined;
-  /** Removes everything of a run. */
+  /** Removes all temporary files of a run. */
   end(runId: string): Promise<void>;
 };
 

@@ -102,7 +102,7 @@ async function answerPost(
     const error = { code: rpcErrors.invalidRequest, message: 'the session is not initialized' };
     return sendJson(outgoing, 200, { jsonrpc: '2.0', id, error }, answerHeaders(exchange));
   }
-  // A cancellation could not tell two calls with the same id apart.
+  // Two calls with the same id are refused, because a cancellation could not distinguish them.
   if (session.calls.has(id)) throw new AgentError('invalid_request');
   const controller = new AbortController();
   session.calls.set(id, controller);

@@ -79,7 +79,7 @@ test('the first part of a text leaves while the model still writes', async () =>
   let text = '';
   for await (const bytes of answer.body ?? []) {
     text += Buffer.from(bytes).toString();
-    // The model ends its text only after a part of it has arrived.
+    // The test model completes its answer only after the client has received a part of it.
     if (text.includes('artifactUpdate')) isEnding = true;
   }
   expect(text).toContain('TASK_STATE_COMPLETED');

@@ -24,7 +24,7 @@ const deniedSchema = z.object({
   }),
 });
 
-/** How often a task is read again, milliseconds. */
+/** Time between two reads of the task of the called agent, milliseconds. */
 const pollMs = 500;
 
 type AgentPortOptions = {
@@ -36,7 +36,7 @@ type AgentPortOptions = {
 
 /**
  * Calls another agent through the gateway with A2A 1.0. A task is read until it ends, at most until the deadline of the
- * run. A flow cannot give what a task asks for, so `input_required` and `auth_required` end the call.
+ * run. A flow cannot answer a question of the called agent, so that `input_required` and `auth_required` end the call.
  */
 export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts['agent'] {
   return async ({ agentId, version, text, data }, call) => {

@@ -18,7 +18,7 @@ import { finishText, openTextStream } from './stream-result.ts';
 export type RunObserver = {
   started(request: ExecutionRequest): void;
   event(runId: string, event: RunEvent): void;
-  /** @param code of the error; `none` for a result */
+  /** @param code the code of the error that ended the call; `none` after a result */
   ended(runId: string, code: string): void;
 };
 

@@ -21,7 +21,7 @@ export class TextStream {
   readonly #options: TextStreamOptions;
   readonly #channel = new TextChannel();
   #text = '';
-  /** The end of the text, which was not released yet. */
+  /** The last part of the text, which waits for the check of its window. */
   #held = '';
   /** Position of the beginning of the held text, in bytes of UTF-8. */
   #releasedEnd = 0;
@@ -61,7 +61,8 @@ export class TextStream {
    * Judges the rest of a text that has begun.
    * @param text the result of the run
    * @returns the last part of the text, never empty; the caller sends it
-   * @throws AgentError guardrail_denied, guardrail_error; output_invalid if the result is not the text that was streamed
+   * @throws AgentError guardrail_denied, guardrail_error; output_invalid if the result is not the text that was
+   * streamed
    */
   async finish(text: string | undefined): Promise<string> {
     if (text !== this.#text || !text.isWellFormed()) throw new AgentError('output_invalid');

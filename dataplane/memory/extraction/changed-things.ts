@@ -21,7 +21,7 @@ function ofSpeaker({ self, thirds }: { readonly self: string; readonly thirds: s
 const englishSubjects = { self: englishSelf, thirds: englishThirds };
 const russianSubjects = { self: russianSelf, thirds: russianThirds };
 
-/** Words of the speaker about a change; see `ofSpeaker`. */
+/** A pattern for phrases about a change whose subject is the speaker; see `ofSpeaker`. */
 export const ofEnglishSpeaker = (words: string): RegExp => ofSpeaker(englishSubjects, words);
 export const ofRussianSpeaker = (words: string): RegExp => ofSpeaker(russianSubjects, words);
 

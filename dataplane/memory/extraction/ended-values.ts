@@ -18,7 +18,7 @@ type EndingLanguage = {
   readonly ofSpeaker: (words: string) => RegExp;
   /** Words that end a phrase. */
   readonly boundary: string;
-  /** Words of a phrase that are no part of a value, in lower case. */
+  /** Words that never belong to the value of a fact, in lower case. */
   readonly generic: ReadonlySet<string>;
   /** Words of a sentence that says what holds now. */
   readonly present: RegExp;

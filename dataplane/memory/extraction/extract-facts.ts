@@ -22,7 +22,7 @@ export type UserFact = {
   readonly sameness: string;
   readonly role: string;
   readonly source: FactSource;
-  /** Undefined if the text is kept as given. */
+  /** The parts of the sentence; absent for a text that is stored as it was sent. */
   readonly statement?: Statement;
   /** The topics that the sentence states to have changed, and the values that hold no longer. */
   readonly changes?: { readonly topics: readonly RegExp[]; readonly ended: readonly EndedValue[] };

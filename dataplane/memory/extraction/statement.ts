@@ -32,7 +32,7 @@ export type StatementLanguage = {
   readonly notStated: RegExp;
   /** Words that negate a statement; the statement is read without them. */
   readonly negations: readonly (readonly [RegExp, string])[];
-  /** A request to forget a statement, which follows. */
+  /** Matches a phrase that asks to forget the statement after it. */
   readonly forget: RegExp;
   readonly forms: readonly StatementForm[];
   /** Words without meaning at the end of a clause, and the full spelling of shortened words. */

@@ -6,7 +6,7 @@ import { changesOfPacking, waitForPacking } from './wait-for-packing.ts';
 /** A person about whom the service stores data. */
 export type Person = {
   readonly person: string;
-  /** Number of the newest committed change of the memories. */
+  /** Sequence number of the newest committed change to the memories of the user. */
   readonly changeNo: string;
 };
 

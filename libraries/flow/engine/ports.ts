@@ -43,7 +43,7 @@ export const answerSchemas = {
 } as const;
 
 export type PortName = keyof typeof answerSchemas;
-/** An answer as a port gives it, before defaults. */
+/** The answer of a port before missing members get their defaults. */
 type PortAnswer<Name extends PortName> = z.input<(typeof answerSchemas)[Name]>;
 /** An answer after it was read. */
 export type ReadAnswer<Name extends PortName> = z.output<(typeof answerSchemas)[Name]>;
@@ -91,7 +91,7 @@ export type PortRequests = {
   readonly http: {
     readonly connection: string;
     readonly method: string;
-    /** Encoded: no value in it contains a separator. */
+    /** The URL path with encoded values: no value adds a slash, a question mark or a fragment. */
     readonly path: string;
     readonly query: Readonly<Record<string, string>>;
     readonly body?: JsonValue;

@@ -6,7 +6,7 @@ import { FlowError } from './flow-error.ts';
 import { type NodeRun, objectInput, optionalInput, textInput } from './node-run.ts';
 import type { PortName, PortRequests, ReadAnswer } from './ports.ts';
 
-/** Kinds of nodes that make one call of one port. */
+/** Kinds of nodes that call one port once. */
 type CallingKind =
   | 'retrieval'
   | 'memory_search'

@@ -54,7 +54,7 @@ export type Frame = {
   readonly around: Frame | undefined;
   readonly outputs: Map<string, JsonValue>;
   readonly item: JsonValue | undefined;
-  /** Where the walk is, as a prefix of the paths of its nodes. */
+  /** Prefix of the paths of the nodes that run now: the branch or the turn of each enclosing node. */
   readonly prefix: string;
 };
 
@@ -64,7 +64,7 @@ export function innerFrame(around: Frame, step: string, item: JsonValue | undefi
   return { execution, around, outputs: new Map(), item, prefix: `${around.prefix}${step}/` };
 }
 
-/** The values that expressions can read in a frame. */
+/** The values that expressions can read inside of one flow, branch or turn. */
 export function scopeOf(frame: Frame): Scope {
   const { execution } = frame;
   return {

@@ -18,7 +18,7 @@ export type CompiledCondition =
   | { readonly kind: 'not'; readonly term: CompiledCondition }
   | { readonly kind: 'never' };
 
-/** Compiles a condition; a part with a problem never holds. */
+/** Compiles a condition. A part with a problem is reported and counts as false. */
 export function compileCondition(source: ConditionSource, at: SourcePath, notes: CompileNotes): CompiledCondition {
   let terms = 0;
   function refuse(code: 'condition' | 'pattern' | 'expression', place: SourcePath, message: string): CompiledCondition {

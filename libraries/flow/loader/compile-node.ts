@@ -128,7 +128,7 @@ function parametersOf(tool: PromptTool): LoadedTool['parameters'] {
   return 'agent' in tool ? fixed('message') : fixed('query');
 }
 
-/** Each `{name}` of a path needs a value, and each value a place. */
+/** Each `{name}` in the URL path of a tool needs a value in `inputs.path`, and each value a `{name}`. */
 function checkPath({ config, inputs }: NodeOf<'tool_http'>, at: SourcePath, notes: CompileNotes): void {
   const names = namesOf(config.path);
   const given = Object.keys(inputs.path ?? {});

@@ -3,12 +3,12 @@ import { until } from '../../../e2e/support/until.ts';
 import type { AgentHost, AgentObservation, AgentRequest } from '../ports.ts';
 import { sampleVersion } from './sample-version.ts';
 
-/** A place that runs versions of agents, with controls for a test. */
+/** An adapter that runs agent versions, with functions by which a test disturbs them. */
 export type AgentsPlace = AsyncDisposable & {
   readonly agents: AgentHost;
   /** Starts the requested process, if it does not start without it. */
   start(name: string): Promise<void>;
-  /** Makes the process fail. */
+  /** Makes the process of the version fail. */
   fail(name: string): Promise<void>;
   /** Creates another operator's adapter at the same place, after this one has ended. */
   succeed(): Promise<AgentHost>;

@@ -13,7 +13,7 @@ export type AgentVersionResult =
   | { readonly kind: 'held'; readonly agent: string }
   /** The deletion waits for gateway replicas. */
   | { readonly kind: 'called'; readonly replicas: number }
-  /** The deletion waits for runs. */
+  /** The deletion of the version waits until its runs have ended. */
   | { readonly kind: 'draining'; readonly runs: number };
 
 type AgentVersionStep =
@@ -24,7 +24,7 @@ type AgentVersionStep =
   | { readonly kind: 'run' }
   /** Nothing is known of the process yet: waits for its first observation, or for a time. */
   | { readonly kind: 'wait'; readonly afterMs?: number }
-  /** Ends the process and removes the finalizer. */
+  /** Ends the process of the version, then removes the finalizer of the AgentVersion. */
   | { readonly kind: 'let_go' }
   | { readonly kind: 'settle'; readonly result: AgentVersionResult };
 

@@ -29,11 +29,11 @@ const watched: readonly Watched[] = [
   { type: 'RouteAccepted', status: 'False', of: 'RouteRejected', as: { type: 'Warning', action: 'Route' } },
 ];
 
-/** The store of relations, and the issuer of the agents in it. */
+/** The store of rights, and the token issuer of the agents in it. */
 export type AgentAuthority = {
   readonly rights: AgentRights;
   readonly issuer: string;
-  /** Whom agents admit over MCP. */
+  /** Which callers may use agents over MCP. */
   readonly exposure: AgentRouteSpec['exposure'];
 };
 

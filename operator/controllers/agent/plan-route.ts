@@ -2,7 +2,7 @@ import { agentLimits } from '#resources/agent';
 import { type AgentRouteSpec, agentRouteFormat, type RoutedVersion } from '#resources/agent-route';
 import type { AgentSnapshot, VersionView } from './snapshot.ts';
 
-/** The route held by this Agent, not by a deleted one of its name. */
+/** The route of this Agent; a route of a deleted Agent of the same name is not used. */
 export function ownRoute({ route }: Pick<AgentSnapshot, 'route'>): AgentRouteSpec | undefined {
   return route === 'foreign' ? undefined : route;
 }

@@ -9,6 +9,6 @@ export type CollectionSnapshot = {
   readonly isTenantApproved: boolean;
   /** The answer of the service in this pass; absent before the request. */
   readonly ensured: EnsureOutcome | undefined;
-  /** How the deletion or release of this pass ended. */
+  /** The answer of the retrieval service to the deletion or release that this reconcile requested. */
   readonly ended: EndOutcome | undefined;
 };

@@ -142,7 +142,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
       deleting: metadata.deletionTimestamp !== undefined,
       ...(metadata.deletionTimestamp === undefined ? {} : { deletedAt: metadata.deletionTimestamp }),
       isKept: isDeletionTakenBack(metadata),
-      // A recorded generation was accepted before.
+      // A generation with a revision was accepted earlier and is not judged again.
       problems: knownRecord(policy) === undefined ? acceptanceProblems(policy.spec) : [],
       namesakes: (id === undefined ? [] : stores.policies.by('id', id))
         .filter((other) => other.metadata.uid !== metadata.uid)

@@ -31,7 +31,7 @@ type JudgementsOptions = {
   readonly logger: Logger;
   /** Called with the name of a policy when its judgement is complete or must be requested again. */
   readonly onDue: (name: string) => void;
-  /** Waits for a duration; `wait` when absent. */
+  /** Waits for some milliseconds; replaced in tests. */
   readonly pause?: typeof wait;
 };
 

@@ -11,7 +11,7 @@ import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
 import type { CachedPolicy } from '../../caches/cached-policy.ts';
 import { keptMetadata, readMark, restoredPolicy, writeMark } from './restored-policy.ts';
 
-/** Whether a user has taken this deletion back. */
+/** Whether a user has asked to keep the policy although it is being deleted. */
 export function isDeletionTakenBack({ deletionTimestamp, annotations }: Stored<CachedPolicy>['metadata']): boolean {
   return deletionTimestamp !== undefined && annotations?.[keepAnnotation] === deletionTimestamp;
 }
@@ -30,7 +30,7 @@ type Marked = { readonly revision: Stored<PolicyRevision>; readonly uid: string 
  * exists, so that an operator that takes over at any moment completes it.
  */
 export function createPolicyRestores({ client, logger, events }: PolicyRestoresOptions) {
-  /** Names of policies whose mark this process knows. */
+  /** Names of policies whose restore mark this process has read or written. */
   const marked = new Set<string>();
 
   async function list(labelSelector: string): Promise<readonly Marked[]> {

@@ -1,6 +1,6 @@
 import type { RevisionHead } from '../../revisions/decide-recording.ts';
 
-/** Another policy with the same id label. */
+/** Another policy that has the same id label. */
 export type IdClaimant = { readonly name: string; readonly uid: string };
 
 export type PolicySnapshot = {

@@ -5,7 +5,7 @@ type WorkloadStep =
   /** Needed again: removes the mark and sets the number of processes. */
   | { readonly kind: 'keep'; readonly replicas: number }
   | { readonly kind: 'mark' }
-  /** Check once more with live reads, then delete it. */
+  /** The workload is not needed according to the caches: confirm that with live reads, then delete it. */
   | { readonly kind: 'remove' }
   | { readonly kind: 'run' }
   /** The stored bundle is missing: build it again. */

@@ -37,7 +37,7 @@ type ServedControllerOptions = {
   readonly onAnswers: (entries: readonly string[]) => void;
 };
 
-/** A served policy has no upstream. */
+/** A served policy is called directly and has no model behind it. */
 const noUpstream = { kind: 'approved', provider: '', endpoint: '', credential: undefined, enabled: true } as const;
 
 /** Reconciles the address of a policy that is served directly, so that it leads to the processes of its revision. */
@@ -159,7 +159,7 @@ export function createServedController(options: ServedControllerOptions) {
 
   return {
     reconcile,
-    /** Entries that wait for a workload. */
+    /** Names of served policies that wait until their workload is ready. */
     waitingFor: awaited.bindingsOf,
   };
 }

@@ -18,7 +18,7 @@ export type ListQuery = {
   readonly exactVersion: boolean;
   readonly bookmarks: boolean;
   readonly timeoutSeconds: number;
-  /** Every object if absent. */
+  /** Selects objects by labels and fields; absent: every object. */
   readonly matches: ((object: StoredObject) => boolean) | undefined;
 };
 

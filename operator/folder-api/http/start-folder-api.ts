@@ -17,9 +17,9 @@ type FolderApiOptions = {
   readonly directory: string;
   /** An address of the loopback interface. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** Accepted tokens. */
+  /** The bearer tokens that the API accepts. */
   readonly tokenFile: TokenFile;
-  /** The only namespace. */
+  /** The only namespace that the API serves. */
   readonly namespace: string;
   /** Folder of YAML files to apply, created if missing; none if absent. */
   readonly watchedDirectory?: string;

@@ -7,7 +7,7 @@ export type ManagementCaller = {
   /** Issuer and subject in one text; equal texts mean the same subject. Idempotency keys belong to it. */
   readonly subject: string;
   readonly author: AuditAuthor & { readonly kind: 'token' };
-  /** Groups of the token, as objects of relations. */
+  /** Groups of the token, each in the form of an object of the relation store. */
   readonly groups: readonly string[];
 };
 

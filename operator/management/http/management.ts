@@ -31,7 +31,7 @@ export type Management = {
   readonly duplicateWaitMs: number;
 };
 
-/** A request of an administrator. */
+/** A request whose token belongs to an administrator. */
 export type ManagementRequest = ApiRequest<Management, ManagementCaller>;
 export type ManagementError = ApiError<ManagementErrorCode>;
 export type ManagementResponse = ApiResponse<ManagementErrorCode>;

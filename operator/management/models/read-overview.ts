@@ -17,7 +17,7 @@ import type { ManagementCaches } from '../caches/management-caches.ts';
 type OverviewSources = {
   readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'routes' | 'reports'>;
   readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
-  /** The command that remedies name. */
+  /** The command with which remedies begin: `portcullis` or `kubectl portcullis`. */
   readonly program: string;
 };
 

@@ -27,7 +27,7 @@ export type CommandWrite = NotedWrite &
         readonly generation: number;
         readonly guardrail: ModelBindingSpec['guardrail'];
         readonly contentProfile: string;
-        /** The policy by its id; null for an unbind. */
+        /** The id of the policy to bind; null to unbind. */
         readonly policyId: string | null;
       }
   );

@@ -17,7 +17,7 @@ export type NewCommand = {
   readonly traceId: string;
   readonly write: CommandWrite;
   readonly origin: CommandOrigin;
-  /** The owner of the key. */
+  /** Issuer and subject of the caller that sent the idempotency key. */
   readonly subject: string;
   readonly key: string;
   /** SHA-256 of method, path and canonical body. */

@@ -16,7 +16,7 @@ export type LeftCommand = {
 type RowOptions = {
   readonly subject: string;
   readonly createdAt: Date;
-  /** End of the lease; in the past when absent. */
+  /** End of the lease of the command; when absent, the lease has already expired. */
   readonly leasedUntil?: Date;
   readonly state?: 'pending' | 'succeeded';
   readonly updatedAt?: Date;

@@ -5,7 +5,7 @@ import type { Logger } from '#kit/log/logger';
 import type { AgentHost, AgentRequest } from '../../ports.ts';
 import { type AgentReplica, startAgentReplica } from './agent-replica.ts';
 
-/** Processes that start at the same time. */
+/** Maximum number of processes that start at the same time. */
 const startsAtOnce = 4;
 
 type AgentProcessesOptions = {
@@ -13,7 +13,9 @@ type AgentProcessesOptions = {
   readonly file: string;
   readonly build: string;
   readonly publicUrl: URL;
-  /** Folder for bundles and termination messages; it is removed at the end, and at the start if an earlier one is left. */
+  /**
+   * Folder for bundles and termination messages; it is removed at the end, and at the start if an earlier one is left.
+   */
   readonly directory: string;
   readonly logsDirectory: string;
   /**

@@ -22,7 +22,7 @@ export type RouteView = {
 
 export type PinnedView = {
   readonly record: NonNullable<ModelBindingStatus['pinned']>;
-  /** Absent where the record names no workload. */
+  /** Absent if the recorded application names no workload. */
   readonly workload: WorkloadView | undefined;
 };
 
@@ -40,7 +40,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly history: OutcomeHistory;
   /** The pinned application of the status; absent before the first one. */
   readonly pinned: PinnedView | undefined;
-  /** The starting workload of the status. */
+  /** The workload that `status` names as starting. */
   readonly starting: ModelBindingStatus['workload'];
   readonly owner: Ownership;
   /** Absent if the route keeps its alias, or moves to the desired one. */

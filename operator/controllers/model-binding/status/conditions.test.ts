@@ -13,7 +13,7 @@ function said(result: PassResult, change: Partial<Snapshot> = {}, rest: Partial<
   return Object.fromEntries(bindingConditions.map((type) => [type, `${aspects[type].status} ${aspects[type].reason}`]));
 }
 
-/** The conditions after a pass over it. */
+/** The conditions that a reconcile of this binding writes. */
 function statusAt(s: Snapshot, result: PassResult): readonly Condition[] {
   const settlement = { result };
   return makeStatus(s, settlement, aspectsOf(s, settlement), new Date(0)).conditions ?? [];

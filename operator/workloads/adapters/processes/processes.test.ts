@@ -122,7 +122,7 @@ describe('local processes', () => {
     })();
     ensure(digest, 1);
     expect(workloads.observe('g-one')).toMatchObject({ addresses: [first], ready: 1 });
-    // Gateways receive the change with a delay.
+    // Gateways still use the previous address for a moment.
     const before = served;
     await until('both processes have served more checks', () => served > before + 20);
     led = [first];

@@ -13,18 +13,18 @@ import { becomesReady, type RuntimeProcess, startRuntimeProcess } from '../../ru
 const graceMs = 10_000;
 const firstRestartMs = 200;
 const longestRestartMs = 30_000;
-/** A process that ran for this long resets the backoff. */
+/** After a process has run for this long, its next restart is without backoff. */
 const stableMs = 60_000;
 
 type ReplicaOptions = {
   readonly file: string;
-  /** The environment of the process without its address. */
+  /** The environment variables of the runtime process, except its listen address. */
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly messageFile: string;
   readonly logFile: string;
   /** The process's previous address, used again if its port is free. */
   readonly address: string | undefined;
-  /** Limits processes that start at the same time. */
+  /** Limits the number of processes that start at the same time. */
   readonly starts: Semaphore;
   readonly onChange: () => void;
   readonly onStart: (pid: number) => void;

@@ -30,11 +30,11 @@ export type AgentCluster = AsyncDisposable & {
   readonly agents: AgentDeployments;
   readonly server: FakeApiServer;
   readonly client: KubeClient;
-  /** Revisions of the served policies. */
+  /** The revision in which each policy is served, by its name. */
   readonly served: Map<string, string>;
   /** Names of the resources whose observation changed, in order. */
   readonly changes: readonly string[];
-  /** Changes what every process answers. */
+  /** Replaces the state that every simulated agent process reports. */
   answer(change: Partial<AgentState>): void;
   /** Writes of the operator so far, `METHOD path`. */
   writes(): readonly string[];
@@ -57,7 +57,7 @@ export async function openAgentCluster(): Promise<AgentCluster> {
   const process = parts.use(await startAnsweringProcess());
   const served = new Map([['texts', '2']]);
   const changes: string[] = [];
-  /** Addresses of pods, by workload. */
+  /** IP addresses of the simulated pods, by the name of their workload. */
   const addresses = new Map<string, string>();
 
   function create(image: string): AgentDeployments {
