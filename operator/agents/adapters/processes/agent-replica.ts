@@ -12,12 +12,15 @@ import { readAgent } from '../../read-agent.ts';
 /** Longer than the drain of an agent process, 20 s. */
 const graceMs = 25_000;
 const backoffMs = { firstMs: 200, maxMs: 30_000, resetAfterMs: 60_000 } as const;
-/** A process that ends after it was ready is restarted soon, so that its version serves again within 5 s. */
-const readyBackoffMs = { ...backoffMs, maxMs: 1_000 } as const;
+/**
+ * A process that ends after it was ready is restarted soon, so that its version serves again within 5 s on a busy machine,
+ * too. Its start takes longer than this pause, and bounds how often it can end.
+ */
+const readyBackoffMs = { firstMs: 50, maxMs: 250, resetAfterMs: 60_000 } as const;
 /** A version is at rest most of the time: a small young generation saves 20 MiB of each process. */
 const nodeOptions: readonly string[] = ['--max-semi-space-size=1'];
-/** Intervals between reads of the state, milliseconds. */
-const lookMs = { first: 100, longest: 2_000 } as const;
+/** Intervals between reads of the state; those of a process that starts grow only after `starting`. Milliseconds. */
+const lookMs = { first: 100, longest: 2_000, starting: 15_000 } as const;
 const unobserved: AgentObservation = { state: undefined, card: 'unread', problem: undefined };
 
 type AgentReplicaOptions = {
@@ -109,10 +112,13 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
 
   async function look(at: { readonly traffic: string; readonly admin: string }, over: AbortSignal): Promise<void> {
     let pause: number = lookMs.first;
+    const began = systemClock.now();
     while (!over.aborted) {
       const next = await readAgent(at, request.bundle, observed, over);
       if (next !== undefined && !over.aborted) change({ ...next, problem: undefined, address: at.traffic });
-      pause = next?.state.ready === true ? lookMs.longest : Math.min(lookMs.longest, pause * 1.3);
+      const isStarting = systemClock.now() - began < lookMs.starting;
+      if (next?.state.ready === true) pause = lookMs.longest;
+      else if (!isStarting) pause = Math.min(lookMs.longest, pause * 1.3);
       await wait(pause, over);
     }
   }
