@@ -2,15 +2,19 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
+import { createTenantApi } from '../clients/tenant-api.ts';
 import type { ConsoleMetrics } from '../monitoring/metrics.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
+import { addActivityRoutes } from './activity-routes.ts';
 import { answerNotice } from './answer-page.ts';
 import { openAssets } from './assets.ts';
 import { addCheckRoutes } from './check-routes.ts';
-import type { ConsoleEnvironment } from './environment.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
+import { addKnowledgeRoutes } from './knowledge-routes.ts';
+import { addMemoryRoutes } from './memory-routes.ts';
 import { addOverviewRoutes } from './overview-routes.ts';
 import { addPolicyRoutes } from './policy-routes.ts';
 import { addSignInRoutes } from './sign-in-routes.ts';
@@ -54,6 +58,8 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addOverviewRoutes(app);
   addCheckRoutes(app);
   addPolicyRoutes(app);
+  addActivityRoutes(app);
+  addTenantPages(app, config);
   app.notFound((context) => {
     const { notFound: title, notFoundText: text } = context.get('page').words.errors;
     return answerNotice(context, 404, { title, text });
@@ -64,6 +70,20 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
     return answerNotice(context, 500, { title, text });
   });
   return app;
+}
+
+/** Pages of the services with tenants that this installation has. */
+function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): void {
+  const { persons, tenant } = config;
+  const { retrieval, memory } = config.services;
+  if (retrieval !== undefined) {
+    const apiOf = (context: ConsoleContext, as?: string) => {
+      const session = context.get('session');
+      return createTenantApi(retrieval, config, as === undefined ? session : { ...session, subject: as });
+    };
+    addKnowledgeRoutes(app, { apiOf, tenant, persons });
+  }
+  if (memory !== undefined) addMemoryRoutes(app, (context) => createTenantApi(memory, config, context.get('session')));
 }
 
 /** The page of a person who does not administer policies. */

@@ -26,16 +26,19 @@ export type ConsolePage = { readonly title: string; readonly main: Markup | Prom
 type NavigationEntry = { readonly href: string; readonly label: string };
 
 /** The pages that the person may open: those that an API would refuse are not offered. */
-function navigation({ words, session }: PageContext): readonly NavigationEntry[] {
+function navigation({ words, session, has }: PageContext): readonly NavigationEntry[] {
   if (session === undefined) return [];
+  const policies = [
+    { href: '/overview', label: words.overview },
+    { href: '/policies', label: words.policies },
+    { href: '/playground', label: words.playground },
+    { href: '/activity', label: words.activity },
+    { href: '/audit', label: words.audit.title },
+  ];
   return [
-    ...(session.administers
-      ? [
-          { href: '/overview', label: words.overview },
-          { href: '/policies', label: words.policies },
-          { href: '/playground', label: words.playground },
-        ]
-      : []),
+    ...(session.administers ? policies : []),
+    ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
+    ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),
   ];
 }
 

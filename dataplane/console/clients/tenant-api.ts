@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import type { ConsoleConfig } from '../setup/console-config.ts';
+import { type ApiAnswer, type Call, callApi } from './call-api.ts';
+
+/** A service with tenants, retrieval or memory, for one person. */
+export type TenantApi = {
+  call<S extends z.ZodType>(path: string, schema: S, call?: Partial<Call>): Promise<ApiAnswer<z.infer<S>>>;
+};
+
+type Person = { readonly subject: string; readonly token: string };
+
+/** In production the token says who calls. In development mode no token is verified there, and a header names the person. */
+export function createTenantApi(
+  origin: URL,
+  { identity, tenant }: Pick<ConsoleConfig, 'identity' | 'tenant'>,
+  { subject, token }: Person,
+): TenantApi {
+  const latin = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+  const who = identity === 'production' ? { authorization: `Bearer ${token}` } : { 'x-user-id': latin(subject) };
+  const headers = { 'x-tenant-id': latin(tenant), ...who };
+  return {
+    call: (path, schema, options = {}) =>
+      callApi(new URL(path, origin), { ...options, headers: { ...options.headers, ...headers } }, (value) => {
+        const read = schema.safeParse(value);
+        return read.success ? read.data : undefined;
+      }),
+  };
+}

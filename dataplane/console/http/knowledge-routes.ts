@@ -1,0 +1,118 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { collectionSchema, ingestJobSchema, queryResponseSchema, submittedSchema } from '#contracts/retrieval';
+import { documentListSchema } from '#contracts/retrieval-documents';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import { citationList, collectionPage, jobState, knowledgePage } from '../pages/knowledge.ts';
+import { notice, refusalNotice } from '../pages/notice.ts';
+import { answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readForm } from './read-form.ts';
+
+type KnowledgeRoutes = {
+  /** The retrieval service for the signed-in person, or in development mode for another one. */
+  readonly apiOf: (context: ConsoleContext, as?: string) => TenantApi;
+  readonly tenant: string;
+  /** Persons of development mode. */
+  readonly persons: readonly string[];
+};
+
+const collections = '/v1/collections';
+const idForm = ':id{[0-9a-fA-F-]{36}}';
+
+/** Collections: search with citations, upload, reindex. */
+export function addKnowledgeRoutes(app: Hono<ConsoleEnvironment>, { apiOf, tenant, persons }: KnowledgeRoutes): void {
+  app.get('/knowledge', async (context) => {
+    const page = context.get('page');
+    const answer = await apiOf(context).call(collections, z.array(collectionSchema));
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.knowledge, answer);
+    return answerPage(context, knowledgePage(page, answer.value));
+  });
+
+  app.get('/knowledge/jobs/:job', async (context) => {
+    const { words } = context.get('page');
+    const id = context.req.param('job');
+    const answer = await apiOf(context).call(`/v1/jobs/${encodeURIComponent(id)}`, ingestJobSchema);
+    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+    const { doc_id: document, status, error } = answer.value;
+    return context.html(await jobState(words, { id, document, status, error }));
+  });
+
+  app.get(`/knowledge/${idForm}`, async (context) => {
+    const page = context.get('page');
+    const api = apiOf(context);
+    const path = `${collections}/${context.req.param('id')}`;
+    const [collection, documents] = await Promise.all([
+      api.call(path, collectionSchema),
+      api.call(`${path}/documents?limit=50`, documentListSchema),
+    ]);
+    if (collection.kind !== 'value') return answerRefusal(context, page.words.knowledge, collection);
+    const items = documents.kind === 'value' ? documents.value.items : [];
+    return answerPage(context, collectionPage(page, { collection: collection.value, documents: items, persons }));
+  });
+
+  app.post(`/knowledge/${idForm}/search`, async (context) => {
+    const { words } = context.get('page');
+    const { text = '', as } = await readForm(context);
+    const name = await nameOf(context);
+    if (typeof name !== 'string') return context.html(await refusalNotice(words, name));
+    const asked = as !== undefined && persons.includes(as) ? as : undefined;
+    const call = { method: 'POST', body: { collection: name, text } } as const;
+    const answer = await apiOf(context, asked).call('/v1/query', queryResponseSchema, call);
+    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+    return context.html(await citationList(words, answer.value.items));
+  });
+
+  app.post(`/knowledge/${idForm}/documents`, async (context) => {
+    const { words } = context.get('page');
+    const { file } = await context.req.parseBody();
+    const text = file instanceof File ? readText(Buffer.from(await file.arrayBuffer())) : undefined;
+    if (!(file instanceof File) || text === undefined) {
+      const { uploadBinary: title, uploadBinaryText } = words.know;
+      return context.html(await notice({ kind: 'error', title, text: uploadBinaryText }));
+    }
+    const name = await nameOf(context);
+    if (typeof name !== 'string') return context.html(await refusalNotice(words, name));
+    const hash = createHash('sha256').update(text).digest('hex');
+    const document = {
+      collection: name,
+      tenant_id: tenant,
+      doc_id: file.name,
+      content: { title: file.name, sections: [{ text }] },
+      acl: { principals: [context.get('session').subject] },
+      content_hash: hash,
+      idempotency_key: randomUUID(),
+    };
+    const call = { method: 'POST', body: { documents: [document] } } as const;
+    const answer = await apiOf(context).call('/v1/documents:submit', submittedSchema, call);
+    if (answer.kind !== 'value') return context.html(await refusalNotice(words, answer));
+    const [job] = answer.value.jobs;
+    const status = job?.status === 'DEDUPLICATED' ? 'DONE' : 'PENDING';
+    return context.html(await jobState(words, { id: job?.job_id ?? '', document: file.name, status, error: null }));
+  });
+
+  app.post(`/knowledge/${idForm}/reindex`, async (context) => {
+    const id = context.req.param('id');
+    const call = { method: 'POST', body: {} } as const;
+    const answer = await apiOf(context).call(`${collections}/${id}:reindex`, collectionSchema, call);
+    if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.knowledge, answer);
+    return context.redirect(`/knowledge/${id}`, 303);
+  });
+
+  /** Searches and documents name their collection; the right to read it is that of the signed-in person. */
+  async function nameOf(context: ConsoleContext) {
+    const answer = await apiOf(context).call(`${collections}/${context.req.param('id')}`, collectionSchema);
+    return answer.kind === 'value' ? answer.value.name : answer;
+  }
+}
+
+/** Undefined for bytes that are not UTF-8 text. */
+function readText(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Hono } from 'hono';
+import {
+  deletedMemorySchema,
+  erasureSchema,
+  foundMemoriesSchema,
+  memoryHistorySchema,
+  memoryListSchema,
+  memoryRecordSchema,
+} from '#contracts/memory';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import { erasedNotice, memoryHistoryPage, memoryPage } from '../pages/memory.ts';
+import { answerNotice, answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+import { readForm } from './read-form.ts';
+
+const memories = '/v1/memories';
+
+/** One's own memories: search, correction, history, erasure. */
+export function addMemoryRoutes(app: Hono<ConsoleEnvironment>, apiOf: (context: ConsoleContext) => TenantApi): void {
+  app.get('/memory', async (context) => {
+    const page = context.get('page');
+    const query = (context.req.query('q') ?? '').trim();
+    const scope = `page_size=50&user_id=${encodeURIComponent(context.get('session').subject)}`;
+    const answer =
+      query === ''
+        ? await apiOf(context).call(`${memories}?${scope}`, memoryListSchema)
+        : await apiOf(context).call(`${memories}/search`, foundMemoriesSchema, { method: 'POST', body: { query } });
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.memory, answer);
+    return answerPage(context, memoryPage(page, answer.value.results, query));
+  });
+
+  app.get('/memory/:id/history', async (context) => {
+    const page = context.get('page');
+    const path = `${memories}/${encodeURIComponent(context.req.param('id'))}/history`;
+    const answer = await apiOf(context).call(path, memoryHistorySchema);
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.remember.history, answer);
+    return answerPage(context, memoryHistoryPage(page, answer.value));
+  });
+
+  app.post('/memory/erase', async (context) => {
+    const { words } = context.get('page');
+    const { subject } = context.get('session');
+    const { name } = await readForm(context);
+    if (name !== subject) {
+      return answerNotice(context, 422, { title: words.remember.erase, text: words.remember.eraseText });
+    }
+    const call = { method: 'POST', body: { user_id: subject } } as const;
+    const answer = await apiOf(context).call('/v1/erasures', erasureSchema, call);
+    if (answer.kind !== 'value') return answerRefusal(context, words.memory, answer);
+    return answerPage(context, { title: words.memory, main: erasedNotice(words, answer.value) });
+  });
+
+  app.post('/memory/:id', async (context) => {
+    const { text = '' } = await readForm(context);
+    const path = `${memories}/${encodeURIComponent(context.req.param('id'))}`;
+    const answer = await apiOf(context).call(path, memoryRecordSchema, { method: 'PUT', body: { text } });
+    if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.memory, answer);
+    return context.redirect('/memory', 303);
+  });
+
+  app.post('/memory/:id/delete', async (context) => {
+    const path = `${memories}/${encodeURIComponent(context.req.param('id'))}`;
+    const answer = await apiOf(context).call(path, deletedMemorySchema, { method: 'DELETE' });
+    if (answer.kind !== 'value') return answerRefusal(context, context.get('page').words.memory, answer);
+    return context.redirect('/memory', 303);
+  });
+}

@@ -1,0 +1,101 @@
+import { html } from 'hono/html';
+import type { Citation, Collection, IngestJob } from '#contracts/retrieval';
+import type { StoredDocument } from '#contracts/retrieval-documents';
+import type { Words } from '../words/en.ts';
+import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+import { timeOf } from './time.ts';
+
+const tones = {
+  created: 'off',
+  populating: 'wait',
+  ready: 'good',
+  deleted: 'off',
+  error: 'bad',
+} as const satisfies Readonly<Record<Collection['status'], Tone>>;
+
+/** The collections that the person may read. */
+export function knowledgePage({ words }: PageContext, collections: readonly Collection[]): ConsolePage {
+  const { know } = words;
+  const row = ({
+    collection_id: id,
+    name,
+    description,
+    status,
+    doc_count: documents,
+    chunk_count: chunks,
+  }: Collection) =>
+    html`<tr><th scope="row"><a href="/knowledge/${id}">${name}</a><span class="sub">${description}</span></th><td>${badge(tones[status], know.states[status])}</td><td class="number">${documents}</td><td class="number">${chunks}</td></tr>`;
+  return {
+    title: words.knowledge,
+    main: html`<p class="hint">${know.intro}</p>${
+      collections.length === 0
+        ? notice({ kind: 'empty', title: know.none, text: know.noneText })
+        : html`<table><thead><tr><th scope="col">${know.collection}</th><th scope="col">${words.state}</th><th scope="col" class="number">${know.documents}</th><th scope="col" class="number">${know.chunks}</th></tr></thead><tbody>${collections.map(row)}</tbody></table>`
+    }`,
+  };
+}
+
+/** One collection: a search, its documents, an upload. */
+export function collectionPage(
+  { words, session, language }: PageContext,
+  shown: {
+    readonly collection: Collection;
+    readonly documents: readonly StoredDocument[];
+    /** Persons whose view is offered; empty in production. */
+    readonly persons: readonly string[];
+  },
+): ConsolePage {
+  const { know } = words;
+  const { collection, documents, persons } = shown;
+  const { collection_id: id, name, description, status, reindex } = collection;
+  return {
+    title: name,
+    main: html`<p>${description}</p><p>${badge(tones[status], know.states[status])} ${reindex === undefined ? '' : badge('wait', `${know.reindexing}: ${reindex.documents_done}/${reindex.documents_total}`)}</p>
+<form class="row" hx-post="/knowledge/${id}/search" hx-target="#found" hx-sync="this:replace">
+<label>${know.query} <input name="text" type="search" required maxlength="4096" size="48"></label>
+${persons.length === 0 ? '' : html`<label>${know.seeAs} <select name="as">${persons.map((person) => html`<option value="${person}" ${person === session?.subject ? html`selected` : ''}>${person}</option>`)}</select></label>`}
+<button>${know.search}</button></form>
+<div id="found" aria-live="polite"></div>
+<section aria-labelledby="documents"><h2 id="documents">${know.documents}</h2>
+<table><thead><tr><th scope="col">${know.source}</th><th scope="col" class="number">${know.chunks}</th><th scope="col">${words.remember.since}</th></tr></thead><tbody>${documents.map(
+      (one) =>
+        html`<tr><th scope="row">${one.title ?? one.doc_id}<span class="sub">${one.doc_id}</span></th><td class="number">${one.chunk_count}</td><td>${timeOf(language, one.available_at)}</td></tr>`,
+    )}</tbody></table></section>
+<section aria-labelledby="upload"><h2 id="upload">${know.upload}</h2>
+<form class="row drop" hx-post="/knowledge/${id}/documents" hx-encoding="multipart/form-data" hx-target="#uploads" hx-swap="beforeend">
+<label>${know.file} <input type="file" name="file" required accept=".md,.txt,text/plain,text/markdown"></label><button>${know.uploadButton}</button></form>
+<p class="hint">${know.uploadHint}</p><div id="uploads" aria-live="polite"></div></section>
+<form method="post" action="/knowledge/${id}/reindex"><input type="hidden" name="csrf" value="${session?.csrf ?? ''}"><p><button class="plain">${know.reindex}</button></p></form>`,
+  };
+}
+
+/** Citations as text: no part of a document becomes markup. */
+export function citationList(words: Words, citations: readonly Citation[]): Markup | Promise<Markup> {
+  const { know } = words;
+  if (citations.length === 0) return html`<p class="quiet">${know.foundNone}</p>`;
+  const card = ({ title, doc_id: document, heading, content, score }: Citation) =>
+    html`<li class="card"><div class="head"><strong>${title ?? document}</strong><span class="sub">${heading ?? ''}</span></div><pre class="text">${content}</pre><p class="sub">${know.source}: <code>${document}</code> · ${know.score} ${score.toFixed(3)}</p></li>`;
+  return html`<h2>${know.found}</h2><ol class="cards">${citations.map(card)}</ol>`;
+}
+
+const jobTones = { PENDING: 'wait', RUNNING: 'wait', DONE: 'good', FAILED: 'bad' } as const satisfies Readonly<
+  Record<IngestJob['status'], Tone>
+>;
+
+/** How far one document is; the part asks again until the job has ended. */
+export function jobState(
+  words: Words,
+  job: {
+    readonly id: string;
+    readonly document: string;
+    readonly status: IngestJob['status'];
+    readonly error: string | null;
+  },
+): Markup | Promise<Markup> {
+  const { id, document, status, error } = job;
+  const isRunning = status === 'PENDING' || status === 'RUNNING';
+  const again = isRunning ? html`hx-get="/knowledge/jobs/${id}" hx-trigger="load delay:700ms" hx-swap="outerHTML"` : '';
+  return html`<p ${again}><code>${document}</code> ${badge(jobTones[status], words.know.jobs[status])} ${error ?? ''}</p>`;
+}
