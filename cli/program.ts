@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from './base-program.ts';
 import { addActivity } from './commands/activity.ts';
+import { addAdmin } from './commands/admin.ts';
 import { addAgent } from './commands/agent.ts';
 import { addApply } from './commands/apply.ts';
 import { addApplyRevision } from './commands/apply-revision.ts';
 import { addArchive, addUnarchive } from './commands/archive.ts';
+import { addAudit } from './commands/audit.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
@@ -51,7 +53,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
   { heading: 'Memories:', commands: [addMemory] },
   { heading: 'Agents:', commands: [addAgent, addFlow] },
-  { heading: 'Tools:', commands: [addOperation, addBundleBuild, addRuntime, addCompletion] },
+  { heading: 'Tools:', commands: [addOperation, addAudit, addAdmin, addBundleBuild, addRuntime, addCompletion] },
 ];
 
 const text = {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { definitionOf } from '../../operator/testing/objects.ts';
+import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { until } from '../support/until.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
@@ -94,6 +96,36 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the audit log of the 
     };
     expect(denied?.content).toMatchObject({ action: 'policy.update', code: 'permission_denied', author });
     expect(read?.content).toMatchObject({ action: 'read', code: 'permission_denied', author, target: { id } });
+  });
+
+  test('a policy and a binding that were changed and deleted over the resources are recorded once, with the field manager or unknown', async () => {
+    const policy = await world.client.create<GuardrailPolicy>(kinds.guardrailPolicy, policyObject('by-kubectl'));
+    const about = async () => {
+      const live = await world.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'by-kubectl');
+      return String(live?.metadata.labels?.['portcullis.dev/id'] ?? '');
+    };
+    await until('the policy has an id', async () => (await about()) !== '');
+    const id = await about();
+    const observed = () => listed(`targetId=${id}&order=oldest`);
+    await until('its revision is recorded', async () => (await observed()).length > 0);
+    expect((await observed())[0]?.content).toMatchObject({
+      action: 'policy.record',
+      outcome: 'observed',
+      before: null,
+      after: { policyId: id, revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(['claimed', 'unknown']).toContain((await observed())[0]?.content.author.kind);
+    await world.client.delete(kinds.guardrailPolicy, policy.metadata.name, { uid: policy.metadata.uid });
+    await until('its deletion is recorded', async () => (await observed()).length > 1);
+    expect((await observed()).map(({ content }) => [content.action, content.author.kind]).at(-1)).toEqual([
+      'policy.delete',
+      'unknown',
+    ]);
+    const own = await world.createPolicy('by-api');
+    const entries = await listed(`targetId=${own.id}`);
+    expect(entries.map(({ content }) => content.outcome)).toEqual(['succeeded', 'accepted']);
+    const twice = await listed('outcome=observed');
+    expect(twice.filter(({ content }) => content.target?.id === id)).toHaveLength(2);
   });
 
   test('reads of the audit log need the permission, and its parameters are validated', async () => {

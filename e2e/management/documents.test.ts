@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = 'ca522caf8d1004230bb5fc1d8223f66a3596fb0f749d4d868ce88d25c49e8280';
+const pinned = 'b35088be667bb85a3c535ea34d477b97bb47f5b33ac7f4f4dfae5148907bf760';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;
@@ -65,7 +65,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       expect(other.status).toBe(200);
       for (const [, path] of paths) expect(Object.keys(other.json.paths)).not.toContain(path);
       expect(Object.keys(other.json.paths).toSorted()).toEqual(
-        ['/api/v1/audit', '/api/v1/audit/chains', common, own].toSorted(),
+        [
+          '/api/v1/audit',
+          '/api/v1/audit/chains',
+          '/api/v1/rights',
+          '/api/v1/rights/grant',
+          '/api/v1/rights/revoke',
+          common,
+          own,
+        ].toSorted(),
       );
     },
   );
@@ -74,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers and audit entries beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers, audit entries and rights beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -86,6 +94,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/provider-test', 'identity'],
       ['GET', '/api/v1/audit', 'identity'],
       ['GET', '/api/v1/audit/chains', 'identity'],
+      ['GET', '/api/v1/rights', 'identity'],
+      ['POST', '/api/v1/rights/grant', 'identity'],
+      ['POST', '/api/v1/rights/revoke', 'identity'],
     ]);
   });
 

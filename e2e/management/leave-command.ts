@@ -16,6 +16,8 @@ export type LeftRow = {
   readonly write: Readonly<Record<string, unknown>>;
   readonly kind: string;
   readonly ageMinutes?: number;
+  /** Who sent it; the administrator when absent. */
+  readonly subject?: string;
   /** The write that the row records as accepted. */
   readonly accepted?: { readonly uid: string; readonly generation: number };
 };
@@ -23,7 +25,7 @@ export type LeftRow = {
 /** Inserts a row as left by a process that was killed between writing the row and answering. @returns its key */
 export async function leaveCommand(api: RunningManagement, row: LeftRow): Promise<string> {
   const { sql } = api.database.database;
-  const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted } = row;
+  const { operationId, policyId, modelId, write, kind, ageMinutes = 0, accepted, subject = 'root-admin' } = row;
   const target = modelId === undefined ? 'policy' : 'model';
   const key = newKey();
   await sql`
@@ -37,7 +39,7 @@ export async function leaveCommand(api: RunningManagement, row: LeftRow): Promis
       now() - ${ageMinutes} * interval '1 minute', now())`;
   await sql`
     insert into management.idempotency_keys (subject, key, fingerprint, operation_id, created_at)
-    values ('user:http%3A//issuer.test|root-admin', ${key}, 'none', ${operationId}, now())`;
+    values (${`user:http%3A//issuer.test|${subject}`}, ${key}, 'none', ${operationId}, now())`;
   return key;
 }
 

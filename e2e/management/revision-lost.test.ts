@@ -99,6 +99,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an unrecorded version
     const held = await read();
     expect([held.status, held.json.revision, held.json.description]).toEqual([200, 1, '']);
     const etag = String(held.headers['etag']);
+    expect((await send('PUT', path, 'key-of-the-second-one', etag)).status).toBe(503);
     clock.advance(59_999);
     const refused = await send('PUT', path, 'key-of-the-second-one', etag);
     expect([refused.status, refused.json.error.code]).toEqual([503, 'revision_pending']);

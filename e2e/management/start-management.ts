@@ -37,6 +37,7 @@ type MintRequest = {
   readonly audience?: string;
   readonly ttlSeconds?: number;
   readonly actors?: readonly { readonly issuer: string; readonly subject: string }[];
+  readonly groups?: readonly string[];
 };
 
 export type CommandOptions = {
@@ -133,7 +134,10 @@ async function settingsOf(
   await ensureSigningKeys(keyFile);
   writeFileSync(join(folder, 'jwks.json'), JSON.stringify(publicKeySet(await readSigningKeys(keyFile))));
   const issuersFile = join(folder, 'issuers.yaml');
-  writeFileSync(issuersFile, `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksFile: jwks.json }\n`);
+  writeFileSync(
+    issuersFile,
+    `issuers:\n  - { issuer: "${issuer}", audience: ${audience}, jwksFile: jwks.json, groupsClaim: groups }\n`,
+  );
   return {
     PORTCULLIS_API_URL: options.apiUrl,
     PORTCULLIS_API_TOKEN_FILE: options.tokenFile,

@@ -6,9 +6,11 @@ import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
 import { createLogger } from '#kit/log/logger';
 import { systemClock } from '#kit/time/clock';
+import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import { openAccess } from '../../operator/management/access/open-access.ts';
 import { readConfig } from '../../operator/management/config.ts';
+import { accessRules } from '../../operator/management/http/operation-rights.ts';
 import { missingOpenFga, onOpenFga, startOpenFga } from './openfga-server.ts';
 
 const issuer = 'http://issuer.portcullis.localhost';
@@ -50,20 +52,28 @@ describe.skipIf(isMissing)(onPostgres(onOpenFga('the management API with OpenFGA
     await using parts = new AsyncDisposableStack();
     // OpenFGA stores the relations; the database stores the id of its store.
     const { database } = parts.use(await openTestDatabase());
+    const migrations = new URL('../../operator/management/migrations/', import.meta.url);
+    await migrate(database, { schema: 'management', folder: migrations });
     const access = await openAccess(config, parts, {
       database,
       clock: systemClock,
       logger: createLogger({ service: 'test', level: 'error' }),
       onKeysUnavailable: () => undefined,
+      onBreakGlass: () => undefined,
       openFgaTokenFile: secrets.openFgaTokenFile,
+      breakGlassFile: undefined,
+      rules: accessRules,
     });
     const authorize = async (subject: string) => {
       const token = await mintToken({ keyFile, issuer, subject, audience, ttlSeconds: 60 });
-      return access.authorize(['Authorization', `Bearer ${token}`]);
+      return access.authorizer.authorize(['Authorization', `Bearer ${token}`], { operation: 'createPolicy', path: {} });
     };
     expect(await authorize('ann')).toMatchObject({ kind: 'caller' });
     expect(await authorize('bob')).toMatchObject({ kind: 'error', code: 'permission_denied' });
-    expect(await access.authorize([])).toEqual({ kind: 'error', code: 'unauthenticated' });
+    expect(await access.authorizer.authorize([], { operation: 'createPolicy', path: {} })).toEqual({
+      kind: 'error',
+      code: 'unauthenticated',
+    });
     await server.end();
     expect(await authorize('ann')).toMatchObject({ kind: 'error', code: 'authorization_unavailable' });
   });

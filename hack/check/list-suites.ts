@@ -12,6 +12,7 @@ export type SuiteName = (typeof quickSuites)[number] | (typeof fullSuites)[numbe
 export const slowFiles: readonly string[] = [
   'cli/activity-commands.test.ts',
   'cli/agent-commands.test.ts',
+  'cli/audit-commands.test.ts',
   'cli/change-verbs.test.ts',
   'cli/frozen-processes.test.ts',
   'cli/help-examples.test.ts',

@@ -164,13 +164,21 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
   };
 };
 
+/** The operation that a caller asks for. The parameters of the path are not validated yet. */
+export type AskedOperation = {
+  readonly operation: string;
+  readonly path: Readonly<Record<string, string>>;
+};
+
 /** A refusal of an authorizer. `caller` is present if the identity was verified and only a right is missing. */
 export type AuthorizerError<Caller, Code extends string> = ApiError<Code> & { readonly caller?: Caller };
 
 /** Authorizes every request separately, and never throws because of a token or a network. */
 export type Authorizer<Caller, Code extends string> = {
+  /** @param asked the operation, with the raw parameters of its path */
   authorize(
     rawHeaders: readonly string[],
+    asked: AskedOperation,
   ): Promise<{ readonly kind: 'caller'; readonly caller: Caller } | AuthorizerError<Caller, Code>>;
 };
 

@@ -35,7 +35,10 @@ export async function passGates<Service, Caller, Code extends string>(
   const { faults } = table;
   const { incoming } = arrival;
   const authorize = async () => {
-    const found = await authorizer.authorize(incoming.rawHeaders);
+    const found = await authorizer.authorize(incoming.rawHeaders, {
+      operation: operation.name,
+      path: arrival.path,
+    });
     if (found.caller !== undefined) arrival.onCaller?.(found.caller);
     return found.kind === 'error' ? found : { caller: found.caller };
   };

@@ -88,7 +88,7 @@ export const auditContentSchema = z.strictObject({
 export type AuditContent = z.output<typeof auditContentSchema>;
 
 /** One entry with its place in the chain of its service. */
-const auditEntrySchema = z.strictObject({
+export const auditEntrySchema = z.strictObject({
   chain: z.string().min(1).max(64).describe('The service that wrote the entry.'),
   number: z.int().min(1).describe('Contiguous within the chain.'),
   previous: digest.describe('The hash of the entry before; 64 zeros for the first one.'),

@@ -3,6 +3,7 @@ import { algorithms, type Identity, refusal, type TokenError } from './identity.
 import { type KeyPlace, openKeyCache } from './key-cache.ts';
 import { KeysError } from './public-keys.ts';
 import { kidOf, own, readToken } from './read-token.ts';
+import { conditionFault, type TokenConditions } from './token-conditions.ts';
 import { validateClaims } from './validate-claims.ts';
 import { signatureFault } from './verify-signature.ts';
 
@@ -26,6 +27,8 @@ export type TrustedIssuer = {
    * for agents. Such an issuer can name every user; a token without the claim is refused.
    */
   readonly subjectIssuerClaim?: string;
+  /** Further conditions on the tokens of the issuer. */
+  readonly tokens?: TokenConditions;
 };
 
 type VerifierOptions = {
@@ -60,6 +63,8 @@ export function createVerifier({ issuers, clock = systemClock, onUnavailable }: 
         const keys = await issuer.cache.keysFor(kidOf(read));
         const fault = await signatureFault(token, keys, algorithms);
         if (fault !== undefined) return fault;
+        const unmet = conditionFault(read, issuer.tokens ?? {}, clock.date());
+        if (unmet !== undefined) return refusal(unmet);
       } catch (error) {
         if (!(error instanceof KeysError)) throw error;
         onUnavailable?.(issuer.issuer, error);

@@ -40,6 +40,12 @@ const tokenErrors = {
   claims_invalid: { status: 401, meaning: 'A claim is missing or does not have the form of RFC 7519.' },
   actors_too_many: { status: 401, meaning: 'The chain of act is longer than 4.' },
   groups_too_many: { status: 401, meaning: 'The token names more than 100 groups or tenants.' },
+  too_old: {
+    status: 401,
+    meaning: 'The token was issued longer ago than the issuer is trusted for, or does not say when.',
+  },
+  party_refused: { status: 401, meaning: 'The token was issued to a client that is not among the authorized parties.' },
+  scope_missing: { status: 401, meaning: 'The token lacks the scope that is required of its issuer.' },
   identity_unavailable: { status: 503, meaning: 'The keys of the issuer cannot be fetched.' },
 } as const satisfies Record<string, { readonly status: 401 | 503; readonly meaning: string }>;
 

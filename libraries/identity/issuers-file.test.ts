@@ -35,6 +35,32 @@ test('up to 32 issuers are accepted, more or a repeated one is refused', async (
   await expect(read(`issuers:\n${entry('one')}${entry('one')}`)).rejects.toThrow('the issuer one is listed twice');
 });
 
+test('keys at a URL without TLS are refused, except on loopback', async () => {
+  const at = (url: string) => read(`issuers:\n  - { issuer: one, audience: a, jwksUrl: "${url}" }\n`);
+  for (const url of ['https://one.example/k', 'http://127.0.0.1:1/k', 'http://[::1]/k', 'http://localhost/k']) {
+    expect(await at(url)).toHaveLength(1);
+  }
+  for (const url of ['http://one.example/k', 'http://128.0.0.1/k', 'http://127.0.0.1.example/k', 'ftp://localhost/k']) {
+    await expect(at(url)).rejects.toThrow();
+  }
+});
+
+test('conditions on tokens are read, and refused outside of their bounds', async () => {
+  const base = 'issuer: one, audience: a, jwksFile: keys.json';
+  const [issuer] = await read(
+    `issuers:\n  - { ${base}, maxAgeSeconds: 3600, authorizedParties: [portal], scope: policies, accessTokensOnly: true }\n`,
+  );
+  expect(issuer?.tokens).toEqual({
+    maxAgeSeconds: 3_600,
+    authorizedParties: ['portal'],
+    scope: 'policies',
+    accessTokensOnly: true,
+  });
+  for (const wrong of ['maxAgeSeconds: 0', 'authorizedParties: []', 'scope: "a b"', 'maxAgeSeconds: 31536001']) {
+    await expect(read(`issuers:\n  - { ${base}, ${wrong} }\n`)).rejects.toThrow();
+  }
+});
+
 test('a missing list, or an issuer without keys, is refused', async () => {
   await expect(read('{}\n')).rejects.toThrow('issuers');
   await expect(read('issuers:\n  - { issuer: one, audience: a }\n')).rejects.toThrow();

@@ -7,6 +7,11 @@ import type { TrustedIssuer } from './create-verifier.ts';
 /** Most issuers of one installation; each has its own series of a metric. */
 export const maxIssuers = 32;
 const name = z.string().min(1).max(255);
+/** Keys that travel without TLS can be exchanged on the way; on loopback there is no way. */
+const keysUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2_048)
+  .refine(isProtected, 'must be an https URL, or http on loopback');
 const shared = {
   issuer: name,
   audience: name,
@@ -14,19 +19,33 @@ const shared = {
   tenants: z.array(name).max(1_000).optional(),
   tenantsClaim: name.optional(),
   subjectIssuerClaim: name.optional(),
+  maxAgeSeconds: z.int().min(1).max(31_536_000).optional(),
+  authorizedParties: z.array(name).min(1).max(100).optional(),
+  scope: z
+    .string()
+    .regex(/^[!#-[\]-~]{1,255}$/)
+    .optional(),
+  accessTokensOnly: z.boolean().optional(),
 };
+
+function isProtected(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || ['localhost', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
 
 /** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
 const issuersFileSchema = z.strictObject({
   issuers: z
     .array(
       z.union([
-        z.strictObject({ ...shared, jwksUrl: z.url({ protocol: /^https?$/ }).max(2_048) }),
+        z.strictObject({ ...shared, jwksUrl: keysUrl }),
         z.strictObject({ ...shared, jwksFile: z.string().min(1).max(4_096) }),
       ]),
     )
     .max(maxIssuers),
 });
+
+type IssuerEntry = z.output<typeof issuersFileSchema>['issuers'][number];
 
 /**
  * An empty list trusts no issuer: every token is refused.
@@ -38,13 +57,34 @@ export async function readIssuersFile(path: string): Promise<readonly TrustedIss
   const twice = [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
   const all = [...problems, ...twice.map((name) => `${path}: the issuer ${name} is listed twice`)];
   if (value === undefined || all.length > 0) throw new ConfigError(all);
-  return value.issuers.map(({ issuer, audience, groupsClaim, tenants, tenantsClaim, subjectIssuerClaim, ...keys }) => ({
+  return value.issuers.map((entry) => trustedIssuer(path, entry));
+}
+
+function trustedIssuer(
+  file: string,
+  {
     issuer,
     audience,
-    jwks: 'jwksUrl' in keys ? new URL(keys.jwksUrl) : { file: resolve(path, '..', keys.jwksFile) },
+    groupsClaim,
+    tenants,
+    tenantsClaim,
+    subjectIssuerClaim,
+    maxAgeSeconds,
+    authorizedParties,
+    scope,
+    accessTokensOnly,
+    ...keys
+  }: IssuerEntry,
+): TrustedIssuer {
+  const tokens = { maxAgeSeconds, authorizedParties, scope, accessTokensOnly };
+  return {
+    issuer,
+    audience,
+    jwks: 'jwksUrl' in keys ? new URL(keys.jwksUrl) : { file: resolve(file, '..', keys.jwksFile) },
+    ...(Object.values(tokens).every((one) => one === undefined) ? {} : { tokens }),
     ...(groupsClaim === undefined ? {} : { groupsClaim }),
     ...(tenants === undefined ? {} : { tenants }),
     ...(tenantsClaim === undefined ? {} : { tenantsClaim }),
     ...(subjectIssuerClaim === undefined ? {} : { subjectIssuerClaim }),
-  }));
+  };
 }

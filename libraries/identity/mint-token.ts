@@ -13,6 +13,8 @@ type MintOptions = {
   readonly ttlSeconds: number;
   /** The act chain (RFC 8693, section 4.1), the direct caller first. */
   readonly actors?: readonly Subject[];
+  /** Names of groups, in the claim `groups`. */
+  readonly groups?: readonly string[];
   readonly clock?: Clock;
 };
 
@@ -21,14 +23,14 @@ type MintOptions = {
  * @throws SigningKeysError
  */
 export async function mintToken(options: MintOptions): Promise<string> {
-  const { clock = systemClock, actors = [] } = options;
+  const { clock = systemClock, actors = [], groups } = options;
   const key = signingKeyAt(await readSigningKeys(options.keyFile), clock.date());
   const now = Math.floor(clock.date().getTime() / 1_000);
   const act = actors.reduceRight<object | undefined>(
     (inner, { issuer, subject }) => ({ iss: issuer, sub: subject, ...(inner === undefined ? {} : { act: inner }) }),
     undefined,
   );
-  return new SignJWT(act === undefined ? {} : { act })
+  return new SignJWT({ ...(act === undefined ? {} : { act }), ...(groups === undefined ? {} : { groups }) })
     .setProtectedHeader({ alg: key.alg, typ: 'at+jwt', kid: key.kid })
     .setIssuer(options.issuer)
     .setSubject(options.subject)

@@ -3,7 +3,7 @@ import { controlPlane } from './model.ts';
 import type { Relations } from './ports.ts';
 import { userSubject } from './subject.ts';
 
-/** A user who is granted the permission to administer at every start. */
+/** A user who is granted the permission to administer at the first start. */
 type Administrator = { readonly issuer: string; readonly subject: string };
 
 /**

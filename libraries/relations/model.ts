@@ -12,6 +12,8 @@ export type RelationRule = { readonly direct: readonly SubjectKind[]; readonly a
 
 const people = ['user', 'agent', 'group#member'] as const;
 const given = { direct: people, also: [] } as const satisfies RelationRule;
+/** Rights to the control plane belong to people: an agent acts for one and needs them as a user. */
+const staff = ['user', 'group#member'] as const;
 
 /**
  * Every type of object with its relations. `invoke` and `view` do not follow from each other. A document that inherits the
@@ -22,7 +24,18 @@ export const model = {
     member: given,
   },
   control_plane: {
-    administer: { direct: ['user', 'group#member'], also: [] },
+    administer: { direct: staff, also: [] },
+    author: { direct: staff, also: [{ relation: 'administer' }] },
+    applier: { direct: staff, also: [{ relation: 'administer' }] },
+    viewer: { direct: staff, also: [{ relation: 'author' }, { relation: 'applier' }] },
+  },
+  policy: {
+    author: { direct: staff, also: [] },
+    viewer: { direct: staff, also: [{ relation: 'author' }] },
+  },
+  model: {
+    applier: { direct: staff, also: [] },
+    viewer: { direct: staff, also: [{ relation: 'applier' }] },
   },
   agent: {
     owner: { direct: ['user'], also: [] },

@@ -21,6 +21,30 @@ export function agentSubject({ issuer, subject }: { readonly issuer: string; rea
   return subjectOf('agent', issuer, subject);
 }
 
+/**
+ * The group that a token of an issuer names, `group:<issuer>|<name>`, encoded as a user. Equal names of two issuers are two
+ * groups. @throws RelationsModelError for a name that is too long for a store
+ */
+export function issuerGroup(issuer: string, name: string): string {
+  const encoded = `group:${encodeName(issuer)}|${encodeName(name)}`;
+  if (encoded.length > nameLimits.object) {
+    throw new RelationsModelError('bad_object', `issuer and group are longer than ${nameLimits.object} characters`);
+  }
+  return encoded;
+}
+
+/** The pair that `issuerGroup` encoded; undefined for any other object. */
+export function readIssuerGroup(object: string): { readonly issuer: string; readonly group: string } | undefined {
+  const [, issuer, name] = /^group:([^|]+)\|([^|]+)$/.exec(object) ?? [];
+  if (issuer === undefined || name === undefined) return undefined;
+  try {
+    const pair = { issuer: decodeURIComponent(issuer), group: decodeURIComponent(name) };
+    return issuerGroup(pair.issuer, pair.group) === object ? pair : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function subjectOf(kind: 'user' | 'agent', issuer: string, subject: string): string {
   const encoded = `${kind}:${encodeName(issuer)}|${encodeName(subject)}`;
   if (encoded.length > nameLimits.subject) {

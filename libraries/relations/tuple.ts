@@ -10,7 +10,7 @@ export type Tuple = {
   /** `user:…`, `agent:…`, `group:…#member`, or `collection:…` for a parent. */
   readonly subject: string;
   readonly relation: string;
-  /** `control_plane:…`, `agent:…`, `collection:…`, `document:…` or `group:…`. */
+  /** `control_plane:…`, `policy:…`, `model:…`, `agent:…`, `collection:…`, `document:…` or `group:…`. */
   readonly object: string;
 };
 

@@ -22,7 +22,7 @@ export const settings = {
   ...relationsSettings,
   PORTCULLIS_ADMINISTRATORS: setting.optional(
     setting.list({
-      help: 'first administrators, each as issuer|subject; they are granted the permission at every start',
+      help: 'first administrators, each as issuer|subject; they are granted the permission at the first start only',
     }),
   ),
   ...auditSettings,
@@ -30,6 +30,11 @@ export const settings = {
   PORTCULLIS_RUN_DIR: setting.optional(
     setting.path({
       help: 'standalone: folder with one file per running process; when absent, gateway replicas are pods',
+    }),
+  ),
+  PORTCULLIS_BREAK_GLASS_FILE: setting.optional(
+    setting.path({
+      help: 'file with an emergency credential of at least 32 characters, which may only change rights; each use is an error in the log',
     }),
   ),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
@@ -67,6 +72,7 @@ export type ManagementSecrets = {
   readonly databasePasswordFile: string;
   readonly openFgaTokenFile: string | undefined;
   readonly adminTokenFile: string | undefined;
+  readonly breakGlassFile: string | undefined;
 };
 
 /** @throws ConfigError with every problem */
@@ -97,6 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
   const secrets = {
     databasePasswordFile: read.PORTCULLIS_DATABASE_PASSWORD_FILE,
     openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
+    breakGlassFile: read.PORTCULLIS_BREAK_GLASS_FILE,
     adminTokenFile: read.PORTCULLIS_ADMIN_TOKEN_FILE,
   };
   return { config, secrets };

@@ -15,17 +15,19 @@ import { type Clock, systemClock } from '#kit/time/clock';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { KubeError } from '#kube/client/kube-error';
+import { RelationsUnavailableError } from '#relations/ports';
 import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import { openServiceDatabase } from '#sql/open-service-database';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { createGatewayPods } from '../gateways/adapters/pods/gateway-pods.ts';
 import { createGatewayProcesses } from '../gateways/adapters/processes/gateway-processes.ts';
 import type { GatewayReplicas } from '../gateways/ports.ts';
-import type { AdministratorAuthorizer } from './access/authorize-administrators.ts';
-import { openAccess } from './access/open-access.ts';
+import { createRightChanges } from './access/change-rights.ts';
+import { type ManagementAccess, openAccess } from './access/open-access.ts';
 import { createActivityCollector } from './activity/collect-activity.ts';
 import { createProviderTests } from './activity/test-providers.ts';
 import { createRefusalNotes } from './audit/note-refusals.ts';
+import { startObserving } from './audit/record-observed.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
 import type { Management } from './http/management.ts';
@@ -35,6 +37,7 @@ import {
   managementDocument,
   managementDocumentPath,
 } from './http/openapi-documents.ts';
+import { accessRules } from './http/operation-rights.ts';
 import { servedTable } from './http/served-table.ts';
 import { createModelReader } from './models/read-model.ts';
 import { readOverview } from './models/read-overview.ts';
@@ -50,7 +53,7 @@ import { CheckUnavailableError, createDefinitionChecker } from './policies/check
 
 /** Replacements for tests: authorization, times, and the resource client. */
 export type ManagementOverrides = {
-  readonly authorizer?: AdministratorAuthorizer;
+  readonly access?: ManagementAccess;
   readonly logger?: Logger;
   readonly leaseMs?: number;
   readonly recoverEveryMs?: number;
@@ -101,11 +104,22 @@ export async function createManagementService(
       signal: overrides.signal,
     }),
   );
-  const { openFgaTokenFile } = secrets;
+  const { openFgaTokenFile, breakGlassFile } = secrets;
   const onKeysUnavailable = (issuer: string): void => metrics.keysUnavailable(issuer);
-  const authorizer =
-    overrides.authorizer ??
-    (await openAccess(config, parts, { database, clock, logger, onKeysUnavailable, openFgaTokenFile }));
+  const onBreakGlass = (): void => metrics.breakGlassUsed();
+  const access =
+    overrides.access ??
+    (await openAccess(config, parts, {
+      database,
+      clock,
+      logger,
+      onKeysUnavailable,
+      onBreakGlass,
+      openFgaTokenFile,
+      breakGlassFile,
+      rules: accessRules,
+    }));
+  const { authorizer, rights, relations } = access;
   const client = openClient(parts, config, overrides);
   const caches = parts.use(startManagementCaches({ client, logger, clock }));
   const gateways = parts.use(openGateways(config, { client, clock, logger }));
@@ -117,10 +131,13 @@ export async function createManagementService(
   const store = createOperationStore(database, audit);
   const models = createModelReader({ client, caches, gateways, approved, store });
   const advance = createAdvancePolicy({ client, caches, store });
-  const commands = { client, store, advance, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
+  const commands = { client, store, advance, rights, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
-  parts.use(startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }));
+  const settling = parts.use(
+    startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }),
+  );
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
+  parts.use(startObserving({ caches, audit, store, clock, logger }));
   const readiness = createManagementReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
   const adminToken = openAdminToken(secrets);
   const management: Management = {
@@ -134,6 +151,8 @@ export async function createManagementService(
     overview: () => readOverview({ caches, gateways, program: 'portcullis' }),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
+    settling,
+    rightChanges: createRightChanges({ database, relations, audit, store, clock }),
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,
@@ -182,6 +201,7 @@ function endForNewStart(logger: Logger): void {
 function unavailableCode(error: unknown): ManagementErrorCode | undefined {
   if (error instanceof KubeError || error instanceof CheckUnavailableError) return 'resources_unavailable';
   const isOfDatabase = error instanceof SqlUnavailableError || error instanceof SqlStatementError;
+  if (error instanceof RelationsUnavailableError) return 'authorization_unavailable';
   return isOfDatabase || error instanceof RecordsUnavailableError ? 'records_unavailable' : undefined;
 }
 

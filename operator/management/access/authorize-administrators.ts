@@ -1,13 +1,12 @@
 import { type Authorizer, type AuthorizerError, failure } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
-import type { Identity, Verifier } from '#identity/create-verifier';
-import type { Subject } from '#identity/identity';
+import type { Verifier } from '#identity/create-verifier';
 import { readBearer } from '#identity/read-bearer';
-import { controlPlane } from '#relations/model';
-import type { Relations } from '#relations/ports';
 import { RelationsModelError, RelationsUnavailableError } from '#relations/relations-error';
-import { userSubject } from '#relations/subject';
+import type { BreakGlass } from './break-glass.ts';
 import { type ManagementCaller, managementCallerOf } from './management-caller.ts';
+import type { AccessRules } from './required-right.ts';
+import type { Rights } from './rights.ts';
 
 type AccessErrorCode = Extract<
   ManagementErrorCode,
@@ -17,27 +16,23 @@ type AccessErrorCode = Extract<
 export type AdministratorAuthorizer = Authorizer<ManagementCaller, AccessErrorCode>;
 
 /**
- * Accepts a valid token whose subject has control_plane:control-plane#administer now. Every actor of the act chain
- * (RFC 8693) needs the permission too: acting for an administrator grants nothing.
+ * Accepts a valid token whose subject has the right of the operation now: control_plane:control-plane#administer, which
+ * includes every right, or a role. Every actor of the act chain (RFC 8693) needs the right too.
  */
 export function createAdministratorAuthorizer(options: {
   readonly verifier: Verifier;
-  readonly relations: Pick<Relations, 'check'>;
+  readonly rights: Rights;
+  readonly rules: AccessRules;
+  readonly breakGlass: BreakGlass;
 }): AdministratorAuthorizer {
-  const { verifier, relations } = options;
-
-  async function mayAdminister(identity: Identity): Promise<boolean> {
-    const chain: readonly Subject[] = [identity, ...identity.actors];
-    const answers = await Promise.all(
-      chain.map((subject) => relations.check(userSubject(subject), 'administer', controlPlane)),
-    );
-    return answers.every((answer) => answer === true);
-  }
-
+  const { verifier, rights, rules, breakGlass } = options;
   return {
-    async authorize(rawHeaders) {
+    async authorize(rawHeaders, asked) {
       const bearer = readBearer(rawHeaders);
       if (bearer.kind === 'refusal') return failure('unauthenticated');
+      const emergency = breakGlass.callerOf(bearer.token, asked.operation);
+      if (emergency === 'denied') return failure('permission_denied');
+      if (emergency !== undefined) return { kind: 'caller', caller: emergency };
       const identity = await verifier.verify(bearer.token);
       if (identity.kind === 'refusal') {
         return failure(identity.status === 503 ? 'identity_unavailable' : 'unauthenticated');
@@ -45,7 +40,9 @@ export function createAdministratorAuthorizer(options: {
       let caller: ManagementCaller | undefined;
       try {
         caller = managementCallerOf(identity);
-        if (await mayAdminister(identity)) return { kind: 'caller', caller };
+        if (await rights.has(caller, rules.requiredRight(asked))) return { kind: 'caller', caller };
+        if (rules.ownOperations.includes(asked.operation))
+          return { kind: 'caller', caller: { ...caller, ownOnly: true } };
         return { ...failure('permission_denied'), caller };
       } catch (error) {
         return caller === undefined ? refusalOf(error) : { ...refusalOf(error), caller };

@@ -1,18 +1,22 @@
 import type { AuditAuthor } from '#contracts/audit';
 import type { Identity } from '#identity/create-verifier';
-import { userSubject } from '#relations/subject';
+import { RelationsModelError } from '#relations/relations-error';
+import { issuerGroup, userSubject } from '#relations/subject';
 
 /** The verified caller of a request. */
 export type ManagementCaller = {
   /** Issuer and subject in one text; equal texts mean the same subject. Idempotency keys belong to it. */
   readonly subject: string;
-  readonly author: AuditAuthor & { readonly kind: 'token' };
+  readonly author: AuditAuthor;
   /** Groups of the token, each in the form of an object of the relation store. */
   readonly groups: readonly string[];
+  /** The caller lacks the right to read every operation, and may read those of its own commands. */
+  readonly ownOnly?: true;
 };
 
 /** @throws RelationsModelError if issuer and subject are too long to be written as a relation */
-export function managementCallerOf({ issuer, subject, actors }: Identity): ManagementCaller {
+export function managementCallerOf(identity: Identity): ManagementCaller {
+  const { issuer, subject, actors, groups } = identity;
   return {
     subject: userSubject({ issuer, subject }),
     author: {
@@ -21,6 +25,16 @@ export function managementCallerOf({ issuer, subject, actors }: Identity): Manag
       subject,
       actors: actors.map((actor) => ({ issuer: actor.issuer, subject: actor.subject })),
     },
-    groups: [],
+    groups: groups.flatMap((name) => groupOf(issuer, name)),
   };
+}
+
+/** No group whose name is too long to be written as a relation: it cannot have been granted a right. */
+function groupOf(issuer: string, name: string): readonly string[] {
+  try {
+    return [issuerGroup(issuer, name)];
+  } catch (error) {
+    if (error instanceof RelationsModelError) return [];
+    throw error;
+  }
 }

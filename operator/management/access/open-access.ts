@@ -3,15 +3,25 @@ import { readIssuersFile } from '#identity/issuers-file';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import { openRelations, type RelationsChoice } from '#relations/adapters/open-relations';
-import { grantAdministrators, readAdministrators } from '#relations/administrators';
+import type { Relations } from '#relations/ports';
 import type { Database } from '#sql/connect';
 import { type AdministratorAuthorizer, createAdministratorAuthorizer } from './authorize-administrators.ts';
+import { createBreakGlass } from './break-glass.ts';
+import { grantFirstAdministrators } from './grant-first-administrators.ts';
+import type { AccessRules } from './required-right.ts';
+import { createRights, type Rights } from './rights.ts';
 
 type AccessSettings = {
   readonly issuersFile: string;
   /** The first administrators, each as `issuer|subject`. */
   readonly administrators: readonly string[];
   readonly relations: RelationsChoice;
+};
+
+export type ManagementAccess = {
+  readonly authorizer: AdministratorAuthorizer;
+  readonly rights: Rights;
+  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples'>;
 };
 
 /**
@@ -26,11 +36,13 @@ export async function openAccess(
     readonly clock: Clock;
     readonly logger: Logger;
     readonly onKeysUnavailable: (issuer: string) => void;
+    readonly onBreakGlass: () => void;
     readonly openFgaTokenFile: string | undefined;
+    readonly breakGlassFile: string | undefined;
+    readonly rules: AccessRules;
   },
-): Promise<AdministratorAuthorizer> {
-  const { logger, onKeysUnavailable, clock, database } = tools;
-  const administrators = readAdministrators(settings.administrators);
+): Promise<ManagementAccess> {
+  const { logger, onKeysUnavailable, onBreakGlass, clock, database, rules } = tools;
   const issuers = await readIssuersFile(settings.issuersFile);
   if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: settings.issuersFile });
   const verifier = createVerifier({
@@ -42,6 +54,11 @@ export async function openAccess(
     },
   });
   const relations = parts.use(await openRelations(settings.relations, database, tools.openFgaTokenFile));
-  await grantAdministrators(relations, administrators);
-  return createAdministratorAuthorizer({ verifier, relations });
+  await grantFirstAdministrators(database, relations, { names: settings.administrators, logger });
+  const breakGlass = createBreakGlass(tools.breakGlassFile, rules.emergencyOperations, ({ operation, isAllowed }) => {
+    logger.error('break_glass_used', { operation, isAllowed });
+    onBreakGlass();
+  });
+  const rights = createRights(relations);
+  return { authorizer: createAdministratorAuthorizer({ verifier, rights, rules, breakGlass }), rights, relations };
 }

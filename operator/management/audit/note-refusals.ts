@@ -13,6 +13,8 @@ const commands: Partial<Record<ServedOperation, AuditAction>> = {
   createPolicy: 'policy.create',
   replacePolicy: 'policy.update',
   replaceBinding: 'binding.write',
+  grantRight: 'administrator.grant',
+  revokeRight: 'administrator.revoke',
 };
 
 /** Refusals of reads that are recorded: who asked had no identity or no right. */

@@ -22,6 +22,8 @@ export type ManagementCaches = AsyncDisposable & {
   readonly reports: StoreView<GatewayReport>;
   /** The revisions of a policy that the watch reported, newest first; without gaps, but the newest may be missing. */
   revisions(policyId: string): readonly KnownRevision[];
+  /** The revisions of every policy that the watch reported, in no particular order. */
+  everyRevision(): readonly KnownRevision[];
   /** Ids of the listed policies. */
   readonly order: Pick<PolicyOrder, 'page' | 'size'>;
   /** Sets the listener for the id of each model whose binding changed. */
@@ -137,6 +139,7 @@ export function startManagementCaches(options: {
     onModelChange(listener) {
       onModel = listener;
     },
+    everyRevision: () => revisions.all(),
     sawRevision: (policyId, number, ms) => revisions.saw(policyId, number, ms),
     nextChange() {
       const { promise } = change;
@@ -180,6 +183,10 @@ class RevisionIndex {
 
   of(policyId: string): readonly KnownRevision[] {
     return this.#byPolicy.get(policyId) ?? [];
+  }
+
+  all(): readonly KnownRevision[] {
+    return [...this.#byPolicy.values()].flat();
   }
 
   add(revision: KnownRevision): void {

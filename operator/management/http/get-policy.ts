@@ -12,8 +12,8 @@ import { etagOf } from './etag.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
 
 /**
- * The latest version of a policy, from a live read. A generation without a revision is recorded first, so that body,
- * revision number and ETag describe the same version.
+ * The latest version of a policy, from a live read. The answer waits for the revision of the live generation, so that body,
+ * revision number and ETag describe the same version, and records nothing.
  */
 export async function getPolicy({ service, path }: ManagementRequest): Promise<ManagementResponse> {
   const policyId = path('policyId');
@@ -22,7 +22,7 @@ export async function getPolicy({ service, path }: ManagementRequest): Promise<M
   if (policy === undefined) return failure('policy_not_found');
   const { uid, generation } = policy.metadata;
   const etag = etagOf({ type: 'policy', id: policyId, uid, generation });
-  const record = await recorder.record(policyId, policy);
+  const record = await recorder.find(policyId, policy);
   if (record.kind === 'recorded') {
     // The revision may have been recorded from another object with the same content: the definition is equal.
     const detail = policyDetail(record.revision, createdAt(policy.metadata), policy.spec.definition);

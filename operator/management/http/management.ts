@@ -4,6 +4,7 @@ import type { ProviderList } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { Overview } from '#contracts/overview';
 import type { KubeClient } from '#kube/client/client';
+import type { RightChanges } from '../access/change-rights.ts';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { ActivityCollector } from '../activity/collect-activity.ts';
 import type { ProviderTests } from '../activity/test-providers.ts';
@@ -11,6 +12,7 @@ import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { ModelReader } from '../models/read-model.ts';
 import type { CommandPorts } from '../operations/execute-command.ts';
 import type { GenerationRecorder } from '../operations/record-generation.ts';
+import type { Settling } from '../operations/settle-loop.ts';
 import type { DefinitionChecker } from '../policies/check-definition.ts';
 
 /** The dependencies that all operations of a management process share. */
@@ -25,6 +27,8 @@ export type Management = {
   readonly checkDefinition: DefinitionChecker;
   readonly activity: ActivityCollector;
   readonly providerTests: ProviderTests;
+  readonly settling: Pick<Settling, 'lookAt'>;
+  readonly rightChanges: RightChanges;
   readonly audit: Pick<AuditLog, 'read' | 'chains'>;
   readonly newId: () => string;
   /** How long a repeated request waits for the command that is in progress, milliseconds. */

@@ -1,9 +1,11 @@
 import { componentSchemas, openApiDocument, openApiPaths } from '#api/openapi';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
 import { managementContract, managementErrorSchema } from '#contracts/management';
+import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
 import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
 import { managementTable } from './management-table.ts';
+import { rightsOperations } from './rights-operations.ts';
 
 /** The management routes have a document of their own (management:schema:routes-excluded). */
 export const managementDocumentPath = '/api/v1/guardrail-management/openapi.json';
@@ -66,15 +68,22 @@ export function commonDocument(): unknown {
     server: 'The control plane.',
     tags: [
       { name: 'Audit', description: 'Who changed what, and what was refused.' },
+      { name: 'Rights', description: 'Who has which right to the control plane.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
     ],
     token: platformToken,
     schemas: componentSchemas({
-      written: {},
-      read: { AuditPage: auditPageSchema, AuditChains: auditChainsSchema, Error: managementErrorSchema },
+      written: { ControlRight: controlRightSchema },
+      read: {
+        AuditPage: auditPageSchema,
+        AuditChains: auditChainsSchema,
+        ControlRights: controlRightsSchema,
+        ChangedRight: changedRightSchema,
+        Error: managementErrorSchema,
+      },
     }),
     paths: {
-      ...openApiPaths({ ...managementTable, operations: auditOperations }),
+      ...openApiPaths({ ...managementTable, operations: [...auditOperations, ...rightsOperations] }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
       [managementDocumentPath]: document(
         managementDocumentPath,

@@ -77,6 +77,7 @@ const refusals = {
   changed: 'etag_mismatch',
   invalid: 'invalid_body',
   denied: 'resources_unavailable',
+  no_right: 'permission_denied',
   gone: undefined,
 } as const;
 

@@ -9,6 +9,7 @@ import { overviewOperation } from './overview-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
+import { type RightsOperation, rightsOperationNames, rightsOperations } from './rights-operations.ts';
 
 export const servedOperationNames = [
   ...operationNames,
@@ -18,6 +19,7 @@ export const servedOperationNames = [
   policyCheckOperation.name,
   providerTestOperation.name,
   ...auditOperationNames,
+  ...rightsOperationNames,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -26,7 +28,8 @@ export type ServedOperation =
   | typeof overviewOperation.name
   | typeof policyCheckOperation.name
   | typeof providerTestOperation.name
-  | AuditOperation;
+  | AuditOperation
+  | RightsOperation;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -39,5 +42,6 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     policyCheckOperation,
     providerTestOperation,
     ...auditOperations,
+    ...rightsOperations,
   ],
 };

@@ -10,6 +10,8 @@ export type ManagementMetrics = RequestMetrics<ServedOperation, ManagementErrorC
   readonly registry: Metrics;
   /** Time since the least recent contact of a watch with its server, seconds. */
   watchSilence(seconds: number): void;
+  /** The emergency credential was used. */
+  breakGlassUsed(): void;
   /** Whether the database answered the last readiness check. */
   databaseAnswers(answers: boolean): void;
 };
@@ -33,11 +35,17 @@ export function createManagementMetrics(): ManagementMetrics {
     help: '1 if the database answered the last readiness check of this replica, else 0.',
     labels: {},
   });
+  const emergencies = registry.counter({
+    name: 'portcullis_management_break_glass_total',
+    help: 'Requests with the emergency credential.',
+    labels: {},
+  });
   database.set({}, 1);
   return {
     registry,
     ...requests,
     watchSilence: (value) => silence.set({}, value),
+    breakGlassUsed: () => emergencies.add({}),
     databaseAnswers: (answers) => database.set({}, answers ? 1 : 0),
   };
 }

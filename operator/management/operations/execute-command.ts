@@ -4,6 +4,8 @@ import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
+import { rightOfCommand } from '../access/required-right.ts';
+import type { Rights } from '../access/rights.ts';
 import type { AdvancePolicy } from './advance-policy.ts';
 import type { CommandRecord, OpenCommandRecord, WrittenGeneration } from './command-record.ts';
 import { type NewCommand, type OperationStore, RecordsUnavailableError } from './ports.ts';
@@ -15,7 +17,7 @@ type ExecutionResult =
   /** Another request holds the idempotency key. */
   | { readonly kind: 'taken' }
   /** The command wrote nothing, and its idempotency key is free again. */
-  | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' }
+  | { readonly kind: 'refused'; readonly why: 'changed' | 'gone' | 'invalid' | 'denied' | 'no_right' }
   /**
    * The write may or may not have succeeded. Recovery determines which; a repetition with the same key gets the result.
    */
@@ -25,6 +27,7 @@ export type CommandPorts = {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'create' | 'patch'>;
   readonly store: OperationStore;
   readonly advance: AdvancePolicy;
+  readonly rights: Rights;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a new command is leased to this process, in milliseconds. */
@@ -41,6 +44,11 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   const retryUntil = clock.now() + retryForMs;
   const begun = await store.begin(command, leaseMs);
   if (begun === undefined) return { kind: 'taken' };
+  // Asked after the row is stored: a revocation waits for the rows that it finds (docs/design/commands.md, Rights).
+  if (!(await hasRight(ports, command))) {
+    await store.withdraw(command.operationId);
+    return { kind: 'refused', why: 'no_right' };
+  }
   const sent = await sendWithRetries(ports, command, retryUntil);
   if (sent === undefined) return { kind: 'unknown' };
   if (sent.kind !== 'written') {
@@ -54,6 +62,16 @@ export async function executeCommand(ports: CommandPorts, command: NewCommand): 
   if (record === undefined) return { kind: 'unknown' };
   await recordRevisionNow(ports, { ...record, write: command.write }, sent.written);
   return { kind: 'accepted', record };
+}
+
+/** @throws RelationsUnavailableError after the command was withdrawn */
+async function hasRight({ rights, store }: CommandPorts, command: NewCommand): Promise<boolean> {
+  try {
+    return await rights.has(command.origin, rightOfCommand(command));
+  } catch (error) {
+    await store.withdraw(command.operationId);
+    throw error;
+  }
 }
 
 /** @returns undefined when the answer to the write was lost, so that its result is unknown */

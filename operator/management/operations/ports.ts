@@ -60,6 +60,8 @@ export type OperationStore = {
   claim(limit: number, leaseMs: number): Promise<readonly OpenCommandRecord[]>;
   /** Accepted operations on bindings that have not ended, of these models or of all, the oldest first. */
   openOnModels(modelIds: readonly string[] | 'all', limit: number): Promise<readonly OpenCommandRecord[]>;
+  /** Commands that a process is executing: neither accepted nor ended, and leased. */
+  undecided(): Promise<readonly string[]>;
   /** Deletes keys and ended operations whose retention period is over. */
   prune(): Promise<void>;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -7,6 +8,7 @@ import type { PolicyRevision } from '#resources/policy-revision';
 import { acceptanceProblems } from '../../revisions/acceptance-problems.ts';
 import { holdMs } from '../../revisions/decide-recording.ts';
 import { recordRevision } from '../../revisions/record-revision.ts';
+import { listRevisionHeads } from '../../revisions/revision-heads.ts';
 import { type KnownRevision, knownRevision } from '../caches/known-revision.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import { operationOfToken } from '../policies/make-policy.ts';
@@ -23,10 +25,15 @@ type GenerationRecord =
 export type GenerationRecorder = {
   /** Records the live generation of a policy, unless it is recorded already. */
   record(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
+  /** The revision of the live generation, once its recorder has written it; writes nothing. */
+  find(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord>;
 };
 
 /** How long a new revision is awaited in the cache before it is read from the server, milliseconds. */
 const cacheWaitMs = 250;
+/** How long a read waits for the recorder of a generation, milliseconds. */
+const findMs = 2_000;
+const findEveryMs = 25;
 
 export function createGenerationRecorder(options: {
   readonly client: Pick<KubeClient, 'list' | 'get' | 'create'>;
@@ -80,5 +87,21 @@ export function createGenerationRecorder(options: {
     return read === undefined ? { kind: 'pending' } : { kind: 'recorded', revision: knownRevision(read) };
   }
 
-  return { record };
+  async function find(policyId: string, policy: Stored<GuardrailPolicy>): Promise<GenerationRecord> {
+    const { uid, generation } = policy.metadata;
+    const isOwn = (one: Pick<KnownRevision, 'policy'>): boolean =>
+      one.policy.uid === uid && one.policy.generation === generation;
+    const until = performance.now() + findMs;
+    for (;;) {
+      const seen = caches.revisions(policyId).find(isOwn);
+      if (seen !== undefined) return { kind: 'recorded', revision: seen };
+      if (acceptanceProblems(policy.spec).length > 0) return { kind: 'not_accepted' };
+      if (performance.now() >= until) break;
+      await pause(findEveryMs);
+    }
+    const head = (await listRevisionHeads(client, policyId)).find(isOwn);
+    return head === undefined ? { kind: 'pending' } : readBack(policyId, head.number);
+  }
+
+  return { record, find };
 }

@@ -1,4 +1,5 @@
 import { describeFailure } from '#kit/log/describe-failure';
+import { rightOfCommand } from '../access/required-right.ts';
 import { failedWith, type OpenCommandRecord, type WrittenGeneration } from './command-record.ts';
 import type { CommandPorts } from './execute-command.ts';
 import { findWritten } from './find-written.ts';
@@ -6,6 +7,8 @@ import { sendWrite } from './send-write.ts';
 
 /** Age after which the write of a command is not sent again, milliseconds. */
 const sendAgainMs = 15 * 60_000;
+/** The same for a write that takes the guardrail off a model: its administrator has acted otherwise since. */
+const unbindAgainMs = 60_000;
 const batch = 20;
 
 /**
@@ -34,7 +37,7 @@ async function recover(ports: CommandPorts, operation: OpenCommandRecord): Promi
 
 /** Finds the generation that the write of a command created, or sends the write again. */
 async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): Promise<WrittenGeneration | undefined> {
-  const { client, store, clock, logger } = ports;
+  const { client, store, rights, clock, logger } = ports;
   const { operationId, createdAt } = operation;
   const written = (await findWritten(client, operation)) ?? (await sendAgain());
   if (written === undefined) return undefined;
@@ -43,7 +46,13 @@ async function settleWrite(ports: CommandPorts, operation: OpenCommandRecord): P
   return written;
 
   async function sendAgain(): Promise<WrittenGeneration | undefined> {
-    const isOld = clock.date().getTime() - createdAt.getTime() > sendAgainMs;
+    const limitMs = operation.kind === 'binding.unbind' ? unbindAgainMs : sendAgainMs;
+    const isOld = clock.date().getTime() - createdAt.getTime() > limitMs;
+    if (!isOld && !(await rights.has(operation.origin, rightOfCommand(operation)))) {
+      logger.warn('recovery_without_right', { operation: operationId });
+      await store.finish(operationId, failedWith('not_executed', 'Its author has lost the right.'));
+      return undefined;
+    }
     const sent = isOld ? undefined : await sendWrite(client, operation);
     if (sent?.kind === 'written') return sent.written;
     if (sent?.kind !== 'denied') await store.finish(operationId, failedWith('not_executed'));

@@ -10,6 +10,11 @@ const debounceMs = 50;
 const batch = 200;
 const openLimit = 500;
 
+export type Settling = AsyncDisposable & {
+  /** Has the loop look at a model soon: a client waits for an operation on it. */
+  lookAt(modelId: string): void;
+};
+
 /**
  * Ends operations on bindings after the operator recorded their outcome: when a binding changes, and for all bindings at
  * a fixed interval, so that a change that no watch reported is found too.
@@ -20,7 +25,7 @@ export function startSettling(options: {
   readonly reader: ModelFactsReader;
   readonly logger: Logger;
   readonly sweepMs: number;
-}): AsyncDisposable {
+}): Settling {
   const { caches, store, reader, logger, sweepMs } = options;
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -51,15 +56,18 @@ export function startSettling(options: {
     }, debounceMs);
   }
 
-  caches.onModelChange((modelId) => {
+  function lookAt(modelId: string): void {
     changed.add(modelId);
     schedule();
-  });
+  }
+
+  caches.onModelChange(lookAt);
   const sweep = setInterval(() => {
     running = running.then(() => settle('all'));
   }, sweepMs);
 
   return {
+    lookAt,
     async [Symbol.asyncDispose]() {
       stopped = true;
       clearInterval(sweep);

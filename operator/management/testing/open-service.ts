@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
+import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { makeDataDirectory, openFolder, silentLogger } from '../../folder-api/testing/open-folder.ts';
 import { readConfig } from '../config.ts';
@@ -62,8 +63,9 @@ export async function openService(overrides: ManagementOverrides = {}): Promise<
   const author = { kind: 'token' as const, issuer: 'test', subject: 'administrator', actors: [] };
   const caller = { subject, author, groups: [] };
   const authorizer = { authorize: () => Promise.resolve({ kind: 'caller', caller } as const) };
-  const start = () =>
-    createManagementService(config, secrets, { authorizer, clock, logger: silentLogger, ...overrides });
+  const relations = parts.use(await openPostgresRelations(database.database));
+  const access = { authorizer, rights: { has: () => Promise.resolve(true) }, relations };
+  const start = () => createManagementService(config, secrets, { access, clock, logger: silentLogger, ...overrides });
   const service = parts.use(await start());
   const owned = parts.move();
   return {

@@ -41,11 +41,20 @@ function auditLog(sql: Sql, chain: string): AuditLog {
     writeOnce: (source, content) =>
       sql.begin(async (own) => {
         const head = await lockHead(own, chain);
-        const [found] = await own`select from audit.entries where chain = ${chain} and source = ${source}`;
-        if (found !== undefined) return false;
+        const [added] = await own`
+          insert into audit.sources (chain, source) values (${chain}, ${source}) on conflict do nothing returning source`;
+        if (added === undefined) return false;
         await addAfter(own, chain, head, [content], source);
         return true;
       }),
+
+    async unknownSources(sources) {
+      if (sources.length === 0) return [];
+      const rows = await sql<{ source: string }[]>`
+        select source from audit.sources where chain = ${chain} and source in ${sql([...sources])}`;
+      const known = new Set(rows.map(({ source }) => source));
+      return sources.filter((source) => !known.has(source));
+    },
 
     async read({ filter, order, limit, after }) {
       const isNewest = order === 'newest';

@@ -7,6 +7,8 @@ import { type OpenOperationRow, type OperationRow, openOperationOfRow, operation
 /** Retention of an idempotency key, and of an ended operation. */
 const keyDays = 7;
 const operationDays = 30;
+/** How long the process that wrote a policy has to record its revision before recovery does, milliseconds. */
+const recordingMs = 3_000;
 
 /** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
 export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): OperationStore {
@@ -59,6 +61,7 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
             state = case when state = 'pending' or failure_code = 'not_executed' then 'running' else state end,
             failure_code = case when failure_code = 'not_executed' then null else failure_code end,
             failure_message = case when failure_code = 'not_executed' then null else failure_message end,
+            leased_until = least(leased_until, clock_timestamp() + ${recordingMs} * interval '1 millisecond'),
             accepted = true, written_uid = ${uid}, written_generation = ${generation},
             updated_at = case when accepted then updated_at else ${now} end
           where operation_id = ${operationId} and (failure_code is distinct from 'not_executed' or write is not null)
@@ -132,6 +135,13 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
       return rows.map(openOperationOfRow);
     },
 
+    async undecided() {
+      const rows = await sql<{ operation_id: string }[]>`
+        select operation_id from management.operations
+        where state = 'pending' and not accepted and leased_until > clock_timestamp()`;
+      return rows.map((row) => row.operation_id);
+    },
+
     async prune() {
       await sql`delete from management.idempotency_keys k using management.operations o
         where o.operation_id = k.operation_id and o.state in ('succeeded', 'failed')
@@ -164,6 +174,7 @@ function wrapped(store: OperationStore): OperationStore {
     getOpen: translate(store.getOpen),
     claim: translate(store.claim),
     openOnModels: translate(store.openOnModels),
+    undecided: translate(store.undecided),
     prune: translate(store.prune),
   };
 }

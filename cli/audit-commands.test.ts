@@ -1,0 +1,75 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
+import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
+import { runInProcess } from './testing/run-cli.ts';
+
+let platform: Platform;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  platform = await startPlatform({ management: true });
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+
+test('portcullis admin grants, lists and revokes a role, and portcullis audit shows who did it', async () => {
+  expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toBe('alice has the role viewer.\n');
+  expect((await run('admin', 'grant', 'alice', '--role', 'viewer')).stdout).toContain('It was so before.');
+  expect((await run('admin', 'grant', 'guards', '--group')).stdout).toBe('guards has the role administrator.\n');
+  const listed = (await run('admin', 'list')).stdout;
+  expect(listed).toMatch(/^viewer +user +alice /m);
+  expect(listed).toMatch(/^administrator +group +guards /m);
+  expect((await run('admin', 'revoke', 'guards', '--group')).code).toBe(0);
+  expect((await run('admin', 'revoke', 'alice', '--role', 'viewer')).stdout).toBe(
+    'alice no longer has the role viewer.\n',
+  );
+  const wrong = await run(
+    'admin',
+    'grant',
+    'alice',
+    '--role',
+    'author',
+    '--model',
+    '01890a5d-ac96-774b-bcce-b302099a8057',
+  );
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('/modelId')]);
+  const { items } = JSON.parse(
+    (await run('audit', 'list', '--action', 'administrator.grant', '--outcome', 'accepted', '--json')).stdout,
+  );
+  expect(items).toHaveLength(2);
+  expect(items[0].content.author.kind).toBe('token');
+  expect((await run('audit', 'list', '--limit', '3', '-o', 'wide')).stdout.split('\n')[0]).toMatch(
+    /^TIME +AUTHOR +ACTION/,
+  );
+});
+
+test('portcullis audit export writes lines that audit verify proves, and names the first one that was changed', async () => {
+  await run('admin', 'grant', 'bob', '--role', 'author');
+  await run('admin', 'revoke', 'bob', '--role', 'author');
+  const { stdout } = await run('audit', 'export');
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  const file = join(folder.path, 'audit.jsonl');
+  writeFileSync(file, stdout);
+  expect((await run('audit', 'verify', '--file', file)).code).toBe(0);
+  const proved = JSON.parse((await run('audit', 'verify', '--json')).stdout);
+  const [head] = proved.heads.filter((one: string) => one.startsWith('management:'));
+  expect((await run('audit', 'verify', '--known', head)).code).toBe(0);
+  const other = head.replace(/[0-9a-f]{64}$/, 'f'.repeat(64));
+  expect((await run('audit', 'verify', '--known', other)).stderr).toContain(
+    'it is not the entry that was known before',
+  );
+  writeFileSync(file, readFileSync(file, 'utf8').replace('bob', 'eve'));
+  const broken = await run('audit', 'verify', '--file', file);
+  expect([broken.code, broken.stderr]).toEqual([
+    1,
+    expect.stringMatching(/broken at entry \d+: its content was changed/),
+  ]);
+  writeFileSync(file, `${lines[0]}\nno entry\n`);
+  expect((await run('audit', 'verify', '--file', file)).stderr).toContain('line 2 is no entry');
+});

@@ -1,0 +1,85 @@
+import { type Command, Option } from 'commander';
+import { type ControlRight, changedRightSchema, controlRightsSchema, controlRoles } from '#contracts/rights';
+import { CliError } from '../errors/cli-error.ts';
+import {
+  type ManagementCommandOptions,
+  openManagement,
+  withManagementOptions,
+} from '../management/management-options.ts';
+import { sendRequest } from '../management/send-request.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+import { developmentIssuer } from '../platform/development-issuer.ts';
+
+type ChangeOptions = ManagementCommandOptions &
+  OutputOptions & {
+    readonly issuer?: string;
+    readonly group?: boolean;
+    readonly role: (typeof controlRoles)[number];
+    readonly policy?: string;
+    readonly model?: string;
+  };
+
+export function addAdmin(program: Command): void {
+  const admin = program
+    .command('admin')
+    .description('show and change who may administer, author, apply and view over the management API');
+  withOutput(withManagementOptions(admin.command('list')))
+    .description('show every right')
+    .action(list);
+  withChange(admin.command('grant')).description('grant a role').action(changeWith('grant'));
+  withChange(admin.command('revoke'))
+    .description('revoke a role; the right of the last administrator is kept')
+    .action(changeWith('revoke'));
+}
+
+function withChange(command: Command): Command {
+  return withOutput(withManagementOptions(command))
+    .argument('<subject>', 'claim sub of the user, or the name of a group with --group')
+    .option('--issuer <url>', 'issuer of its tokens (default: the development issuer of this machine)')
+    .option('--group', 'the name is that of a group in the tokens of the issuer')
+    .addOption(new Option('--role <role>', 'which role').choices([...controlRoles]).default('administrator'))
+    .option('--policy <id>', 'only for this policy: author or viewer')
+    .option('--model <id>', 'only for this model: applier or viewer');
+}
+
+async function list(options: ManagementCommandOptions & OutputOptions): Promise<void> {
+  const { connection } = openManagement(options);
+  const call = { method: 'GET', path: '/api/v1/rights' } as const;
+  const { value } = await sendRequest(connection, call, controlRightsSchema);
+  writeResult(formatOf(options), value, () =>
+    tableOf([['ROLE', 'KIND', 'NAME', 'ISSUER', 'SCOPE'], ...value.items.map(rowOf)]),
+  );
+}
+
+function rowOf({ role, holder, policyId, modelId }: ControlRight): readonly string[] {
+  const [kind, name] = 'subject' in holder ? ['user', holder.subject] : ['group', holder.group];
+  const scope = policyId !== undefined ? `policy ${policyId}` : modelId !== undefined ? `model ${modelId}` : 'all';
+  return [role, kind, name, holder.issuer, scope];
+}
+
+function changeWith(verb: 'grant' | 'revoke') {
+  return async (name: string, options: ChangeOptions): Promise<void> => {
+    const right = rightOf(name, options);
+    const { connection } = openManagement(options);
+    const call = { method: 'POST', path: `/api/v1/rights/${verb}`, body: right } as const;
+    const { value } = await sendRequest(connection, call, changedRightSchema);
+    const done = verb === 'grant' ? 'has' : 'no longer has';
+    const before = value.changed ? '' : ' It was so before.';
+    writeResult(formatOf(options), value, () => `${name} ${done} the role ${right.role}.${before}`);
+  };
+}
+
+function rightOf(name: string, options: ChangeOptions): ControlRight {
+  const { issuer, group, role, policy: policyId, model: modelId } = options;
+  if (issuer === undefined && options.server !== undefined) {
+    throw new CliError('usage', '--server needs the issuer of the tokens of the subject: give --issuer.');
+  }
+  const from = issuer ?? developmentIssuer.issuer;
+  return {
+    role,
+    holder: group === true ? { issuer: from, group: name } : { issuer: from, subject: name },
+    ...(policyId === undefined ? {} : { policyId }),
+    ...(modelId === undefined ? {} : { modelId }),
+  };
+}

@@ -1,0 +1,222 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { definitionOf } from '../../operator/testing/objects.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { leaveCommand, replaceOf } from './leave-command.ts';
+import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
+import { issuer } from './start-management.ts';
+
+const policies = '/api/v1/guardrail-policies';
+const emergency = 'an-emergency-credential-of-40-characters';
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('rights to the management API'), () => {
+  let world: ManagementWorld;
+  const folder = temporaryFolder();
+  const breakGlass = join(folder.path, 'break-glass');
+
+  beforeAll(async () => {
+    world = await openManagementWorld({ replicas: 2, environment: { PORTCULLIS_BREAK_GLASS_FILE: breakGlass } });
+  });
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  type Options = { readonly token?: string; readonly replica?: number };
+  const change = (verb: 'grant' | 'revoke', body: unknown, options: Options = {}) =>
+    world.api.call(`/api/v1/rights/${verb}`, { method: 'POST', body, ...options });
+  const statusOf = async (path: string, token: string, replica = 0) =>
+    (await world.api.call(path, { token, replica })).status;
+  const create = async (token: string, replica = 0) => {
+    const body = { name: `by-role-${uuid()}`, definition: definitionOf('by-role') };
+    return (await world.api.command('POST', policies, body, { token, replica })).status;
+  };
+
+  test('a granted administrator may command on every replica at once, and a revoked one never again, also after restarts', async () => {
+    const token = await world.api.mint({ subject: 'second' });
+    const right = { role: 'administrator', holder: { issuer, subject: 'second' } };
+    expect(await create(token)).toBe(403);
+    expect((await change('grant', right)).json).toEqual({ right, changed: true });
+    expect((await change('grant', right, { replica: 1 })).json.changed).toBe(false);
+    expect([await create(token, 0), await create(token, 1)]).toEqual([202, 202]);
+    expect((await change('revoke', right, { token, replica: 1 })).json.changed).toBe(true);
+    expect([await create(token, 0), await create(token, 1)]).toEqual([403, 403]);
+    const setting = `${issuer}|root-admin,${issuer}|second`;
+    for (const replica of world.api.replicas) await replica.end();
+    for (const at of [0, 1]) await world.api.startReplica(at, { PORTCULLIS_ADMINISTRATORS: setting });
+    expect([await create(token, 0), await create(token, 1)]).toEqual([403, 403]);
+    expect(await create(await world.api.mint())).toBe(202);
+  });
+
+  test('the right of the last administrator is kept, and rights are listed', async () => {
+    const right = { role: 'administrator', holder: { issuer, subject: 'root-admin' } };
+    const last = await change('revoke', right);
+    expect([last.status, last.json.error.code]).toEqual([409, 'last_administrator']);
+    expect((await world.api.call('/api/v1/rights')).json.items).toEqual([right]);
+    for (const body of [
+      { role: 'owner', holder: { issuer, subject: 'x' } },
+      { role: 'author', holder: { issuer, subject: 'x' }, modelId: uuid() },
+      { role: 'applier', holder: { issuer, subject: 'x' }, policyId: uuid() },
+      { role: 'viewer', holder: { subject: 'x' } },
+    ]) {
+      expect((await change('grant', body)).status).toBe(422);
+    }
+    const denied = await change('grant', right, { token: await world.api.mint({ subject: 'somebody' }) });
+    expect(denied.status).toBe(403);
+  });
+
+  test('a group of the token has the rights that its issuer and name were granted', async () => {
+    const token = await world.api.mint({ subject: 'member', groups: ['guards', 'others'] });
+    const outside = await world.api.mint({ subject: 'member', groups: ['others'] });
+    const right = { role: 'administrator', holder: { issuer, group: 'guards' } };
+    expect(await create(token)).toBe(403);
+    await change('grant', right);
+    expect([await create(token), await create(outside)]).toEqual([202, 403]);
+    const foreign = { role: 'administrator', holder: { issuer: 'http://other.test', group: 'others' } };
+    await change('grant', foreign);
+    expect(await create(outside)).toBe(403);
+    const acted = await world.api.mint({
+      subject: 'root-admin',
+      actors: [{ issuer, subject: 'member' }],
+      groups: ['guards'],
+    });
+    expect(await create(acted)).toBe(403);
+    await change('revoke', right);
+    await change('revoke', foreign);
+    expect(await create(token)).toBe(403);
+  });
+
+  test('the emergency credential restores rights, does nothing else, and is in the audit log', async () => {
+    const right = { role: 'administrator', holder: { issuer, subject: 'rescued' } };
+    expect((await change('grant', right, { token: emergency })).status).toBe(401);
+    writeFileSync(breakGlass, emergency.slice(0, 31));
+    expect((await change('grant', right, { token: emergency.slice(0, 31) })).status).toBe(401);
+    writeFileSync(breakGlass, `${emergency}\n`);
+    expect((await change('grant', right, { token: emergency })).json.changed).toBe(true);
+    expect(await create(emergency)).toBe(403);
+    expect(await statusOf(policies, emergency)).toBe(403);
+    const { items } = (await world.api.call('/api/v1/audit?action=administrator.grant&limit=1')).json;
+    expect(items[0].content.author).toEqual({ kind: 'service', name: 'break-glass' });
+    await change('revoke', right);
+    writeFileSync(breakGlass, '');
+    expect((await change('grant', right, { token: emergency })).status).toBe(401);
+  });
+
+  test('each role may do what it names and nothing else, for the control plane, one policy or one model', async () => {
+    const [own, other] = [(await world.createPolicy('own')).id, (await world.createPolicy('other')).id];
+    const [model, otherModel] = [await world.createModel('own-model'), await world.createModel('other-model')];
+    const put = (path: string, body: unknown) => async (token: string) =>
+      (await world.api.command('PUT', path, body, { etag: '"never"', token })).status !== 403;
+    const get = (path: string) => async (token: string) => (await statusOf(path, token)) !== 403;
+    const routes: Readonly<Record<string, (token: string) => Promise<boolean>>> = {
+      list: get(policies),
+      providers: get('/api/v1/guardrail-providers'),
+      resources: get('/api/v1/resources/guardrailpolicies'),
+      activity: get('/api/v1/activity'),
+      audit: get('/api/v1/audit'),
+      rights: get('/api/v1/rights'),
+      create: async (token) => (await create(token)) !== 403,
+      readOwn: get(`${policies}/${own}`),
+      historyOwn: get(`${policies}/${own}/revisions/1`),
+      readOther: get(`${policies}/${other}/revisions`),
+      saveOwn: put(`${policies}/${own}`, {}),
+      saveOther: put(`${policies}/${other}`, {}),
+      bindingOwn: get(`/api/v1/models/${model}/guardrail-binding`),
+      bindingOther: get(`/api/v1/models/${otherModel}/guardrail-binding`),
+      applyOwn: put(`/api/v1/models/${model}/guardrail-binding`, {}),
+      applyOther: put(`/api/v1/models/${otherModel}/guardrail-binding`, {}),
+    };
+    const everyRead = [
+      'list',
+      'providers',
+      'resources',
+      'activity',
+      'readOwn',
+      'historyOwn',
+      'readOther',
+      'bindingOwn',
+      'bindingOther',
+    ];
+    const roles: readonly (readonly [object, readonly string[]])[] = [
+      [{ role: 'administrator' }, Object.keys(routes)],
+      [{ role: 'viewer' }, everyRead],
+      [{ role: 'author' }, [...everyRead, 'create', 'saveOwn', 'saveOther']],
+      [{ role: 'applier' }, [...everyRead, 'applyOwn', 'applyOther']],
+      [{ role: 'viewer', policyId: own }, ['readOwn', 'historyOwn']],
+      [{ role: 'author', policyId: own }, ['readOwn', 'historyOwn', 'saveOwn']],
+      [{ role: 'viewer', modelId: model }, ['bindingOwn']],
+      [{ role: 'applier', modelId: model }, ['bindingOwn', 'applyOwn']],
+    ];
+    for (const [at, [role, expected]] of roles.entries()) {
+      const subject = `role-${at}`;
+      const token = await world.api.mint({ subject });
+      const none = await Promise.all(Object.values(routes).map((may) => may(token)));
+      expect(none.some((one) => one)).toBe(false);
+      await change('grant', { ...role, holder: { issuer, subject } });
+      const may = await Promise.all(
+        Object.entries(routes).map(async ([name, ask]) => ((await ask(token)) ? name : '')),
+      );
+      expect([role, may.filter((name) => name !== '').toSorted()]).toEqual([role, expected.toSorted()]);
+    }
+  });
+
+  test('an author of one policy reads the operations of its own commands only', async () => {
+    const { id } = await world.createPolicy('authored');
+    const token = await world.api.mint({ subject: 'author-of-one' });
+    await change('grant', { role: 'author', holder: { issuer, subject: 'author-of-one' }, policyId: id });
+    const { policy, etag } = await world.readPolicy(id);
+    const body = { name: policy.name, status: 'draft', definition: policy.definition };
+    const saved = await world.api.command('PUT', `${policies}/${id}`, body, { etag, token });
+    expect(saved.status).toBe(202);
+    expect(await statusOf(`/api/v1/operations/${saved.json.operationId}`, token)).toBe(200);
+    const another = await world.api.command('POST', policies, { name: 'another', definition: definitionOf('x') });
+    expect(await statusOf(`/api/v1/operations/${another.json.operationId}`, token)).toBe(403);
+    expect(await statusOf(`/api/v1/operations/${uuid()}`, token)).toBe(403);
+  });
+
+  test('recovery does not carry out a command whose author has lost the right', async () => {
+    const { id } = await world.createPolicy('left-behind');
+    const right = { role: 'author', holder: { issuer, subject: 'leaver' } };
+    await change('grant', right);
+    const allowed = await replaceOf(world.client, id);
+    await leaveCommand(world.api, { ...allowed, subject: 'leaver' });
+    expect(await world.api.endOf(allowed.operationId)).toMatchObject({ state: 'succeeded' });
+    await change('revoke', right);
+    const denied = await replaceOf(world.client, id);
+    await leaveCommand(world.api, { ...denied, subject: 'leaver' });
+    const end = await world.api.endOf(denied.operationId);
+    expect(end).toMatchObject({ state: 'failed', error: { code: 'not_executed' } });
+    expect(end.error?.message).toContain('lost the right');
+    expect((await world.readPolicy(id)).policy.revision).toBe(2);
+  });
+
+  test('no command is accepted after the answer of a revocation, while commands and revocations race', async () => {
+    const holder = { issuer, subject: 'racer' };
+    const token = await world.api.mint({ subject: 'racer' });
+    for (let round = 0; round < 5; round++) {
+      await change('grant', { role: 'author', holder });
+      let isRevoked = false;
+      const late: number[] = [];
+      const commands = Array.from({ length: 8 }, async (_, at) => {
+        for (let count = 0; count < 4; count++) {
+          const wasRevoked = isRevoked;
+          const status = await create(token, at % 2);
+          if (wasRevoked) late.push(status);
+        }
+      });
+      await change('revoke', { role: 'author', holder }, { replica: round % 2 });
+      isRevoked = true;
+      const { sql } = world.api.database.database;
+      const answered = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+      const now = answered.map((row) => row.now.toISOString()).join('');
+      await Promise.all(commands);
+      const accepted = await sql`
+        select from audit.entries where subject = 'racer' and outcome = 'accepted'
+          and time > ${now}`;
+      expect([late.every((status) => status === 403), accepted.length]).toEqual([true, 0]);
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { resourceIdSchema } from './management.ts';
+
+/** Roles of the control plane; `administrator` includes every other one. */
+export const controlRoles = ['administrator', 'author', 'applier', 'viewer'] as const;
+
+const name = z.string().min(1).max(255);
+
+/** Who has a role: a user, or the members of a group as the tokens of its issuer name it. */
+const roleHolderSchema = z.union([
+  z.strictObject({ issuer: name, subject: name }),
+  z.strictObject({ issuer: name, group: name }),
+]);
+
+/** A role for the whole control plane, for one policy (author, viewer) or for one model (applier, viewer). */
+export const controlRightSchema = z
+  .strictObject({
+    role: z.enum(controlRoles),
+    holder: roleHolderSchema,
+    policyId: resourceIdSchema.optional(),
+    modelId: resourceIdSchema.optional(),
+  })
+  .superRefine(({ role, policyId, modelId }, context) => {
+    const allowed = policyId === undefined || role === 'author' || role === 'viewer';
+    if (!allowed)
+      context.addIssue({ code: 'custom', path: ['policyId'], message: 'can be used with author and viewer only' });
+    if (modelId !== undefined && (policyId !== undefined || !(role === 'applier' || role === 'viewer'))) {
+      context.addIssue({
+        code: 'custom',
+        path: ['modelId'],
+        message: 'can be used with applier and viewer only, without policyId',
+      });
+    }
+  });
+export type ControlRight = z.output<typeof controlRightSchema>;
+
+/** Response of GET /api/v1/rights. */
+export const controlRightsSchema = z.strictObject({ items: z.array(controlRightSchema) });
+
+/** Response of a change of a right. */
+export const changedRightSchema = z.strictObject({
+  right: controlRightSchema,
+  changed: z.boolean().describe('Whether the right was changed; false if it was as asked before.'),
+});

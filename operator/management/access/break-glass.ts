@@ -1,0 +1,53 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ManagementCaller } from './management-caller.ts';
+
+/** Characters that the emergency credential has at the least. */
+const shortestBreakGlass = 32;
+
+export type BreakGlass = {
+  /** The emergency caller; `denied` for another operation; undefined for any other token. */
+  callerOf(token: string, operation: string): ManagementCaller | 'denied' | undefined;
+};
+
+const caller: ManagementCaller = {
+  subject: 'break-glass',
+  author: { kind: 'service', name: 'break-glass' },
+  groups: [],
+};
+
+/**
+ * The credential for the case that no administrator can sign in: the content of a file, read for every request, so that
+ * removing the file disables it at once. A file that is absent, unreadable or shorter than 32 characters accepts nothing.
+ * @param operations what the caller may ask for
+ * @param onUsed called for every use
+ */
+export function createBreakGlass(
+  file: string | undefined,
+  operations: readonly string[],
+  onUsed: (used: { readonly operation: string; readonly isAllowed: boolean }) => void,
+): BreakGlass {
+  return {
+    callerOf(token, operation) {
+      const expected = contentOf(file);
+      if (expected === undefined || !timingSafeEqual(hashOf(token), hashOf(expected))) return undefined;
+      const isAllowed = operations.includes(operation);
+      onUsed({ operation, isAllowed });
+      return isAllowed ? caller : 'denied';
+    },
+  };
+}
+
+function contentOf(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text.length < shortestBreakGlass ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

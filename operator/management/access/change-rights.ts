@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AuditLog } from '#audit/ports';
+import type { AuditAuthor, AuditContent, ClientClass } from '#contracts/audit';
+import type { ControlRight } from '#contracts/rights';
+import type { Clock } from '#kit/time/clock';
+import { controlPlane } from '#relations/model';
+import { type Relations, relationLimits, type Tuple } from '#relations/ports';
+import type { Database } from '#sql/connect';
+import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
+
+/** Who changes a right. */
+type RightChange = { readonly author: AuditAuthor; readonly client: ClientClass; readonly traceId: string };
+
+type ChangedRight =
+  | { readonly kind: 'changed'; readonly changed: boolean }
+  /** The right belongs to the last administrator. */
+  | { readonly kind: 'last' };
+
+export type RightChanges = {
+  /** Every right to the control plane, to policies and to models. */
+  list(): Promise<readonly ControlRight[]>;
+  grant(right: ControlRight, by: RightChange): Promise<ChangedRight>;
+  /** After it resolves no command of the holder is accepted that depended on the right. */
+  revoke(right: ControlRight, by: RightChange): Promise<ChangedRight>;
+};
+
+/** Commands that a process is executing: neither accepted nor ended, and leased. */
+type UndecidedCommands = { undecided(): Promise<readonly string[]> };
+
+/** Longest wait for commands that were asked for before a revocation; longer than their lease. */
+const settleMs = 25_000;
+const pollMs = 25;
+
+/**
+ * Changes rights one at a time over all replicas. Each change has its entry in the audit log before it takes effect.
+ * Every method throws RelationsUnavailableError, SqlUnavailableError or RecordsUnavailableError.
+ */
+export function createRightChanges(options: {
+  readonly database: Pick<Database, 'sql'>;
+  readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples'>;
+  readonly audit: Pick<AuditLog, 'write'>;
+  readonly store: UndecidedCommands;
+  readonly clock: Clock;
+}): RightChanges {
+  const { database, relations, audit, store, clock } = options;
+
+  async function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+    const tuple = tupleOfRight(right);
+    return database.sql.begin(async (sql) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+      const held = await relations.tuplesOf(tuple.object);
+      const isHeld = held.some((one) => textOf(one) === textOf(tuple));
+      if (isHeld === (action === 'grant')) return { kind: 'changed', changed: false };
+      if (action === 'revoke' && isLastAdministrator(held, tuple)) return { kind: 'last' };
+      const entry = entryOf(action, tuple, by, clock.date());
+      await audit.write([entry]);
+      try {
+        await relations[action]([tuple]);
+      } catch (error) {
+        await audit.write([{ ...entry, outcome: 'failed', code: 'authorization_unavailable' }]);
+        throw error;
+      }
+      return { kind: 'changed', changed: true };
+    });
+  }
+
+  return {
+    async list() {
+      const found: Tuple[] = [];
+      let after: string | undefined;
+      do {
+        const page = await relations.listTuples({
+          limit: relationLimits.page,
+          ...(after === undefined ? {} : { after }),
+        });
+        found.push(...page.tuples);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      const ordered = found.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+      return ordered.flatMap((tuple) => rightOfTuple(tuple) ?? []);
+    },
+    grant: (right, by) => change('grant', right, by),
+    async revoke(right, by) {
+      const changed = await change('revoke', right, by);
+      if (changed.kind === 'changed') await awaitUndecided(store, clock);
+      return changed;
+    },
+  };
+}
+
+/** Waits until the commands that are being executed now have ended; later ones ask for the right after they are stored. */
+async function awaitUndecided(store: UndecidedCommands, clock: Clock): Promise<void> {
+  const until = clock.now() + settleMs;
+  let open = await store.undecided();
+  while (open.length > 0 && clock.now() < until) {
+    await pause(pollMs);
+    const still = new Set(await store.undecided());
+    open = open.filter((id) => still.has(id));
+  }
+}
+
+function isLastAdministrator(held: readonly Tuple[], tuple: Tuple): boolean {
+  const isOne = (one: Tuple): boolean => one.object === controlPlane && one.relation === 'administer';
+  return isOne(tuple) && held.filter(isOne).length === 1;
+}
+
+function textOf({ object, relation, subject }: Tuple): string {
+  return `${object}#${relation}@${subject}`;
+}
+
+function entryOf(action: 'grant' | 'revoke', tuple: Tuple, by: RightChange, now: Date): AuditContent {
+  return {
+    time: now.toISOString(),
+    action: `administrator.${action}`,
+    outcome: 'accepted',
+    code: null,
+    author: by.author,
+    client: by.client,
+    target: { type: 'control_plane', id: textOf(tuple) },
+    operationId: null,
+    traceId: by.traceId,
+    before: null,
+    after: null,
+    count: 1,
+    since: null,
+  };
+}

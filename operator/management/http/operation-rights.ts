@@ -1,0 +1,53 @@
+import type { AskedOperation } from '#api/operation';
+import { type AccessRules, type RequiredRight, roleRight } from '../access/required-right.ts';
+import type { ServedOperation } from './served-table.ts';
+
+/** The right that each operation needs (docs/manage-policies.md, Administrators and roles). */
+function requiredRight({ operation, path }: AskedOperation): RequiredRight {
+  switch (operation as ServedOperation) {
+    case 'listPolicies':
+    case 'listProviders':
+    case 'getOperation':
+    case 'discoverResources':
+    case 'listResources':
+    case 'getResource':
+    case 'listActivity':
+    case 'getOverview':
+      return roleRight('viewer');
+    case 'getPolicy':
+    case 'listRevisions':
+    case 'getRevision':
+      return roleRight('viewer', 'policy', path['policyId']);
+    case 'getBinding':
+      return roleRight('viewer', 'model', path['modelId']);
+    case 'checkPolicy':
+    case 'createPolicy':
+      return roleRight('author');
+    case 'replacePolicy':
+      return roleRight('author', 'policy', path['policyId']);
+    case 'replaceBinding':
+      return roleRight('applier', 'model', path['modelId']);
+    case 'testProvider':
+    case 'listAudit':
+    case 'listAuditChains':
+    case 'listRights':
+    case 'grantRight':
+    case 'revokeRight':
+      return roleRight('administer');
+  }
+}
+
+/** The emergency credential restores rights of people, and reads who lost them. */
+const emergencyOperations = [
+  'listRights',
+  'grantRight',
+  'revokeRight',
+  'listAudit',
+  'listAuditChains',
+] as const satisfies readonly ServedOperation[];
+
+export const accessRules: AccessRules = {
+  requiredRight,
+  emergencyOperations,
+  ownOperations: ['getOperation'] satisfies readonly ServedOperation[],
+};
