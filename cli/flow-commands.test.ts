@@ -101,7 +101,10 @@ describe('portcullis flow check', () => {
     const outer = folder.write('outer.yaml', textOf(file).replace(/id: answer\n(.|\n)*?(?= {2}- id: reply)/, sub));
     expect(await runInProcess(['flow', 'check', outer, '--subflows', example])).toMatchObject({ code: 0, stderr: '' });
     const without = await runInProcess(['flow', 'check', outer]);
-    expect([without.code, without.stdout]).toEqual([2, expect.stringContaining('names no flow that is at hand')]);
+    expect([without.code, without.stdout]).toEqual([
+      2,
+      expect.stringContaining('names no flow that was given with this one'),
+    ]);
   });
 
   test('portcullis flow check names a file that does not exist', async () => {

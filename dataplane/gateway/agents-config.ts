@@ -94,7 +94,7 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
   }
   if (read.PORTCULLIS_IDENTITY === 'development' && read.PORTCULLIS_ISSUERS_FILE !== undefined) {
     throw new ConfigError([
-      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token of a person is verified, so remove one of both',
+      'PORTCULLIS_ISSUERS_FILE is set: in development mode no token of a person is verified, so remove one of the two',
     ]);
   }
   return {

@@ -59,7 +59,7 @@ test('tokens of agents need an issuer and its keys, and clients that are authent
     expect(problemsOf({ ...env, [name]: value })).toEqual([expect.stringContaining('must be set together')]);
   }
   expect(problemsOf({ ...env, ...agents, PORTCULLIS_CLIENT_AUTH: 'open' })).toEqual([
-    expect.stringContaining('remove one of both'),
+    expect.stringContaining('remove one of the two'),
   ]);
 });
 

@@ -48,7 +48,7 @@ export const settings = {
   PORTCULLIS_RUNTIME_TOKEN_FILE: setting.file({ help: 'token for the guardrail runtimes' }),
   PORTCULLIS_ADMIN_TOKEN_FILE: setting.optional(
     setting.file({
-      help: 'token that the newest decisions at /activity of the admin address ask for; they are not served without it',
+      help: 'token for /activity of the admin address, which shows the newest decisions; not served without it',
     }),
   ),
   PORTCULLIS_SECRETS_DIR: setting.path({ help: 'folder of provider credentials, one file for each credential' }),
@@ -182,7 +182,7 @@ function clientsOf(
   if (auth === 'open') {
     if (issuer === undefined) return { auth };
     throw new ConfigError([
-      'PORTCULLIS_AGENT_ISSUER is set: while PORTCULLIS_CLIENT_AUTH is open no token limits a client, so remove one of both',
+      'PORTCULLIS_AGENT_ISSUER is set: while PORTCULLIS_CLIENT_AUTH is open no token limits a client, so remove one of the two',
     ]);
   }
   if (keysFile !== undefined) return { auth, keysFile, ...(agents === undefined ? {} : { agents }) };

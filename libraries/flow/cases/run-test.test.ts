@@ -65,7 +65,7 @@ test.each([
     'ask was called and has no further answer',
   ],
   [{ answers: { ask: [{ text: '', toolCalls }, { text: '' }] } }, 'ask.look was called and has no answer'],
-  [{ answers: { ask: [{ text: 'hi' }, { text: 'hi' }] } }, 'ask has answers that no call took: 1 of 2'],
+  [{ answers: { ask: [{ text: 'hi' }, { text: 'hi' }] } }, 'ask has answers that no call used: 1 of 2'],
   [{ answers: { ask: { items: [] } } }, 'ask has an answer of another shape'],
 ])('the flow test %j fails, and the reason is reported', async (change, words) => {
   expect((await problemsOf(change)).join('\n')).toContain(words);

@@ -54,7 +54,7 @@ class AnswerScript {
     const unused = Object.entries(this.#answers).flatMap(([caller, given]) => {
       const taken = this.#taken.get(caller) ?? 0;
       const all = Array.isArray(given) ? given.length : 1;
-      return taken >= all ? [] : [`${caller} has answers that no call took: ${all - taken} of ${all}`];
+      return taken >= all ? [] : [`${caller} has answers that no call used: ${all - taken} of ${all}`];
     });
     return [...this.#problems, ...unused];
   }

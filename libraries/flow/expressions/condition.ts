@@ -115,5 +115,5 @@ function compare(by: Comparison, one: JsonValue, other: JsonValue): boolean {
 function order(one: JsonValue, other: JsonValue): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   if (typeof one === 'string' && typeof other === 'string') return one < other ? -1 : Number(one > other);
-  throw new ExpressionFault('type_mismatch', 'an order needs two numbers or two texts');
+  throw new ExpressionFault('type_mismatch', 'a comparison by order needs two numbers or two texts');
 }

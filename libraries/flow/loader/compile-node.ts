@@ -138,7 +138,7 @@ function checkPath({ config, inputs }: NodeOf<'tool_http'>, at: SourcePath, note
     notes.problems.push({ code: 'types', at: [...at, 'path'], message });
   }
   if (config.method === 'GET' && inputs.body !== undefined) {
-    notes.problems.push({ code: 'types', at: [...at, 'method'], message: 'must be another one than GET for a body' });
+    notes.problems.push({ code: 'types', at: [...at, 'method'], message: 'must not be GET where there is a body' });
   }
 }
 

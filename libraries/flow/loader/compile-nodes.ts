@@ -34,7 +34,7 @@ function loopProblems(source: FlowSource, index: number): readonly PlacedProblem
     problems.push({
       code: 'state',
       at: [...at, 'config', 'concurrency'],
-      message: 'must be 1 with while: each turn follows from the one before',
+      message: 'must be 1 with while: each turn depends on the one before',
     });
   }
   if (state === undefined) return problems;
@@ -49,7 +49,7 @@ function loopProblems(source: FlowSource, index: number): readonly PlacedProblem
     problems.push({
       code: 'state',
       at: [...at, 'config', 'state'],
-      message: 'needs concurrency 1: turns beside each other would overwrite it',
+      message: 'needs concurrency 1: concurrent turns would overwrite the state',
     });
   }
   return problems;

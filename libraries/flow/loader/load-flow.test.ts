@@ -529,11 +529,11 @@ const cases: readonly (readonly [title: string, text: string, code: string, plac
     'segment',
   ],
   [
-    'a subflow that is not at hand',
+    'a subflow that was not given',
     chain({ kind: 'subflow', config: { flowId, sha256: 'a'.repeat(64), entrypoint: 'main' } }),
     'subflow',
     '8:one:nodes[1].config.sha256',
-    'at hand',
+    'given with this one',
   ],
 ];
 

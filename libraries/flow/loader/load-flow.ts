@@ -101,7 +101,7 @@ function loadSubflows(source: FlowSource, options: LoadOptions, levels: number) 
       void problems.push({ code: 'subflow', at: [...at, member], message });
     const text = options.subflows?.(sha256);
     if (text === undefined) {
-      report('sha256', 'names no flow that is at hand');
+      report('sha256', 'names no flow that was given with this one');
       continue;
     }
     if (levels <= 1) {

@@ -118,7 +118,7 @@ export function mismatch(given: Known, wanted: Known): string | undefined {
     ? schema['required'].filter((name) => typeof name === 'string')
     : [];
   for (const name of required) {
-    if (stepInto(given, [name]).kind === 'absent') return `gives no member ${name}, which is needed`;
+    if (stepInto(given, [name]).kind === 'absent') return `has no member ${name}, which is required`;
   }
   for (const name of Object.keys(isObject(schema['properties']) ? schema['properties'] : {})) {
     const own = stepInto(given, [name]);
@@ -127,7 +127,7 @@ export function mismatch(given: Known, wanted: Known): string | undefined {
   }
   if (schema['additionalProperties'] !== false || given.kind !== 'object') return undefined;
   const extra = [...given.members.keys()].find((name) => stepInto(wanted, [name]).kind === 'absent');
-  return extra === undefined ? undefined : 'gives a member that is not allowed';
+  return extra === undefined ? undefined : 'has a member that the schema does not allow';
 }
 
 /** What is known about a compiled value. `lookUp` returns what is known about an expression. */

@@ -11,8 +11,11 @@ test.each(agentProblemCodes)(
     const observed = { state, card: 'unread', problem: undefined } as const;
     const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
     expect(ready?.status).toBe('False');
-    const expected = code === 'starting' ? 'The process of the version is starting.' : 'the words of the process.';
-    expect(ready?.message).toBe(expected);
+    const expected: Partial<Record<typeof code, string>> = {
+      starting: 'The process of the version is starting.',
+      advertised_capability_unavailable: 'advertised_capability_unavailable: the words of the process.',
+    };
+    expect(ready?.message).toBe(expected[code] ?? 'the words of the process.');
   },
 );
 

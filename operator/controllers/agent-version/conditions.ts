@@ -65,7 +65,7 @@ function acceptedOf(result: AgentVersionResult): Aspect {
         type: 'Accepted',
         status: 'Unknown',
         reason: 'ChecksTimedOut',
-        message: 'The checks of the version did not end in time. They are repeated.',
+        message: 'The checks of the version exceeded their timeout. They will be repeated.',
       };
     default:
       return yes('Accepted', 'Accepted', 'The flow, its manifest and its tests are valid.');
@@ -78,7 +78,7 @@ function testedOf(result: AgentVersionResult): Aspect {
     case 'differs':
       return no('Tested', 'NotAccepted', 'The tests count when the version is accepted.');
     case 'late':
-      return no('Tested', 'ChecksTimedOut', 'The tests did not end in time. They are repeated.');
+      return no('Tested', 'ChecksTimedOut', 'The tests exceeded their timeout. They will be repeated.');
     case 'tests_failed': {
       const { failed, tests } = result;
       const names = failed.slice(0, mostNames).join('; ');

@@ -87,7 +87,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
           return settle(resource, issued, decided.result);
       }
     }
-    throw new TypeError('the pass over a version of an agent exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of an agent version exceeded its maximum number of steps');
   }
 
   /** The bundle of a version that was accepted. */

@@ -53,7 +53,7 @@ function routeOf({ route, state }: Routed): Aspect {
     return no(
       type,
       'RouteRejected',
-      `A gateway replica rejected the change, and it was taken back: ${refused.reason}.`,
+      `A gateway replica rejected the change, so the previous route was restored: ${refused.reason}.`,
     );
   }
   return stateAspect(type, state);
@@ -82,11 +82,11 @@ function accessOf(rights: AgentSnapshot['rights']): Aspect {
   const type = 'AccessConsistent';
   switch (rights) {
     case 'not_configured':
-      return no(type, 'RelationsNotConfigured', 'This operator has no store of relations.');
+      return no(type, 'RelationsNotConfigured', 'This operator has no store of rights.');
     case 'invalid':
-      return no(type, 'AccessInvalid', 'A name in owner or access is too long for the store of relations.');
+      return no(type, 'AccessInvalid', 'A name in owner or access is too long for the store of rights.');
     case 'away':
-      return unknown(type, 'RelationsUnavailable', 'The store of relations does not answer. It is asked again.');
+      return unknown(type, 'RelationsUnavailable', 'The store of rights does not answer. The operator will try again.');
     case 'unasked':
     case 'consistent':
       return yes(type, 'Consistent', 'The stored rights are those of the spec.');

@@ -100,7 +100,7 @@ export function createAgentController(options: AgentControllerOptions) {
           return settle(agent, s, decided.result);
       }
     }
-    throw new TypeError('the pass over an agent exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of an agent exceeded its maximum number of steps');
   }
 
   function rightsOf({ metadata }: Stored<Agent>): AgentSnapshot['rights'] {

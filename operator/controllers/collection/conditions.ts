@@ -47,7 +47,7 @@ function acceptedOf(result: CollectionResult): Aspect {
           message: 'embeddingProfile is not an approved embedding profile of the retrieval service.',
         };
       }
-      return { ...no, reason: 'Refused', message: 'The retrieval service does not take the spec of this resource.' };
+      return { ...no, reason: 'Refused', message: 'The retrieval service refuses the spec of this resource.' };
     case 'away':
     case 'conflict':
     case 'has_children':
@@ -62,16 +62,20 @@ function syncedOf(result: CollectionResult): Aspect {
     case 'not_configured':
     case 'tenant_not_approved':
     case 'refused':
-      return { ...no, reason: 'NotAccepted', message: 'The collection is left as it is.' };
+      return { ...no, reason: 'NotAccepted', message: 'The collection is not changed.' };
     case 'away':
-      return { ...no, reason: 'RetrievalUnavailable', message: `${awaySentences[result.why]} It is asked again.` };
+      return {
+        ...no,
+        reason: 'RetrievalUnavailable',
+        message: `${awaySentences[result.why]} The operator will try again.`,
+      };
     case 'conflict':
       return { ...no, ...conflictOf(result.over) };
     case 'has_children':
       return {
         ...no,
         reason: 'HasChildren',
-        message: 'Other collections are below this one: move or delete them, and it is deleted.',
+        message: 'The collection has child collections: move or delete them, then this one is deleted.',
       };
     case 'ensured':
       return {
@@ -110,7 +114,7 @@ function conflictOf(over: ManagedConflict): Pick<Aspect, 'reason' | 'message'> {
   const sentence = managedConflicts[over];
   return {
     reason: conflictReasons[over],
-    message: `The collection is left as it is, because of ${wireNames[over]}: ${sentence}.`,
+    message: `The collection is not changed because of ${wireNames[over]}: ${sentence}.`,
   };
 }
 
@@ -156,7 +160,7 @@ function readyOf(result: CollectionResult, accepted: Aspect, synced: Aspect): As
     const message = 'The retrieval service reports an error of the collection.';
     return { type: 'Ready', status: 'False', reason: 'CollectionError', message };
   }
-  return { type: 'Ready', status: 'True', reason: 'Ready', message: 'The collection takes documents and queries.' };
+  return { type: 'Ready', status: 'True', reason: 'Ready', message: 'The collection accepts documents and queries.' };
 }
 
 function isHeld(result: CollectionResult): boolean {

@@ -83,7 +83,7 @@ export function createCollectionController(options: CollectionControllerOptions)
           return settle(resource, decided.result);
       }
     }
-    throw new TypeError('the pass over a collection exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of a collection exceeded its maximum number of steps');
   }
 
   function snapshotOf(

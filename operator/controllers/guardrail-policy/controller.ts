@@ -100,7 +100,7 @@ export function createPolicyController(options: PolicyControllerOptions) {
           return settle(policy, decided.result);
       }
     }
-    throw new TypeError('the pass over a policy exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of a policy exceeded its maximum number of steps');
   }
 
   /** Policies that an earlier operator released and did not create again. */

@@ -86,7 +86,7 @@ export function createBindingController(options: BindingControllerOptions) {
       }
       pass = next.pass;
     }
-    throw new TypeError('the pass over a binding exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of a binding exceeded its maximum number of steps');
   }
 
   function timesOf(pass: Pass, s: ReturnType<typeof gather>): Pick<Snapshot, 'overdue' | 'departureOverdue'> {

@@ -91,7 +91,7 @@ export function createWorkloadController(options: GenerationControllerOptions) {
           return settle(generation, s, decided.result);
       }
     }
-    throw new TypeError('the pass over a workload exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of a workload exceeded its maximum number of steps');
   }
 
   function snapshotOf(generation: Stored<RuntimeWorkload>, bundle: WorkloadSnapshot['bundle']): WorkloadSnapshot {

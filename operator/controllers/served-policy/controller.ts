@@ -78,7 +78,7 @@ export function createServedController(options: ServedControllerOptions) {
           return settle(name, s, decided.pin, decided.result);
       }
     }
-    throw new TypeError('the pass over a served policy exceeded the maximum number of steps');
+    throw new TypeError('the reconcile of a served policy exceeded its maximum number of steps');
   }
 
   function gather(
