@@ -68,7 +68,7 @@ export async function commitEvent(
   });
 }
 
-/** The live memories of the scope that state the same as a fact, have the same topic, or are referred to. */
+/** The live memories of the scope that state the same as a fact, have its topic or an ended value, or are referred to. */
 async function knownMemories(
   sql: TransactionSql,
   { person, agentId, runId }: ClaimedEvent,
@@ -76,7 +76,8 @@ async function knownMemories(
   referred: readonly string[],
 ): Promise<readonly KnownMemory[]> {
   if (prepared.length === 0) return [];
-  const saysChange = prepared.some(({ fact }) => fact.changes !== undefined);
+  const saysChange = prepared.some(({ fact }) => (fact.changes?.topics.length ?? 0) > 0);
+  const ended = prepared.flatMap(({ fact }) => fact.changes?.ended.flatMap(({ terms }) => terms) ?? []);
   const topics = prepared.flatMap(({ stored }) => (stored.topic === null ? [] : [stored.topic]));
   return sql<KnownMemory[]>`
     select memory_id as "memoryId", text, sameness, topic, version from memory.memories
@@ -84,6 +85,7 @@ async function knownMemories(
       and agent_id is not distinct from ${agentId} and run_id is not distinct from ${runId}
       and (sameness = any(${sql.array(prepared.map(({ fact }) => fact.sameness))}::text[])
         or topic = any(${sql.array(topics)}::text[]) or (${saysChange} and topic is not null)
+        or (topic is not null and string_to_array(terms, ' ') && ${sql.array([...new Set(ended)])}::text[])
         or memory_id = any(${sql.array([...referred])}::uuid[]))
     order by memory_id desc`;
 }

@@ -42,6 +42,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
     },
   );
 
+  test('a sentence that ends a value replaces the memory of that value, whatever its topic, and no other memory', async () => {
+    const user = someone();
+    await memory.say(user, 'I am learning Thai. I drink cocoa every evening.');
+    await memory.say(user, 'I gave up on Thai.');
+    expect((await memory.all(user)).toSorted()).toEqual(['I drink cocoa every evening', 'I gave up on Thai']);
+    await memory.say(user, 'Instead of cocoa I drink chai now.');
+    expect((await memory.all(user)).toSorted()).toEqual(['I drink chai now', 'I gave up on Thai']);
+  });
+
   verifies(
     ['memory:event:memory-ids', 'memory:add:fact-extracted', 'memory:events:status', 'memory:event:status-values'],
     'an event names its memories and decisions, and a search in the scope finds the fact',
