@@ -28,6 +28,8 @@ type CrashReport = {
   readonly kills: number;
   readonly stops: number;
   readonly faults: readonly string[];
+  /** Operations of the commands that were answered with 202. */
+  readonly operations: readonly string[];
 };
 
 type Sent = {
@@ -65,8 +67,9 @@ export async function commandThroughCrashes(world: BusyWorld, options: CrashOpti
   const all = [...sent.values()].flat();
   const faults = await judge(world, lanes, all);
   for (const [lane, own] of sent) faults.push(...(await judgeLane(world, lane, own)));
-  const accepted = all.filter(isAccepted).length;
-  return { commands: all.length, accepted, refused: all.length - accepted, kills, stops, faults };
+  const operations = all.filter(isAccepted).map(({ answer }) => String(answer.json.operationId));
+  const accepted = operations.length;
+  return { commands: all.length, accepted, refused: all.length - accepted, kills, stops, faults, operations };
 }
 
 const isAccepted = ({ answer }: Sent): boolean => answer.status === 202;
