@@ -50,7 +50,7 @@ function identityOf(process: ScriptedHttp | undefined) {
 describe('a call of an agent', () => {
   verifies(
     ['agent-gateway:identity:checked'],
-    'a call with a missing, forged, expired or foreign identity is refused with 401 and reaches no process',
+    'a call of an agent with a missing, forged, expired or foreign identity is refused with 401 and reaches no process',
     async () => {
       const stranger = await createTestKey('ES256', 'people-1');
       const good = decodeJwt(await world.personToken('ann'));
@@ -76,7 +76,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:invoke:agent-right'],
-    'each call asks for the right invoke, so that a right that was taken away counts for the next call',
+    'the right invoke is checked at each call of an agent, so that a revoked right ends with the next call',
     async () => {
       const token = await world.personToken('ann');
       expect((await world.call(path, { token, body })).status).toBe(200);
@@ -93,7 +93,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:route-to-version:bound'],
-    'a path without a version reaches the served version, one with a version only that one, and others none',
+    'an agent path without a version reaches the served version, and a path with a version only that version',
     async () => {
       const token = await world.personToken('ann');
       const of = (version: string) => `/agents/${agentId}/versions/${version}/mcp`;
@@ -115,7 +115,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:order:checks-before-identity'],
-    'no identity is issued while a single one of identity, right and route fails',
+    'the gateway issues no identity for an agent process unless caller, right and route are all valid',
     async () => {
       const [ann, vic, bob] = await Promise.all(['ann', 'vic', 'bob'].map((name) => world.personToken(name)));
       const missing = `/agents/${agentId}/versions/01890a5d-ac96-774b-bcce-b302099a8064/mcp`;
@@ -142,7 +142,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:short-lived-identity:this-workload', 'agent-gateway:token:replaced'],
-    'the identity that a process gets ends within a minute and is refused by every other version and agent',
+    'the identity that the gateway sends to an agent process is valid for at most a minute and for that version only',
     async () => {
       const token = await world.personToken('ann');
       expect((await world.call(path, { token, body })).status).toBe(200);
@@ -187,7 +187,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:override:header', 'agent-gateway:override:parameter', 'agent-gateway:override:body'],
-    'no header, parameter or member of the body replaces the agent, the version or the process',
+    'no header, parameter or body member of a call can choose another agent, version or process',
     async () => {
       const token = await world.personToken('ann');
       const names = ['x-agent-id', 'x-version-id', 'x-forwarded-host', 'x-original-url', 'x-user-id', 'forwarded'];
@@ -217,7 +217,7 @@ describe('a call of an agent', () => {
 
   verifies(
     ['agent-gateway:token:original-never-passed'],
-    'the token of the caller reaches no process: not in a header, a cookie, a parameter or the body',
+    'the token of the caller is never forwarded to an agent process, in no header, cookie, parameter or body',
     async () => {
       const token = await world.personToken('ann');
       const headers = { cookie: `session=${token}`, 'proxy-authorization': `Bearer ${token}`, 'x-token': token };
@@ -236,7 +236,7 @@ describe('a call of an agent', () => {
     },
   );
 
-  test('a body of the largest size is sent on, and one byte more is refused with 413', async () => {
+  test('a call of an agent with a body of the largest size is forwarded, and one byte more is refused with 413', async () => {
     const token = await world.personToken('ann');
     expect((await world.call(path, { token, body: 'a'.repeat(16_384) })).status).toBe(200);
     const large = await world.call(path, { token, body: 'a'.repeat(16_385) });
@@ -244,7 +244,7 @@ describe('a call of an agent', () => {
     expect(reached()).toEqual([1, 0]);
   });
 
-  test('the answers for an agent that is hidden and for one that is missing differ in no byte but the trace', async () => {
+  test('the answers for a hidden agent and for a missing one differ in the trace id only', async () => {
     const token = await world.personToken('bob');
     const ask = async (target: string) => {
       const answer = await world.call(target, { token, body });

@@ -65,7 +65,7 @@ async function exchange(grant: string, audience: string, more: Readonly<Record<s
 }
 
 describe('the token exchange', () => {
-  test('a grant is traded for a token of each audience that the version requires, and of no other', async () => {
+  test('a run exchanges its grant for tokens of the audiences that its agent version requires, and of no others', async () => {
     const grant = await grantOf('ann');
     for (const audience of ['urn:portcullis:models', 'urn:portcullis:retrieval']) {
       const { status, json } = await exchange(grant, audience);
@@ -81,7 +81,7 @@ describe('the token exchange', () => {
     }
   });
 
-  test('a token for another agent needs the right of the person and of the calling agent, and names both', async () => {
+  test('a token for another agent requires the right of both the user and the calling agent, and names both', async () => {
     const grant = await grantOf('ann');
     const audience = 'urn:portcullis:agent:helper';
     expect((await exchange(grant, audience)).json).toMatchObject({ error: 'invalid_target' });
@@ -101,7 +101,7 @@ describe('the token exchange', () => {
     expect(revoked.status).toBe(404);
   });
 
-  test('a grant that is altered, a token of another kind and a widened request are refused', async () => {
+  test('in place of the grant of a run, an altered grant and another kind of token are refused, and so is a wider request', async () => {
     const grant = await grantOf('ann');
     const identity = first?.seen.at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '';
     const models = 'urn:portcullis:models';
@@ -118,7 +118,7 @@ describe('the token exchange', () => {
     expect((await exchange(grant, models)).status).toBe(200);
   });
 
-  test('a rotation publishes the next key, and calls and grants of the previous one work on', async () => {
+  test('after a rotation of the gateway keys the next key is published, and calls and grants of the previous one stay valid', async () => {
     const grant = await grantOf('ann');
     const { kid } = await rotateGatewayKeys(world.signingKeysFile, new Date());
     await until('the next key is published', async () => {
@@ -149,7 +149,7 @@ describe('runs and streams', () => {
     expect((await world.call(path, { token, body })).status).toBe(200);
   });
 
-  test('an event reaches the client before the process sends the next one', async () => {
+  test('an event of an agent stream reaches the client before the process sends the next one', async () => {
     let next: (() => void) | undefined;
     first?.play((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -164,7 +164,7 @@ describe('runs and streams', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test('a process that breaks off a stream ends it with an error event, never as if it were whole', async () => {
+  test('when an agent process breaks off a stream, the client receives an error event', async () => {
     first?.play((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n', () => response.destroy());
@@ -195,7 +195,7 @@ describe('runs and streams', () => {
     await until('the request of the process is closed', () => isClosed);
   });
 
-  test('the report names a version while a call of it runs, also after its route names another one', async () => {
+  test('the report of a gateway names an agent version while a call of it runs, also after the route has another version', async () => {
     let end: (() => void) | undefined;
     first?.play((response) => {
       end = () => response.end('{}');

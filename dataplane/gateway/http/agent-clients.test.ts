@@ -47,7 +47,7 @@ async function ask(bearer: string, model = 'model', path = '/v1/chat/completions
   return [answer.status, error?.code, world.upstream.seen.length - before];
 }
 
-test('an agent calls the models of its token, and no other one', async () => {
+test('an agent can call the models that its token names, and no others', async () => {
   const token = await mint();
   expect(await ask(token)).toEqual([200, undefined, 1]);
   expect(await ask(token, 'open')).toEqual([403, 'model_forbidden', 0]);
@@ -61,7 +61,7 @@ test('a model that a token does not name is refused in the same way whether it e
   expect(await ask(token, 'gone')).toEqual([404, 'model_not_found', 0]);
 });
 
-test('the list of models has those of the token only', async () => {
+test('the list of models contains only those that the token of an agent names', async () => {
   const list = async (bearer: string) => {
     const headers = { authorization: `Bearer ${bearer}` };
     const answer = await fetch(`${world.gateway.service.url}/v1/models`, { headers });
@@ -76,7 +76,7 @@ test('the list of models has those of the token only', async () => {
   expect(await list(clientKey)).toEqual(['model', 'open', 'whole']);
 });
 
-test('the official client works with a token, and sees the refusal', async () => {
+test('the official OpenAI client works with the token of an agent, and raises an error for a refused model', async () => {
   const client = new OpenAI({ apiKey: await mint(), baseURL: `${world.gateway.service.url}/v1`, maxRetries: 0 });
   const messages = [{ role: 'user', content: 'hi' }] as const;
   const answer = await client.chat.completions.create({ model: 'model', messages: [...messages] });
@@ -88,7 +88,7 @@ test('the official client works with a token, and sees the refusal', async () =>
   });
 });
 
-test('client keys are accepted as before, and other bearers are not', async () => {
+test('a gateway that accepts tokens of agents also accepts client keys, and no other bearer token', async () => {
   expect(await ask(clientKey, 'open')).toEqual([200, undefined, 1]);
   const past = createFakeClock(new Date(Date.now() - 120_000));
   const budget = { nodes: 1, modelTokens: 1, outputBytes: 1 };
@@ -104,14 +104,14 @@ test('client keys are accepted as before, and other bearers are not', async () =
   for (const bearer of refused) expect(await ask(bearer)).toEqual([401, 'unauthenticated', 0]);
 });
 
-test('no token is in the log', async () => {
+test('the gateway logs no token of an agent', async () => {
   const token = await mint();
   await ask(token);
   await ask(`${token}x`);
   expect(world.gateway.log()).not.toContain(token.split('.')[2]);
 });
 
-test('without readable keys tokens are refused with 503, and client keys are not', async () => {
+test('while the keys for tokens of agents cannot be read, these are refused with 503 and client keys are accepted', async () => {
   await rm(keysFile);
   const token = await mint();
   await until('the keys are away', async () => (await ask(token))[1] === 'identity_unavailable');
@@ -121,7 +121,7 @@ test('without readable keys tokens are refused with 503, and client keys are not
   await until('the keys are back', async () => (await ask(await mint()))[0] === 200);
 });
 
-test('a token names at most 100 models', async () => {
+test('the token of an agent names at most 100 models', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, at) => `m${at}`);
   expect(await ask(await mint({ aliases: [...names(99), 'model'] }))).toEqual([200, undefined, 1]);
   await expect(mint({ aliases: names(101) })).rejects.toMatchObject({ code: 'claims_invalid' });

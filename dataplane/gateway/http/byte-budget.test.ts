@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
 
-test('a budget can be taken to its last byte, and disposing gives the bytes back once', () => {
+test('a byte budget can be used to its last byte, and disposing a reservation returns its bytes once', () => {
   const budget = createByteBudget(100);
   const first = budget.open();
   const second = budget.open();

@@ -35,7 +35,7 @@ const metrics = async (name: string) =>
     .split('\n')
     .filter((line) => line.startsWith(name));
 
-test('a key with aliases calls these models only and sees no others, from the second in which the file changes', async () => {
+test('a client key with aliases can call and list these models only, from one second after the file changed', async () => {
   await rotate('narrow Narrow aliases=open', 'wide Wide');
   expect(await codeOf(await ask('narrow'))).toEqual([403, 'model_forbidden']);
   expect(await codeOf(await ask('narrow', 'absent'))).toEqual([403, 'model_forbidden']);
@@ -45,7 +45,7 @@ test('a key with aliases calls these models only and sees no others, from the se
   expect((await ask('wide')).status).toBe(200);
 });
 
-test('a request over the rate of its key is 429 with the seconds to wait, and no other key is held up', async () => {
+test('a request above the rate of its client key is 429 with the seconds to wait, and other keys are not affected', async () => {
   await rotate('slow Slow rate=3/hour', 'free Free');
   expect((await ask('slow')).status).toBe(200);
   expect((await ask('slow')).status).toBe(200);
@@ -59,14 +59,14 @@ test('a request over the rate of its key is 429 with the seconds to wait, and no
   expect(world.gateway.log()).toContain('"client":"Slow"');
 });
 
-test('a changed file leaves the rate of an unchanged key where it was', async () => {
+test('a change of the file of client keys does not reset the rate of an unchanged key', async () => {
   await rotate('first First rate=2/hour');
   expect((await ask('first')).status).toBe(200);
   await rotate('first Other name rate=2/hour', 'second Second');
   expect((await ask('first')).status).toBe(429);
 });
 
-test('a key whose rule is misspelt is not accepted, the others are, and the log has the line without its key', async () => {
+test('a client key whose rule is misspelt is refused, other keys are accepted, and the log names the line without the key', async () => {
   await rotate('good Good', 'top-secret-key Bad alias=open', 'twice-key A', 'twice-key B rate=1/hour');
   for (const key of ['top-secret-key', 'twice-key']) expect((await ask(key)).status).toBe(401);
   expect((await ask('good')).status).toBe(200);
@@ -75,7 +75,7 @@ test('a key whose rule is misspelt is not accepted, the others are, and the log 
   expect(log).not.toMatch(/top-secret-key|twice-key/);
 });
 
-test('requests and tokens are counted by the name of the client, whole and streamed', async () => {
+test('requests and tokens of whole and streamed answers are counted by the name of the client', async () => {
   await rotate('counted Counted daily-tokens=500');
   const usage = { prompt_tokens: 7, completion_tokens: 2 };
   const choices = [{ index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' }];

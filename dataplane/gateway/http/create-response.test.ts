@@ -123,14 +123,17 @@ describe('a whole response', () => {
       },
     ],
   ];
-  test.each(denied)('a forbidden text in %s is refused before the provider is called', async (_, body) => {
-    expect(await ask(body)).toMatchObject({ status: 403, code: 'policy_denied' });
-    expect(world.upstream.seen).toEqual([]);
-    const clean = JSON.parse(JSON.stringify(body).replaceAll(words.deniedInput, 'kind')) as object;
-    expect((await ask(clean)).status).toBe(200);
-  });
+  test.each(denied)(
+    'a request of the Responses API with a forbidden text in %s is refused before the provider is called',
+    async (_, body) => {
+      expect(await ask(body)).toMatchObject({ status: 403, code: 'policy_denied' });
+      expect(world.upstream.seen).toEqual([]);
+      const clean = JSON.parse(JSON.stringify(body).replaceAll(words.deniedInput, 'kind')) as object;
+      expect((await ask(clean)).status).toBe(200);
+    },
+  );
 
-  test('masked texts of a request are forwarded masked, and text parts become one', async () => {
+  test('texts of a Responses request are forwarded masked, and its text parts become one', async () => {
     const part = (text: string) => ({ type: 'input_text', text });
     const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,AAAA' };
     const input = [
@@ -162,7 +165,7 @@ describe('a whole response', () => {
     expect(JSON.stringify(response)).not.toContain(words.maskedOutput);
   });
 
-  test('a JSON answer that a mask breaks is a failed check', async () => {
+  test('a JSON answer of the Responses API that a mask makes invalid is a failed check', async () => {
     const format = { text: { format: { type: 'json_object' } } };
     answer([messageItem([`{"a":"${words.maskedOutput}"}`])]);
     expect((await ask({ input: 'hi', ...format })).status).toBe(200);
@@ -234,12 +237,15 @@ describe('a whole response', () => {
       'input[0].content[0].refusal',
     ],
   ];
-  test.each(refused)('a request with %s is refused with its place', async (_, body, code, param) => {
-    expect(await ask(body)).toMatchObject({ status: 400, code, param });
-    expect(world.upstream.seen).toEqual([]);
-  });
+  test.each(refused)(
+    'a Responses request with %s is refused, and the error names the place',
+    async (_, body, code, param) => {
+      expect(await ask(body)).toMatchObject({ status: 400, code, param });
+      expect(world.upstream.seen).toEqual([]);
+    },
+  );
 
-  test('values that mean the same as their absence are accepted', async () => {
+  test('members of a Responses request with their default value are accepted', async () => {
     const absent = { previous_response_id: null, conversation: null, prompt: null, background: false, top_logprobs: 0 };
     expect((await ask({ input: 'x', ...absent, include: ['reasoning.encrypted_content'], store: false })).status).toBe(
       200,
@@ -249,7 +255,7 @@ describe('a whole response', () => {
 
 describe('a provider without the Responses API', () => {
   test.each([404, 405, 501])(
-    'status %s is answered as an operation that is not offered, and the provider stays usable',
+    'status %s of a provider for the Responses API is reported as an unsupported operation, and the provider stays usable',
     async (status) => {
       world.upstream.play({ kind: 'status', status, body: '{"detail":"Not Found"}' });
       for (const model of ['model', 'open']) {
@@ -263,7 +269,7 @@ describe('a provider without the Responses API', () => {
     },
   );
 
-  test('an unknown model is told apart', async () => {
+  test('a Responses request for an unknown model is answered with 404', async () => {
     world.upstream.play({ kind: 'status', status: 404, body: '{"error":{"code":"model_not_found"}}' });
     expect(await ask({ input: 'hi' })).toMatchObject({ status: 502, code: 'upstream_failed' });
   });
@@ -308,7 +314,7 @@ describe('a streamed response', () => {
     expect((await read('model')).error).toMatchObject({ code: 'policy_denied' });
   });
 
-  test('a failed check, a failed provider and a broken stream end with their errors', async () => {
+  test('a stream of the Responses API ends with an error event after a failed check, a failed provider or a lost connection', async () => {
     world.checks.inject(({ path }) => ({ kind: path === '/response' ? 'reset' : 'pass' }));
     expect((await read('model')).error).toMatchObject({ type: 'guardrail_error', code: 'network' });
     world.checks.inject({ kind: 'pass' });
@@ -376,7 +382,7 @@ describe('further texts of the Responses API', () => {
     expect(output).toMatchObject([{ arguments: JSON.stringify({ q: 'a ***', n: 1 }) }]);
   });
 
-  test('encrypted reasoning of a request cannot be judged', async () => {
+  test('a Responses request with encrypted reasoning is treated as text that cannot be judged', async () => {
     const body = { input: [{ ...reasoningItem(''), summary: [], encrypted_content: 'gAAAA' }] };
     expect((await ask(body, 'all')).status).toBe(200);
     expect(await ask(body, 'strict')).toMatchObject({ code: 'unjudged_text', param: 'input[0].encrypted_content' });

@@ -21,14 +21,18 @@ const call = { id: 'call-1', type: 'function', function: { name: 'weather', argu
 const tool = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
 
 describe('under the current profile, which the older ones refuse', () => {
-  verifies(['guardrail:versioning:current-profile-streaming'], 'a streamed answer is served', async () => {
-    world.upstream.play({ kind: 'answer', content: 'fine weather' });
-    const answer = await world.chat({ ...says('hi'), stream: true });
-    const events = eventsOf(await answer.text());
-    expect(answer.status).toBe(200);
-    expect(contentOf(events)).toBe('fine weather');
-    expect(events.at(-1)).toBe('[DONE]');
-  });
+  verifies(
+    ['guardrail:versioning:current-profile-streaming'],
+    'the current profile serves streamed answers',
+    async () => {
+      world.upstream.play({ kind: 'answer', content: 'fine weather' });
+      const answer = await world.chat({ ...says('hi'), stream: true });
+      const events = eventsOf(await answer.text());
+      expect(answer.status).toBe(200);
+      expect(contentOf(events)).toBe('fine weather');
+      expect(events.at(-1)).toBe('[DONE]');
+    },
+  );
 
   verifies(
     ['guardrail:versioning:current-profile-tool-calls'],

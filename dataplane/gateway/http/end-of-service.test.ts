@@ -17,7 +17,7 @@ function chat(url: string, body: object, headers: Record<string, string> = {}): 
   });
 }
 
-test('a stream or a whole answer that does not end in time gets the error of a gateway that shuts down', async () => {
+test('a stream or a whole answer that is still in progress when a gateway exits ends with an error', async () => {
   using folder = temporaryFolder();
   await using endless = await startScriptedHttp((response, request) => {
     if (!wantsStream(request)) return;
@@ -53,7 +53,7 @@ test('a gateway with open authentication requires no key and forwards none', asy
   expect(upstream.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
 });
 
-test('every model is unavailable until the first complete list was loaded; afterwards an unknown one is unknown', async () => {
+test('until a gateway has loaded its routes every model is 503; afterwards an unknown model is 404', async () => {
   using folder = temporaryFolder();
   await using gateway = await startGateway(folder.path, 'token', { open: true });
   expect((await chat(gateway.service.url, {})).status).toBe(503);

@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(await codeOf(await world.post('/v1/models/model', {}))).toBe('405 method_not_allowed');
   });
 
-  test('one model is found by its alias, and a missing one is answered with 404', async () => {
+  test('GET of a model by its alias returns it, and a missing model is answered with 404', async () => {
     const headers = { authorization: `Bearer ${clientKey}` };
     const model = (alias: string): Promise<Response> =>
       fetch(`${world.gateway.service.url}/v1/models/${alias}`, { headers });
@@ -88,14 +88,14 @@ describe('a request', () => {
     expect((await world.chat(says('hi'), headers)).status).toBe(status);
   });
 
-  test('a body may have 20 MiB, and one byte more is refused with 413', async () => {
+  test('a request body may have 20 MiB, and one byte more is refused with 413', async () => {
     const body = JSON.stringify({ model: 'open', ...says('hi') });
     const sized = (bytes: number): string => body + ' '.repeat(bytes - body.length);
     expect((await world.post(chatPath, sized(maxRequestBytes))).status).toBe(200);
     expect(await codeOf(await world.post(chatPath, sized(maxRequestBytes + 1)))).toBe('413 body_too_large');
   });
 
-  test('a body in invalid UTF-8 is refused with 400', async () => {
+  test('a request body in invalid UTF-8 is refused with 400', async () => {
     const body = Buffer.concat([
       Buffer.from('{"model":"model","messages":[{"role":"user","content":"'),
       Buffer.from([0xc3, 0x28]),

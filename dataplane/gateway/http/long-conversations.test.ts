@@ -40,7 +40,7 @@ test('a conversation over the limits is judged in consecutive groups of whole me
   expect(groups.flat().map(({ content }) => content)).toEqual(Array.from({ length: 65 }, (_, at) => `turn ${at}`));
 });
 
-test('messages without text are not counted', async () => {
+test('messages without text do not count towards the limits of a check', async () => {
   const calls = Array.from({ length: 40 }, (_, at) => ({
     role: 'assistant',
     content: null,
@@ -57,7 +57,7 @@ test('a conversation without any text is checked', async () => {
   expect(world.checks.seen.length - before).toBe(2);
 });
 
-test('a deny in any group refuses the whole conversation', async () => {
+test('a deny in any group of messages refuses the whole conversation', async () => {
   const turns = Array.from({ length: 100 }, (_, at) => turn(`turn ${at}`));
   for (const at of [0, 31, 32, 99]) {
     const answer = await chat(turns.with(at, turn(words.deniedInput)));

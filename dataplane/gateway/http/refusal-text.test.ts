@@ -45,7 +45,7 @@ test('a stream that is denied ends with the refusal text in one frame', async ()
   expect(events.filter((event) => event === '{}')).toEqual([]);
 });
 
-test('a check that fails does not get the refusal text', async () => {
+test('the error of a failed check does not contain the refusal text of the policy', async () => {
   world.checks.inject({ kind: 'reset' });
   const answer = await world.chat({ model: 'polite', ...says('hi') });
   expect(answer.status).toBe(503);

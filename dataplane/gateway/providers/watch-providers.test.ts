@@ -20,7 +20,7 @@ function openWatch() {
   return { watch, answer };
 }
 
-test('a connection that succeeds after a request was refused does not refute the refusal', async () => {
+test('a successful connection to a provider does not clear the state of a refused request', async () => {
   const { watch, answer } = openWatch();
   using _watch = watch;
   watch.look();
@@ -31,7 +31,7 @@ test('a connection that succeeds after a request was refused does not refute the
   expect(watch.state()).toEqual([{ provider: 'one', cause: 'credential_refused' }]);
 });
 
-test('a request that ends before the routes were read is counted', () => {
+test('a request to a provider counts for its state although it ended before the routes were read', () => {
   const { watch } = openWatch();
   using _watch = watch;
   watch.note(upstream, 'model_not_found');

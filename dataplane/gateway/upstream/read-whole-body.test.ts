@@ -14,7 +14,7 @@ test('an answer of a provider is read up to the limit and not a byte further', a
   expect(longer.destroyed).toBe(true);
 });
 
-test('a piece that may not be held ends the reading before it is kept', async () => {
+test('an answer of a provider that exceeds the memory budget is no longer read', async () => {
   const asked: number[] = [];
   const hold = (bytes: number): boolean => asked.push(bytes) < 2;
   const body = parts(10, 20, 30);
@@ -23,7 +23,7 @@ test('a piece that may not be held ends the reading before it is kept', async ()
   expect(body.destroyed).toBe(true);
 });
 
-test('a broken connection is the fault broken, and an aborted read rejects with the reason of its signal', async () => {
+test('a broken connection to a provider is reported as the fault broken, and an aborted read rejects with the reason of its signal', async () => {
   const breaking = new Readable({ read: () => undefined });
   const broken = readWholeBody(breaking, bounds, never);
   breaking.destroy(new Error('reset'));

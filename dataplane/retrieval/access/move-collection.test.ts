@@ -50,7 +50,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
     expect((await Promise.all([move(a, b), move(b, a)])).sort()).toEqual(['circle', 'moved']);
   });
 
-  test('a tree has at most 10 levels', async () => {
+  test('a tree of collections has at most 10 levels', async () => {
     await using opened = await open(mostLevels + 1);
     const { move, ids, database } = opened;
     for (let at = 1; at < mostLevels; at += 1) expect(await move(ids[at], ids[at - 1])).toBe('moved');
@@ -61,7 +61,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('moves of collections'
     expect(await room(ids[mostLevels - 1])).toBe(false);
   });
 
-  test('a parent of another tenant or without a row is not found', async () => {
+  test('a parent collection of another tenant or that does not exist is not found', async () => {
     await using opened = await open(2);
     const { move, ids, database, relations } = opened;
     await database.sql`update retrieval.collections set tenant = 'globex' where collection_id = ${ids[1] as string}`;

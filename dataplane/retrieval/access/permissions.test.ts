@@ -181,7 +181,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of callers'), 
     expect(await beginningOf(relations, ann, id, undefined)).toEqual({ object, tuples: [owner] });
   });
 
-  test('a right that is revoked is refused by the next check', async () => {
+  test('a revoked right to a collection is refused by the next check', async () => {
     const where = collection();
     const tuple = { subject: userSubject(ann.user), relation: 'reader', object: objectOf(where) };
     await relations.grant([tuple]);

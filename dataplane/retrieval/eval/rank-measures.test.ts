@@ -7,7 +7,7 @@ const grades = new Map([
   ['c', 2],
 ]);
 
-test('the best order has the measures 1, and a ranking without a relevant document 0', () => {
+test('a ranking in the best order has the measures 1, and a ranking without a relevant document 0', () => {
   expect(rankMeasures(['a', 'c', 'b', 'x'], grades, 10)).toEqual({ ndcg: 1, recall: 1, reciprocalRank: 1 });
   expect(rankMeasures(['x', 'y'], grades, 10)).toEqual({ ndcg: 0, recall: 0, reciprocalRank: 0 });
   expect(rankMeasures([], grades, 10)).toEqual({ ndcg: 0, recall: 0, reciprocalRank: 0 });
@@ -20,7 +20,7 @@ test('gains are discounted by rank, as in a calculation by hand', () => {
   expect([recall, reciprocalRank]).toEqual([2 / 3, 1 / 2]);
 });
 
-test('only the first results count, in the ranking and in the best order', () => {
+test('rank measures count only the first results, of the ranking and of the best order', () => {
   expect(rankMeasures(['a', 'c'], grades, 1)).toEqual({ ndcg: 1, recall: 1 / 3, reciprocalRank: 1 });
   expect(rankMeasures(['x', 'a'], grades, 1)).toEqual({ ndcg: 0, recall: 0, reciprocalRank: 0 });
 });

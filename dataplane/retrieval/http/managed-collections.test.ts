@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     ['collection_type', { collection_type: 'files' }],
     ['acl_model', { acl_model: 'collection' }],
     ['chunking', { chunking: { size: 400 } }],
-  ])('a change of %s is a conflict that changes nothing', async (over, change) => {
+  ])('changing %s of a collection through its resource is a conflict that changes nothing', async (over, change) => {
     const id = randomUUID();
     const first = await send('PUT', id, declared(id));
     const refused = await send('PUT', id, declared(id, { description: 'changed', ...change }));
@@ -146,7 +146,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       expect(await parentOf(id)).toBe(parent);
     });
 
-    test('a parent that does not exist or that the owner may not write is a conflict, and creates nothing', async () => {
+    test('declaring a collection below a parent that does not exist, or that the owner may not write, is a conflict', async () => {
       const foreign = await above({ owner: { ...owner, subject: 'eve' } });
       for (const parentId of [randomUUID(), foreign]) {
         const id = randomUUID();
@@ -156,7 +156,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       }
     });
 
-    test('ten levels of declared collections are created, an eleventh and a circle are conflicts', async () => {
+    test('ten levels of declared collections are created, and an eleventh level or a cycle is a conflict', async () => {
       const levels = [await above()];
       for (let level = 2; level <= 10; level += 1) levels.push(await above({ parent_id: levels.at(-1) }));
       const id = randomUUID();
@@ -204,14 +204,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
     expect((await send('DELETE', `${id}/manager`, id, 'another')).status).toBe(401);
   });
 
-  test('a collection that is to be adopted is never created', async () => {
+  test('a Collection resource that adopts an existing collection never creates one', async () => {
     const id = randomUUID();
     const absent = await send('PUT', id, declared(id, {}, { adopt: true }));
     expect([absent.status, absent.json['message']]).toEqual([409, expect.stringContaining('/adopt')]);
     expect((await service.call(ann, `/v1/collections/${id}`)).status).toBe(404);
   });
 
-  test('a request without the service token is refused, and the public address does not serve the path', async () => {
+  test('the internal routes of collections require the service token, and the public address does not serve them', async () => {
     const id = randomUUID();
     expect((await send('PUT', id, declared(id), 'another')).status).toBe(401);
     expect((await send('DELETE', id, id, 'another')).status).toBe(401);

@@ -64,7 +64,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches without a re
     });
   });
 
-  test('the replica stays ready and reports that the index is degraded', async () => {
+  test('without OpenSearch a replica stays ready and reports the index as degraded', async () => {
     expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(200);
     expect((await service.call(ann, '/health')).json).toMatchObject({
       status: 'degraded',

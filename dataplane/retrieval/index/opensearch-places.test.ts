@@ -21,7 +21,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     openSearchPlaces(database, { prefix, dimensionsOf: () => (dimension === 'unapproved' ? undefined : dimension) });
   const own = (version = 1) => partitionName({ collectionId: ingest.collectionId, version });
 
-  test('concurrent requests get one place, and later requests get the same one', async () => {
+  test('concurrent requests for the OpenSearch index of a collection get one index, and later requests the same one', async () => {
     const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => open().placeOf(own())));
     expect(first).toMatchObject({
       prefix: expect.stringMatching(/^docs-[0-9a-f]{24}$/),
@@ -52,7 +52,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open('docs', 3).placeOf(own())).toMatchObject({ dimensions: 8 });
   });
 
-  test('a deleted collection keeps its stored place until it is left, and gets no new one', async () => {
+  test('a deleted collection keeps its OpenSearch index until its entries are removed, and gets no new one', async () => {
     const { sql } = opened.database;
     const [kept, unknown] = [await open().placeOf(own()), await insertCollection(opened.database)];
     await sql`update retrieval.collections set status = 'deleted'`;
@@ -74,7 +74,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().leftFor(0)).toEqual([{ partition: own(), place: kept }]);
   });
 
-  test('a version that is being built has no place until it is complete', async () => {
+  test('a version of a collection has no OpenSearch index until it is complete', async () => {
     await opened.database.sql`
       insert into retrieval.index_versions (collection_id, number, embedding_profile_id, state)
       values (${ingest.collectionId}, 2, 'test-profile', 'building')`;
@@ -83,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('places of partitions 
     expect(await open().placeOf(own(2))).toMatchObject({ dimensions: 8 });
   });
 
-  test('another prefix gets another place and leaves the first one, which the first prefix takes again', async () => {
+  test('with another prefix a collection gets another OpenSearch index, and with the first prefix the first index again', async () => {
     const first = await open().placeOf(own());
     const second = await open('other').placeOf(own());
     expect(second?.prefix.replace('other', 'docs')).toBe(first?.prefix);

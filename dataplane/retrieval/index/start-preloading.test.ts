@@ -164,7 +164,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(await narrow.find(2)).toBe(1);
   });
 
-  test('the switch waits for a replica that loads, and not for one that has died', async () => {
+  test('the switch to a new version of a collection waits for a replica that loads it, and not for one that has died', async () => {
     await using _replica = await openReplica();
     await ingest.submit({ docId: 'a', text: 'otter' });
     await ingest.drain();
@@ -193,7 +193,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('loading a version bef
     expect(looks).toBe(1);
   });
 
-  test('a version that lacks a document again is not a partition until it is complete, and its earlier load is dropped', async () => {
+  test('a version of a collection that became incomplete again is not searched until it is complete, and its earlier load is dropped', async () => {
     await using replica = await openReplica();
     const source = chunkSource(opened.database);
     await ingest.submit({ docId: 'a', text: 'otter' }, { docId: 'b', text: 'otter' });

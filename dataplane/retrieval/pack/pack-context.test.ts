@@ -100,14 +100,14 @@ test('a merged block shows the heading of its first chunk', () => {
   expect(packContext([later, first], 1_000, countTokens).context).toBe('[Guide / Leave]\nfirstsecond');
 });
 
-test('a budget of exactly the tokens of a chunk takes it, and one token less does not', () => {
+test('a chunk is packed with a token budget of exactly its size, and not with one token less', () => {
   const one = chunk('one', 'Holidays are paid in full.');
   const tokens = countTokens(one.text);
   expect(packContext([one], tokens, countTokens)).toEqual({ context: one.text, tokens, ids: ['one'] });
   expect(packContext([one], tokens - 1, countTokens)).toEqual({ context: '', tokens: 0, ids: [] });
 });
 
-test('a chunk that is too long is skipped, and a later one that fits is taken', () => {
+test('a chunk that exceeds the token budget is skipped, and a later one that fits is packed', () => {
   const long = chunk('long', 'word '.repeat(100));
   expect(packContext([long, chunk('short', 'word')], 10, countTokens).ids).toEqual(['short']);
 });

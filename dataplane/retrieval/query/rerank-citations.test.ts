@@ -47,7 +47,7 @@ test.each(['unavailable', 'denied', 'refused', 'invalid'] as const)(
   },
 );
 
-test('an error of the program during a rerank is thrown on, unlike an error of the model', async () => {
+test('a programming error during a rerank is thrown, unlike an error of the model', async () => {
   const models = { rerank: () => Promise.reject(new RangeError('x')) };
   await expect(rerankCitations(models, profile, query)).rejects.toThrow(RangeError);
 });

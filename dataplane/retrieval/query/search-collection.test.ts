@@ -48,12 +48,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search with an inde
     return { found: ranked.map(({ chunk: { docId } }) => docId), windows };
   }
 
-  test('a chunk that more hidden ones precede than the first window holds is found within the largest window', async () => {
+  test('a chunk is found although more hidden chunks rank before it than the first search window contains', async () => {
     expect(await search(100, 99)).toEqual({ found: ['a'], windows: [50, 100] });
     expect(await search(Number.POSITIVE_INFINITY, 999)).toEqual({ found: ['a'], windows: [50, 400, 1_000] });
   });
 
-  test('a search whose largest window shows too few chunks has no answer, and one whose ranking ended has one', async () => {
+  test('a search that finds too few visible chunks in its largest window is refused, unless the ranking has ended', async () => {
     await expect(search(100, 100)).rejects.toMatchObject({ code: 'search_unavailable', fault: 'too_deep' });
     expect(await search(102, 100)).toEqual({ found: ['a'], windows: [50, 102] });
   });

@@ -17,7 +17,7 @@ const people = Array.from({ length: 10_000 }, (_, at) => ({ issuer: 'https://peo
 const chosen = (percent: number | undefined) =>
   people.map((person) => chooseVersion(route(percent), undefined, person)?.versionId);
 
-test('a version on trial gets its share of the people, and each of them always the same version', () => {
+test('an agent version on trial gets its share of the users, and each user always reaches the same version', () => {
   for (const percent of [1, 10, 50, 99]) {
     const versions = chosen(percent);
     const share = versions.filter((one) => one === 'two').length / people.length;
@@ -26,13 +26,13 @@ test('a version on trial gets its share of the people, and each of them always t
   }
 });
 
-test('a larger share keeps the people who were in the smaller one', () => {
+test('when the share of a trial grows, its previous users stay in it', () => {
   const [small, large] = [chosen(10), chosen(30)];
   expect(small.every((one, at) => one === 'one' || large[at] === 'two')).toBe(true);
   expect(new Set(chosen(undefined))).toEqual(new Set(['one']));
 });
 
-test('tasks and sessions stay at the served version, and a path with a version chooses that one only', () => {
+test('calls with a task or a session go to the served agent version, and a path with a version goes to that version', () => {
   expect(chooseVersion(route(99), undefined, undefined)?.versionId).toBe('one');
   for (const person of people.slice(0, 100)) {
     expect(chooseVersion(route(99), 'one', person)?.versionId).toBe('one');

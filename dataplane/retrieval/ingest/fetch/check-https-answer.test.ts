@@ -51,7 +51,7 @@ describe('answers to a presigned GET', () => {
     expect(outcome(200, { 'content-type': type })).toBe(expected);
   });
 
-  test('an answer without a content type, or with two, is malformed', () => {
+  test('an answer of a content source without a content type, or with two, is malformed', () => {
     expect(outcome(200, {})).toBe('malformed');
     expect(outcome(200, { 'content-type': ['application/json', 'text/html'] })).toBe('malformed');
   });

@@ -23,7 +23,7 @@ function guard({ maxMatches = 100 } = {}): { readonly ask: AskGuard; readonly as
   return { ask, asked };
 }
 
-test('texts that fit into a check are judged whole, as many together as a check allows, and empty ones are not sent', async () => {
+test('texts of a document that fit into a check are judged whole, as many together as a check allows, and empty ones are not sent', async () => {
   const { ask, asked } = guard();
   const texts = ['a', '', 'b 1234', 'c', 'd'];
   expect(await judgeTexts(ask, texts, bounds)).toEqual({ kind: 'passed', texts: ['a', '', 'b *', 'c', 'd'] });
@@ -47,7 +47,7 @@ test('a text at the limit of a check is judged whole, and one with one more byte
   expect(first.length + second.length - longer.length).toBeGreaterThanOrEqual(1_024);
 });
 
-test('one denied text denies all, in a batch and in a piece', async () => {
+test('one denied text denies the whole document, also when it is one of a batch or a piece of a long text', async () => {
   const { ask } = guard();
   expect(await judgeTexts(ask, ['a', 'forbidden'], bounds)).toEqual({ kind: 'denied' });
   const long = `${'word '.repeat(5_000)}forbidden`;
@@ -75,7 +75,7 @@ test('a text without white space is refused when it does not fit into a check', 
   expect(await judgeTexts(ask, ['x'.repeat(8_000)], bounds)).toMatchObject({ kind: 'passed' });
 });
 
-test('a failed check is neither a pass nor a deny', async () => {
+test('a failed check of a document is neither a pass nor a deny', async () => {
   const ask: AskGuard = async () => failedCheck('timeout');
   expect(await judgeTexts(ask, ['a'], bounds)).toEqual({ kind: 'failed', code: 'timeout' });
   expect(await judgeTexts(ask, ['word '.repeat(5_000)], bounds)).toEqual({ kind: 'failed', code: 'timeout' });

@@ -20,7 +20,7 @@ function expectedDuplicate(accepted: readonly (Step & { jobId: string })[], want
     .find((job) => job.contentHash === wanted.contentHash && job.idempotencyKey === wanted.idempotencyKey)?.jobId;
 }
 
-test('batches give the same sequence numbers and duplicates as single submits and as the rule', () => {
+test('a batch of submits gets the same sequence numbers and finds the same duplicates as single submits', () => {
   fc.assert(
     fc.property(fc.array(fc.array(step, { maxLength: 8 }), { maxLength: 8 }), (batches) => {
       const states = new Map<string, SubmitState>();

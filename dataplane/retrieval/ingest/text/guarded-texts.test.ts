@@ -38,7 +38,7 @@ test('judged texts replace the original ones, and unchanged texts change nothing
   expect(masked.metadata).toEqual({ '***': '*****://*.*******', '******': { '****': '****' } });
 });
 
-test('judged texts of another number than the given ones are refused', () => {
+test('a judgement with another number of texts than the document has is refused', () => {
   expect(() => withTexts(document, ['a'])).toThrow(/another number/);
 });
 
