@@ -91,6 +91,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/resources/{plural}', 'identity'],
       ['GET', '/api/v1/resources/{plural}/{name}', 'identity'],
       ['GET', '/api/v1/activity', 'identity'],
+      ['GET', '/api/v1/overview', 'identity'],
+      ['POST', '/api/v1/policy-checks', 'identity'],
       ['GET', '/api/v1/provider-test', 'identity'],
       ['GET', '/api/v1/audit', 'identity'],
       ['GET', '/api/v1/audit/chains', 'identity'],

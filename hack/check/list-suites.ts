@@ -82,6 +82,10 @@ export const platformFiles: readonly string[] = [
  */
 export const longFiles: readonly string[] = [
   'e2e/documents/documents.test.ts',
+  'e2e/console/hostile.test.ts',
+  'e2e/console/people.test.ts',
+  'e2e/console/policies.test.ts',
+  'e2e/console/overview.test.ts',
   'e2e/chart/liveness.test.ts',
   'operator/scenarios/agent-crash.test.ts',
   'cli/up.test.ts',

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataDirectory } from '#contracts/data-directory';
+import { mintToken } from '#identity/mint-token';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { startProcess } from '../support/start-process.ts';
+import { until } from '../support/until.ts';
+import { consoleOf, signIn } from './sign-in.ts';
+
+const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;
+
+const parts = [
+  '<script>globalThis.ran=1</script>',
+  '<img src=x onerror=globalThis.ran=1>',
+  '<svg onload=globalThis.ran=1>',
+  '"><b autofocus onfocus=globalThis.ran=1>',
+  "' onmouseover='globalThis.ran=1",
+  '</textarea><script>globalThis.ran=1</script>',
+  '</pre></title><iframe srcdoc="<script>parent.ran=1</script>">',
+  'javascript:globalThis.ran=1',
+  '<a href="javascript:globalThis.ran=1">',
+  '<div hx-get="/sign-out" hx-trigger="load" hx-on:load="globalThis.ran=1">',
+  '{{constructor.constructor("globalThis.ran=1")()}}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a template that must stay a text
+  '${globalThis.ran=1}',
+  '<hx-partial hx-target="body">',
+  '<!--><script>globalThis.ran=1</script>-->',
+  '\u202e\u0000<\u200bscript>',
+  '&lt;script&gt;globalThis.ran=1&lt;/script&gt;',
+];
+
+/** 200 texts out of the parts, the same ones in every run. */
+function hostileTexts(): readonly string[] {
+  const random = randomFrom(20);
+  const below = (count: number): number => Math.floor(random() * count);
+  return Array.from({ length: 200 }, (_, at) => {
+    const chosen = Array.from({ length: 1 + below(3) }, () => parts[below(parts.length)]);
+    return `${at} ${chosen.join(' ')}`;
+  });
+}
+
+describe.skipIf(isMissing)(onPostgres(inBrowser('hostile texts and ended sessions in the console')), () => {
+  const stack = new AsyncDisposableStack();
+  let platform: Platform;
+  let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
+
+  beforeAll(async () => {
+    platform = stack.use(await startPlatform({ management: true, console: true, retrieval: true, memory: true }));
+    ({ browser } = stack.use(await openBrowser()));
+  });
+  afterAll(() => stack.disposeAsync());
+
+  test('200 hostile texts in memories, collections and the playground run nothing and stay texts', async () => {
+    const { page, context, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/playground' });
+    const { retrieval } = platform.status().addresses;
+    const administrator = platform.status().administrators?.[0]?.split('|')[1] ?? '';
+    const headers = { 'content-type': 'application/json', 'x-tenant-id': 'default', 'x-user-id': administrator };
+    const texts = hostileTexts();
+    for (const [at, text] of texts.entries()) {
+      if (at % 10 !== 0) continue;
+      const description = text.replaceAll('\u0000', '');
+      const body = JSON.stringify({ name: `c-${at}`, description, embedding_profile_id: 'offline' });
+      const made = await fetch(`${retrieval}/v1/collections`, { method: 'POST', headers, body });
+      expect(made.status).toBe(201);
+    }
+    const elements = () => page.locator('main *').count();
+    await page.goto(`${consoleOf(platform)}/knowledge`);
+    expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
+    expect(await page.locator('main tbody tr').count()).toBe(20);
+    const csrf = (await page.locator('meta[name="csrf"]').getAttribute('content')) ?? '';
+    await page.goto(`${consoleOf(platform)}/playground`);
+    const policy = await page.getByLabel('Policy').inputValue();
+    const before = await elements();
+    for (const text of texts.slice(0, 20)) {
+      await page.getByLabel('Text').fill(text);
+      const answered = page.waitForResponse((response) => response.url().endsWith('/playground/check'));
+      await page.getByRole('button', { name: 'Check the text' }).click();
+      await answered;
+    }
+    expect(await elements()).toBeGreaterThan(before);
+    expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
+    for (const text of texts) {
+      await page.goto(`${consoleOf(platform)}/memory?q=${encodeURIComponent(text)}`);
+      expect(await page.locator('main :is(script, img, svg, iframe, b)').count()).toBe(0);
+    }
+    for (const text of texts.slice(0, 50)) {
+      const sent = { headers: { origin: consoleOf(platform) }, form: { csrf, source: text, policy, return_to: text } };
+      const saved = await context.request.post(`${consoleOf(platform)}/policies`, sent);
+      expect(saved.status()).toBe(422);
+      const led = await context.request.post(`${consoleOf(platform)}/preferences`, { ...sent, maxRedirects: 0 });
+      expect(led.headers()['location']).toBe('/');
+    }
+    expect(await page.evaluate("'ran' in globalThis")).toBe(false);
+    expect(complaints.filter((text) => !/status of (4|5)\d\d/.test(text))).toEqual([]);
+  });
+
+  test('a session ends with its token, and a changed cookie is no session', async () => {
+    const status = platform.status().addresses;
+    const data = dataDirectory(platform.data);
+    await using short = await startProcess({
+      file: 'dataplane/console/main.ts',
+      environment: {
+        PORTCULLIS_COOKIE_KEY_FILE: data.cookieKey,
+        PORTCULLIS_OIDC_ISSUER_URL: status.issuer ?? '',
+        PORTCULLIS_MANAGEMENT_URL: status.management ?? '',
+        PORTCULLIS_IDENTITY: 'development',
+      },
+    });
+    const { createCookies } = await import('../../dataplane/console/sessions/cookies.ts');
+    const { readCookieKey } = await import('../../dataplane/console/config.ts');
+    const cookies = createCookies(readCookieKey(data.cookieKey), short.url);
+    const subject = platform.status().administrators?.[0]?.split('|')[1] ?? '';
+    const issuer = 'http://issuer.portcullis.localhost';
+    const token = await mintToken({
+      keyFile: data.signingKeys,
+      issuer,
+      subject,
+      audience: 'portcullis',
+      ttlSeconds: 60,
+    });
+    const session = { subject, token, csrf: 'c'.repeat(32), administers: true };
+    const kept = await cookies.keep({ ...session, expiresAt: Math.floor(Date.now() / 1_000) + 3 });
+    const cookie = kept.map((one) => one.split(';')[0]).join('; ');
+    const open = (header: string) =>
+      fetch(`${short.url}/overview`, { headers: { cookie: header }, redirect: 'manual' });
+    expect((await open(cookie)).status).toBe(200);
+    expect((await open(cookie.replace(/=(.)/, (_, first: string) => `=${first === 'e' ? 'f' : 'e'}`))).status).toBe(
+      303,
+    );
+    await until('the session has ended', async () => ((await open(cookie)).status === 303 ? true : undefined));
+    const script = { cookie, 'hx-request': 'true' };
+    expect((await fetch(`${short.url}/overview/events`, { headers: script, redirect: 'manual' })).status).toBe(401);
+  });
+});
