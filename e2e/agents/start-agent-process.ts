@@ -46,6 +46,7 @@ export async function startAgentProcess(
     maxMessages: defaultBundleLimits.maxMessages,
     deadlineMs,
     division: { allowed: true },
+    streaming: { allowed: true },
   };
   mkdirSync(join(folder, 'targets'));
   file('targets/texts.json', target);
