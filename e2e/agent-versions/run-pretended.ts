@@ -12,7 +12,7 @@ const template = {
   image: 'portcullis:1',
   publicUrl: 'https://agents.example.com',
   issuer: 'https://gateway.example',
-  keysConfigMap: 'gateway-keys',
+  gateway: 'http://gateway.example',
   runtimeTokenSecret: 'runtime-token',
   modelGateway: { url: 'http://gateway.example' },
   gatewayPods: { app: 'gateway' },

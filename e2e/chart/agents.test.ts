@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readGatewayKeys } from '#identity/gateway-keys';
 import { readConfig } from '../../dataplane/agents/config.ts';
+import { readConfig as readGatewayConfig } from '../../dataplane/gateway/config.ts';
 import { makeAgentDeployment } from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
 import { sampleVersion } from '../../operator/agents/testing/sample-version.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { agentTemplateOf, environmentOf } from './environment-of.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
@@ -12,9 +17,9 @@ const files = [
   ['retrieval-values.yaml', 65_532],
 ] as const;
 const guardrails = { input: { name: 'texts', revision: 2 }, output: 'None' } as const;
-const set = [
-  ...['enabled=true', 'publicUrl=https://a.example', 'issuer=https://g.example', 'keys.existingConfigMap=k'],
-].map((one) => `--set=agents.${one}`);
+const set = [...['enabled=true', 'publicUrl=https://a.example', 'issuer=https://g.example']].map(
+  (one) => `--set=agents.${one}`,
+);
 
 /** The pod of a version that names a policy, as the operator of this release makes it. */
 async function podOf(objects: readonly Rendered[]): Promise<RenderedPod> {
@@ -62,14 +67,19 @@ describe('the pod of an agent', () => {
       const { config } = readConfig(Object.fromEntries(here));
       expect(config).toMatchObject({
         identity: { mode: 'production' },
-        services: { modelGateway: expect.any(URL) },
+        services: {
+          modelGateway: expect.any(URL),
+          agentGateway: expect.any(URL),
+          retrieval: expect.any(URL),
+          memory: expect.any(URL),
+        },
       });
       const mounted = (container?.volumeMounts ?? []).map(({ mountPath }) => `${mountPath}/`);
       const hasFiles = file.startsWith('production');
       expect(config.files).toEqual(
         hasFiles ? { kind: 'service', url: new URL('https://files.example.com:8443/agents') } : undefined,
       );
-      expect(paths).toHaveLength(hasFiles ? 6 : 5);
+      expect(paths).toHaveLength(hasFiles ? 5 : 4);
       for (const path of paths) {
         expect(
           mounted.some((folder) => `${path}/`.startsWith(folder)),
@@ -78,6 +88,41 @@ describe('the pod of an agent', () => {
       }
     },
   );
+
+  test('the gateway signs with the generated key, accepts its settings, and may list routes of agents', async () => {
+    using folder = temporaryFolder();
+    const objects = await renderFile('retrieval-values.yaml');
+    const secret = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name.endsWith('-agent-keys'));
+    const { 'keys.json': encoded = '' } = (secret?.['data'] ?? {}) as Readonly<Record<string, string>>;
+    const file = join(folder.path, 'keys.json');
+    writeFileSync(file, Buffer.from(encoded, 'base64'));
+    const [key] = await readGatewayKeys(file);
+    expect(key.kid).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    const deployment = ofKind(objects, 'Deployment').filter(({ metadata }) => metadata.name.endsWith('-gateway'));
+    const [container] = podsOf(deployment)[0]?.spec.containers ?? [];
+    const here = (container?.env ?? []).map(({ name, value = 'here' }) => [
+      name,
+      name.endsWith('_FILE') ? file : value,
+    ]);
+    const { config } = readGatewayConfig(Object.fromEntries(here));
+    expect(config.agents).toMatchObject({
+      issuer: 'https://gateway.example.com',
+      identity: { mode: 'production' },
+      runs: { atOnce: 16, perMinute: 600 },
+    });
+    for (const service of ['retrieval', 'memory']) {
+      const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith(`-${service}-issuers`));
+      expect(JSON.stringify(map?.['data'])).toContain(`urn:portcullis:${service}`);
+    }
+  });
+
+  test.each([
+    ['gateway.clientAuth=open', /agents\.enabled needs gateway\.clientAuth=keys/],
+    ['postgresql.enabled=false', /need a database|needs a database/],
+  ])('the chart refuses agents with %s', async (value, message) => {
+    const without = ['--set=management.enabled=false', `--set=${value}`];
+    await expect(renderChart([...set, ...without])).rejects.toThrow(message);
+  });
 
   test('a chart without agents gives the operator no pod template for agents and creates no service account', async () => {
     const objects = await renderFile('default-values.yaml');
@@ -88,7 +133,6 @@ describe('the pod of an agent', () => {
   test.each([
     ['publicUrl', /agents\.publicUrl must be set/],
     ['issuer', /agents\.issuer must be set/],
-    ['keys.existingConfigMap', /agents\.keys\.existingConfigMap must name/],
   ])('the chart refuses agents without %s, and accepts them with it', async (name, message) => {
     await expect(renderChart([...set, `--set=agents.${name}=`])).rejects.toThrow(message);
     expect(ofKind(await renderChart(set), 'ServiceAccount').length).toBeGreaterThan(0);

@@ -34,6 +34,12 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/runtimeworkloads: create delete get list patch watch',
   ],
   gateway: ['portcullis.dev/gatewayreports: create get patch', 'portcullis.dev/gatewayroutes: list watch'],
+  /** The gateway of an installation with agents. */
+  'gateway of agents': [
+    'portcullis.dev/agentroutes: list watch',
+    'portcullis.dev/gatewayreports: create get patch',
+    'portcullis.dev/gatewayroutes: list watch',
+  ],
   management: [
     '/pods: get list watch',
     'portcullis.dev/gatewayreports: list watch',

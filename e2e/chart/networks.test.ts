@@ -150,8 +150,14 @@ describe('networks', () => {
     for (const other of ['gateway', 'echo', 'example', 'test']) {
       expect(open(other, 'retrieval', 'internal'), other).toBe(false);
     }
-    for (const other of ['operator', 'gateway', 'echo', 'example', 'test']) {
+    for (const other of ['echo', 'example', 'test']) {
       expect(open(other, 'postgres', 'postgres'), other).toBe(false);
+    }
+    // The rights on agents are there; without agents neither process has a database.
+    const without = await renderFile('default-values.yaml');
+    for (const process of ['operator', 'gateway']) {
+      expect(open(process, 'postgres', 'postgres'), process).toBe(true);
+      expect(mayCall(without, process, 'postgres', 'postgres'), process).toBe(false);
     }
     const production = await renderFile('production-values.yaml');
     for (const component of ['retrieval', 'worker']) {
@@ -176,7 +182,7 @@ describe('networks', () => {
     }
   });
 
-  test('gateways and the operator reach agents, and agents reach gateways and runtimes only', async () => {
+  test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {
     const request = { name: 'a-0123456789abcdef0123', resource: 'hello', bundle: await sampleVersion() };
     for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {
       const chart = await renderFile(file);
@@ -190,7 +196,12 @@ describe('networks', () => {
       expect(open('operator', 'agent', 'http'), file).toBe(true);
       expect(open('operator', 'agent', 'admin'), file).toBe(true);
       expect(open('agent', 'gateway', 'http'), file).toBe(true);
-      expect(open('agent', 'retrieval', 'http'), file).toBe(false);
+      for (const service of ['retrieval', 'memory']) {
+        expect(open('agent', service, 'http'), `${file} ${service}`).toBe(true);
+        expect(open('agent', service, 'admin'), `${file} ${service}`).toBe(false);
+      }
+      if (file.startsWith('retrieval')) expect(open('agent', 'postgres', 'postgres'), file).toBe(false);
+      expect(open('agent', 'retrieval', 'internal'), file).toBe(false);
       const ports = portsOf(policy.spec.egress);
       expect(ports, file).toEqual(file.startsWith('production') ? [53, 8_443, 'http'] : [53, 'http']);
       expect(open('agent', 'operator', 'admin'), file).toBe(false);

@@ -103,12 +103,16 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       : file.startsWith('least')
         ? ['runtime']
         : file.startsWith('retrieval')
-          ? ['gateway', 'postgres', 'retrieval', 'runtime']
+          ? ['gateway', 'gateway', 'postgres', 'retrieval', 'runtime']
           : ['gateway', 'management', 'postgres', 'runtime'];
     expect(components).toEqual(expected);
     for (const { metadata, data } of secrets) {
       const [text = ''] = Object.values(data as Labels).map((value) => Buffer.from(value, 'base64').toString());
-      expect(text, metadata.name).toMatch(/^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory|agents)\n)*)?$/);
+      expect(text, metadata.name).toMatch(
+        metadata.name.endsWith('-agent-keys')
+          ? /^\{"keys":\[\{"pem":"-----BEGIN PRIVATE KEY-----\\n[A-Za-z0-9+/=]{64}\\n-----END PRIVATE KEY-----\\n"\}\]\}$/
+          : /^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory|agents)\n)*)?$/,
+      );
       const isKept = ['postgres', 'runtime'].includes(metadata.labels?.['app.kubernetes.io/component'] ?? '');
       expect(metadata.annotations?.['helm.sh/resource-policy']).toBe(isKept ? 'keep' : undefined);
     }

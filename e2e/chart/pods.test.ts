@@ -146,6 +146,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'database-password',
       'openfga-token',
       'memory-gateway-key',
+      'gateway-agent-keys',
       'retrieval-gateway-key',
       'collections-token',
       's3-keys',

@@ -109,7 +109,7 @@ const describeServices = (): void => {
   test(
     'a version of an agent is ready, answers a call of the gateway at its Service, and is removed with its objects',
     async () => {
-      const { client, kubectl, key } = cluster;
+      const { client, kubectl, gatewayKey: key } = cluster;
       const measured = await applyUntilReady({ client, apply: (text) => kubectl(['apply', '--filename=-'], text) }, [
         'hello-1',
       ]);
@@ -131,6 +131,27 @@ const describeServices = (): void => {
         json: { message: { parts: [{ text: 'hello' }] } },
       });
       expect((await send({})).status).toBe(401);
+      const person = { kind: 'User', issuer: issuers.people, subject: 'ann' };
+      const { kind: _kind, ...owner } = person;
+      const access = { view: [person], invoke: [person] };
+      await apply({
+        kind: 'Agent',
+        metadata: { name: 'hello' },
+        spec: { version: 'hello-1', owner, workspace: 'tests', access },
+      });
+      await kubectl(['wait', '--for=condition=Ready', 'agent.portcullis.dev/hello', '--timeout=5m']);
+      const through = async (subject: string) => {
+        const claims = { iss: issuers.people, sub: subject, aud: audienceOfPeople };
+        const exp = Math.floor(Date.now() / 1_000) + 600;
+        const person = await signText(cluster.key, JSON.stringify({ ...claims, exp }));
+        return cluster.call({
+          ...{ url: `${cluster.service('gateway')}/agents/${agentId}/message:send`, method: 'POST', body },
+          headers: { 'a2a-version': '1.0', authorization: `Bearer ${person}` },
+        });
+      };
+      expect(await through('ann')).toMatchObject({ status: 200, json: { message: { parts: [{ text: 'hello' }] } } });
+      expect((await through('bob')).status).toBe(404);
+      await kubectl(['delete', 'agent.portcullis.dev/hello', '--timeout=5m']);
       await kubectl(['delete', `agentversion.portcullis.dev/hello-1`, '--timeout=5m']);
       const left = ['get', 'deployments,services,networkpolicies,configmaps', '--output=name'];
       await until('its objects are removed', async () => !(await kubectl(left)).includes(workload));

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { ensureGatewayKeys, readGatewayKeys } from '#identity/gateway-keys';
+import type { GatewayKey } from '#identity/gateway-token';
 import { createTestKey, type TestKey } from '#identity/testing/test-issuer';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
@@ -29,8 +31,10 @@ export const tenant = 'acme';
 export type ServicesCluster = AsyncDisposable & {
   readonly client: KubeClient;
   readonly kubectl: ServicesKubectl;
-  /** Signs the tokens of both issuers. */
+  /** Signs the tokens of people. */
   readonly key: TestKey;
+  /** Signs the tokens of the gateway. */
+  readonly gatewayKey: GatewayKey;
   /** Origin of a Service of the release, within the cluster. */
   service(name: string): string;
   /** Sends a request from a pod of the cluster. */
@@ -54,9 +58,10 @@ export async function openServicesCluster(
     kubectlOk(kubeconfigFile, [`--namespace=${namespace}`, ...args], input);
   await createNamespace(kubeconfigFile, namespace);
   const key = await createTestKey('EdDSA', 'first');
-  const keysFile = join(folder, 'jwks.json');
-  writeFileSync(keysFile, JSON.stringify({ keys: [key.jwk] }));
-  await kubectl(['create', 'configmap', 'gateway-keys', `--from-file=${keysFile}`]);
+  const keysFile = join(folder, 'keys.json');
+  await ensureGatewayKeys(keysFile);
+  const [gatewayKey] = await readGatewayKeys(keysFile);
+  await kubectl(['create', 'secret', 'generic', 'signing-keys', `--from-file=${keysFile}`]);
   const values = join(folder, 'values.yaml');
   writeFileSync(values, stringify(valuesOf(key, withServices)));
   const install = ['install', release, chartFolder, `--namespace=${namespace}`, `--values=${values}`];
@@ -72,6 +77,7 @@ export async function openServicesCluster(
     client,
     kubectl,
     key,
+    gatewayKey,
     service: (name) => `http://${release}-${name}.${namespace}.svc`,
     call,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -94,7 +100,8 @@ function valuesOf({ jwk }: TestKey, withServices: boolean): object {
       enabled: true,
       publicUrl: 'https://agents.example.com',
       issuer: issuers.gateway,
-      keys: { existingConfigMap: 'gateway-keys' },
+      signingKeys: { existingSecret: 'signing-keys' },
+      issuers: [trusted],
       resources: { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '256Mi' } },
     },
   };

@@ -248,7 +248,10 @@ const agents = z.strictObject({
   enabled: z.boolean(),
   publicUrl: z.union([z.literal(''), agentTemplate.publicUrl]),
   issuer: z.union([z.literal(''), agentTemplate.issuer]),
-  keys: existingConfigMap,
+  signingKeys: existingSecret,
+  issuers: issuersOf({ tenants: z.array(tenant).max(1_000).optional(), tenantsClaim: tenant.optional() }),
+  runsPerCaller: z.int().min(1).max(10_000),
+  runsPerMinute: z.int().min(1).max(1_000_000),
   gatewayKey: existingSecret,
   fileService: z.strictObject({
     url: z.union([z.literal(''), z.url({ protocol: /^https?$/ }).max(2_048)]),

@@ -5,6 +5,8 @@ import { addedLabels, apiObject, containerResources, podSelector, podUser } from
 /** Longest drain of an agent process, seconds; a pod is killed after this and its preStop time. */
 const drainSeconds = 22;
 
+const service = () => z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2_048), pods: podSelector }).optional();
+
 /**
  * Settings of the pods of agents (`agents.yaml`); an installation without the file does not run agents. They are
  * rendered
@@ -22,7 +24,14 @@ export const agentTemplateSchema = z
       .max(1_024)
       .describe('publicUrl is the address of agents for clients, below which each version has its own.'),
     issuer: z.string().min(1).max(2_048).describe('issuer of the tokens with which the gateway calls agents.'),
-    keysConfigMap: nameSchema.describe('keysConfigMap holds the public keys of that issuer under the key jwks.json.'),
+    gateway: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .describe(
+        'gateway is the address of the gateway that calls agents, publishes its keys and trades grants of runs.',
+      ),
+    retrieval: service().describe('retrieval has the address and the pods of the retrieval service that agents call.'),
+    memory: service().describe('memory has the address and the pods of the memory service that agents call.'),
     runtimeTokenSecret: nameSchema.describe('runtimeTokenSecret holds the token of the runtimes under the key token.'),
     modelGateway: z
       .strictObject({

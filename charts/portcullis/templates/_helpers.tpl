@@ -126,9 +126,9 @@ topologySpreadConstraints:
 {{- end -}}
 {{- end -}}
 
-{{/* Whether a service needs a database: the management API, the retrieval service and the memory service share one. */}}
+{{/* Whether a service needs a database: the management API, the retrieval service, the memory service and the rights on agents share one. */}}
 {{- define "portcullis.needsDatabase" -}}
-{{- if or .Values.management.enabled .Values.retrieval.enabled .Values.memory.enabled -}}true{{- end -}}
+{{- if or .Values.management.enabled .Values.retrieval.enabled .Values.memory.enabled .Values.agents.enabled -}}true{{- end -}}
 {{- end -}}
 
 {{/* Whether the database of this chart is deployed. */}}
@@ -239,6 +239,39 @@ issuers.yaml: |
 {{/* Whether Helm adds a client key of the retrieval service to those that it generates. */}}
 {{- define "portcullis.generatesRetrievalKey" -}}
 {{- if and .Values.retrieval.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.retrieval.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
+{{/* The Secret of the keys with which the gateway signs the identities of agents. */}}
+{{- define "portcullis.agentKeysSecret" -}}
+{{- default (printf "%s-agent-keys" (include "portcullis.fullname" .)) .Values.agents.signingKeys.existingSecret -}}
+{{- end -}}
+
+{{/* The gateway as an issuer of agents that call a service, with its own issuers: (dict "context" $ "issuers" list "service" name) */}}
+{{- define "portcullis.issuersWithAgents" -}}
+{{- $issuers := .issuers -}}
+{{- with .context.Values.agents -}}
+{{- if .enabled -}}
+{{- $keys := printf "%s/.well-known/jwks.json" (include "portcullis.gatewayUrl" $.context) -}}
+{{- $own := dict "issuer" .issuer "audience" (printf "urn:portcullis:%s" $.service) "jwksUrl" $keys "subjectIssuerClaim" "sub_iss" "tenantsClaim" "tenants" "groupsClaim" "groups" -}}
+{{- $issuers = append $issuers $own -}}
+{{- end -}}
+{{- end -}}
+{{- include "portcullis.issuersData" $issuers -}}
+{{- end -}}
+
+{{/* The database of the rights on agents, as variables of a container. */}}
+{{- define "portcullis.agentRights" -}}
+- { name: PORTCULLIS_AGENT_ISSUER, value: {{ .Values.agents.issuer | quote }} }
+- { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" . | quote }} }
+- { name: PORTCULLIS_DATABASE_PASSWORD_FILE, value: /etc/portcullis/database/password }
+{{- end -}}
+
+{{- define "portcullis.databaseVolume" -}}
+- name: database
+  secret:
+    secretName: {{ include "portcullis.databaseSecret" . }}
+    defaultMode: 0440
+    items: [{ key: password, path: password }]
 {{- end -}}
 
 {{/* Whether Helm adds a client key of agents to those that it generates. */}}

@@ -67,3 +67,8 @@
 {{- define "portcullis.generatesMemoryKey" -}}
 {{- if and .Values.memory.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.memory.gatewayKey.existingSecret) -}}true{{- end -}}
 {{- end -}}
+
+{{/* Where the memory service is, for pods of the cluster. */}}
+{{- define "portcullis.memoryUrl" -}}
+{{- printf "http://%s-memory.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.memory.service.port -}}
+{{- end -}}

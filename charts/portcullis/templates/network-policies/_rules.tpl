@@ -115,6 +115,28 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The database of the rights on agents, and for the gateway the issuers of people: (list context component) */}}
+{{- define "portcullis.egress.agentRights" -}}
+{{- $ := index . 0 -}}
+{{- $urls := list -}}
+{{- if eq (index . 1) "gateway" -}}
+{{- range $.Values.agents.issuers -}}
+{{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $.Values.postgresql.enabled }}
+- to:
+    - podSelector:
+        matchLabels:
+          {{- include "portcullis.selectorLabels" (list $ "postgres") | nindent 10 }}
+  ports:
+    - { port: postgres, protocol: TCP }
+{{- else -}}
+{{- $urls = append $urls $.Values.externalDatabase.url -}}
+{{- end }}
+{{ include "portcullis.egress.urls" $urls }}
+{{- end -}}
+
 {{/* Peers that may read metrics: every pod of the cluster if none is configured. */}}
 {{- define "portcullis.ingress.monitoring" -}}
 - from:

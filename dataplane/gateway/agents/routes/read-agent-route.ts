@@ -27,6 +27,9 @@ export function readAgentRoute(spec: unknown, namespace: string): ReadAgentRoute
   if (canary !== undefined && (!ids.includes(canary.versionId) || canary.versionId === served)) {
     return refuse('invalid_route: canary');
   }
+  // Texts of such a version would reach its process unchecked: this gateway does not judge them.
+  const judged = versions.findIndex(({ guardrails }) => guardrails !== undefined);
+  if (judged >= 0) return refuse(`unsupported_guardrails: versions.${judged}.guardrails`);
   const at = versions.findIndex(({ address }) => !isOfNamespace(address, namespace));
   if (at >= 0) return refuse(`invalid_route: versions.${at}.address`);
   const isWithoutCard = versions.findIndex(

@@ -58,10 +58,11 @@ export function makeAgentService(name: string, template: AgentTemplate) {
 
 /**
  * The NetworkPolicy of a version: gateways call it, the operator reads its card and state, and monitoring reads its
- * metrics. It may call gateways, runtimes and the file service only.
+ * metrics. It may call gateways, runtimes, the services of the platform and the file service only.
  */
 export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
   const { gatewayPods, operatorPods, monitoring, fileService } = template;
+  const services = [template.retrieval, template.memory].filter((one) => one !== undefined);
   const http = { port: 'http', protocol: 'TCP' };
   const admin = { port: 'admin', protocol: 'TCP' };
   const readers = [{ podSelector: { matchLabels: operatorPods } }];
@@ -87,6 +88,7 @@ export function makeAgentNetworkPolicy(name: string, template: AgentTemplate) {
         },
         { to: [{ podSelector: { matchLabels: gatewayPods } }], ports: [http] },
         { to: [{ podSelector: { matchLabels: runtimePods } }], ports: [http] },
+        ...services.map(({ pods }) => ({ to: [{ podSelector: { matchLabels: pods } }], ports: [http] })),
         // A NetworkPolicy cannot name hosts, so it allows the port of the file service at any address.
         ...(fileService === undefined ? [] : [{ ports: [{ port: portOf(fileService.url), protocol: 'TCP' }] }]),
       ],

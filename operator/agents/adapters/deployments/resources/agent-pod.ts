@@ -71,7 +71,7 @@ function makeContainer(input: AgentPodInput, template: AgentTemplate) {
 }
 
 function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
-  const { modelGateway, fileService, mcpConfirmers } = template;
+  const { modelGateway, fileService, mcpConfirmers, retrieval, memory } = template;
   return [
     { name: 'PORTCULLIS_AGENT_BUNDLE', value: `${folder}/bundle/${agentBundleKey}` },
     { name: 'PORTCULLIS_AGENT_HOST', value: '0.0.0.0' },
@@ -79,7 +79,9 @@ function makeEnvironment({ policies }: AgentPodInput, template: AgentTemplate) {
     { name: 'PORTCULLIS_ADMIN_PORT', value: `${agentPorts.admin}` },
     { name: 'PORTCULLIS_IDENTITY', value: 'production' },
     { name: 'PORTCULLIS_GATEWAY_ISSUER', value: template.issuer },
-    { name: 'PORTCULLIS_GATEWAY_KEYS_FILE', value: `${folder}/gateway-keys/jwks.json` },
+    { name: 'PORTCULLIS_AGENT_GATEWAY_URL', value: template.gateway },
+    ...(retrieval === undefined ? [] : [{ name: 'PORTCULLIS_RETRIEVAL_URL', value: retrieval.url }]),
+    ...(memory === undefined ? [] : [{ name: 'PORTCULLIS_MEMORY_URL', value: memory.url }]),
     { name: 'PORTCULLIS_MODEL_GATEWAY_URL', value: modelGateway.url },
     ...(modelGateway.secret === undefined
       ? []
@@ -108,14 +110,6 @@ function makeVolumes({ name, policies }: AgentPodInput, template: AgentTemplate)
     {
       name: 'bundle',
       configMap: { name, items: [{ key: agentBundleKey, path: agentBundleKey }], defaultMode: 0o444 },
-    },
-    {
-      name: 'gateway-keys',
-      configMap: {
-        name: template.keysConfigMap,
-        items: [{ key: 'jwks.json', path: 'jwks.json' }],
-        defaultMode: 0o444,
-      },
     },
     secretVolume('runtime-token', template.runtimeTokenSecret, 'token'),
     ...(modelGateway.secret === undefined ? [] : [secretVolume('gateway-key', modelGateway.secret, modelGateway.key)]),
