@@ -11,7 +11,14 @@ let platform: Platform;
 let folder: Folder;
 const files = join(checkout, 'examples');
 beforeAll(async () => {
-  platform = await startPlatform({ management: true, retrieval: true, handbook: true, memory: true, agents: true });
+  platform = await startPlatform({
+    management: true,
+    retrieval: true,
+    handbook: true,
+    memory: true,
+    agents: true,
+    catalogue: true,
+  });
   folder = folderWithFiles();
   mkdirSync(join(folder.path, 'examples'));
   const run = (args: readonly string[]) => runInProcess(args, { data: platform.data });
@@ -33,6 +40,7 @@ const ofPlugin = new Set(['backup', 'restore']);
 /** Examples that need something that only the reader has: another folder, an operation, a bundle or a token. */
 const exits: Readonly<Record<string, number>> = {
   up: 11,
+  'agents get': 3,
   'agent promote': 2,
   'agent rollback': 2,
   'operation get': 3,

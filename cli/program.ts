@@ -8,6 +8,7 @@ import { addApplyRevision } from './commands/apply-revision.ts';
 import { addArchive, addUnarchive } from './commands/archive.ts';
 import { addAudit } from './commands/audit.ts';
 import { addBundleBuild } from './commands/bundle-build.ts';
+import { addCatalogueAgents } from './commands/catalogue-agents.ts';
 import { addChat } from './commands/chat.ts';
 import { addCheck } from './commands/check.ts';
 import { addCollection } from './commands/collection.ts';
@@ -52,7 +53,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
   { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
   { heading: 'Memories:', commands: [addMemory] },
-  { heading: 'Agents:', commands: [addAgent, addFlow] },
+  { heading: 'Agents:', commands: [addCatalogueAgents, addAgent, addFlow] },
   { heading: 'Tools:', commands: [addOperation, addAudit, addAdmin, addBundleBuild, addRuntime, addCompletion] },
 ];
 

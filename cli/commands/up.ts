@@ -34,6 +34,7 @@ type UpOptions = {
   readonly retrieval?: boolean;
   readonly handbook: boolean;
   readonly memory?: boolean;
+  readonly catalogue?: boolean;
   readonly agents?: boolean;
   readonly console?: boolean;
 };
@@ -49,6 +50,10 @@ export function addPlatformUp(program: Command): void {
     .option('--no-management', 'do not start the policy management API and its database')
     .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
     .option('--no-handbook', 'do not load the example collection at the first start with --retrieval')
+    .option(
+      '--catalogue',
+      'start the agent catalogue, where people find the agents that they may use; agents are served, too',
+    )
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .option(
       '--agents',
@@ -100,7 +105,8 @@ async function runPlatform(
       retrieval: options.retrieval === true,
       memory: options.memory === true,
       console: options.console === true,
-      agents: options.agents === true,
+      catalogue: options.catalogue === true,
+      agents: options.agents === true || options.catalogue === true,
       data,
       say,
       signal: stopping,

@@ -19,8 +19,10 @@ export function callerIdentity({
   as,
   groups,
   tenant,
-}: CallerOptions): () => Promise<Readonly<Record<string, string>>> {
-  const inTenant = { 'x-tenant-id': headerValue(tenant) };
+}: Omit<CallerOptions, 'tenant'> & { readonly tenant: string | undefined }): () => Promise<
+  Readonly<Record<string, string>>
+> {
+  const inTenant: Readonly<Record<string, string>> = tenant === undefined ? {} : { 'x-tenant-id': headerValue(tenant) };
   if (tokenFile !== undefined) {
     if (as === undefined && groups === undefined) {
       const token = tokenOf(tokenFile);

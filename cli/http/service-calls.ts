@@ -10,7 +10,11 @@ export type ServiceConnection = {
   readonly identity: () => Promise<Readonly<Record<string, string>>>;
   /** Timeout of one call with its retries, in milliseconds. */
   readonly timeoutMs: number;
+  /** Reads the error of an answer where its body is not that of the other services. */
+  readonly readError?: (json: unknown) => ServiceErrorBody | undefined;
 };
+
+type ServiceErrorBody = { readonly code: string; readonly message: string; readonly traceId: string };
 
 type Send = <T>(
   method: JsonRequest['method'],
@@ -42,7 +46,7 @@ function isRetryable(error: unknown): boolean {
 }
 
 async function sendOnce<T>(
-  { service, origin, identity }: ServiceConnection,
+  { service, origin, identity, readError = readSharedError }: ServiceConnection,
   request: JsonRequest,
   schema: z.ZodType<T>,
   ms: number,
@@ -57,8 +61,12 @@ async function sendOnce<T>(
     if (read.success) return read.data;
     throw new ServiceAnswerError(service, origin, `${read.error.issues[0]?.path.join('.') || 'the body'} is not valid`);
   }
-  const failure = serviceErrorSchema.safeParse(answer.json);
-  if (!failure.success) throw new ServiceAnswerError(service, origin, `status ${answer.status} without an error`);
-  const { code, message, trace_id: traceId } = failure.data;
-  throw new ServiceApiError(answer.status, { code, message, traceId });
+  const failure = readError(answer.json);
+  if (failure === undefined) throw new ServiceAnswerError(service, origin, `status ${answer.status} without an error`);
+  throw new ServiceApiError(answer.status, failure);
+}
+
+function readSharedError(json: unknown): ServiceErrorBody | undefined {
+  const read = serviceErrorSchema.safeParse(json);
+  return read.success ? { code: read.data.code, message: read.data.message, traceId: read.data.trace_id } : undefined;
 }

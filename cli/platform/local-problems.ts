@@ -17,6 +17,7 @@ const order: readonly ProcessStatus['kind'][] = [
   'management',
   'retrieval',
   'memory',
+  'catalogue',
   'gateway',
   'signin',
   'console',
@@ -61,7 +62,7 @@ function processProblem({ name, kind, ready, answering, ended }: ProcessStatus):
   return [{ ...place, reason: 'ProcessRestarting', message: sentence(`it ${ended}`) }];
 }
 
-function dataServiceProblems({ retrievalOff, memoryOff }: PlatformStatus): InstallationProblem[] {
+function dataServiceProblems({ retrievalOff, memoryOff, catalogueOff }: PlatformStatus): InstallationProblem[] {
   const problems: InstallationProblem[] = [];
   if (retrievalOff !== undefined) {
     const message = sentence(`it is off: ${retrievalOff}`);
@@ -70,6 +71,10 @@ function dataServiceProblems({ retrievalOff, memoryOff }: PlatformStatus): Insta
   if (memoryOff !== undefined) {
     const message = sentence(`it is off: ${memoryOff}`);
     problems.push({ component: 'memory', part: 'Memory service', reason: 'MemoryOff', message });
+  }
+  if (catalogueOff !== undefined) {
+    const message = sentence(`it is off: ${catalogueOff}`);
+    problems.push({ component: 'catalogue', part: 'Agent catalogue', reason: 'CatalogueOff', message });
   }
   return problems;
 }

@@ -12,6 +12,7 @@ const processSchema = z.object({
     'management',
     'retrieval',
     'memory',
+    'catalogue',
     'signin',
     'console',
   ]),
@@ -44,6 +45,8 @@ const statusSchema = z.object({
     retrieval: z.string().optional(),
     /** Origin of the memory service; absent if it is off. */
     memory: z.string().optional(),
+    /** Origin of the agent catalogue; absent if it is off. */
+    catalogue: z.string().optional(),
     /** Origin of the console; absent if it is off. */
     console: z.string().optional(),
     /** Origin of the gateway that serves agents; absent if no gateway does. */
@@ -57,6 +60,8 @@ const statusSchema = z.object({
   retrievalOff: z.string().optional(),
   /** Why the memory service did not start; absent if it runs or was not asked for. */
   memoryOff: z.string().optional(),
+  /** Why the agent catalogue did not start; absent if it runs or was not asked for. */
+  catalogueOff: z.string().optional(),
   /** Why the console did not start; absent if it runs or was not asked for. */
   consoleOff: z.string().optional(),
   /** The first administrators, each as issuer|subject. */

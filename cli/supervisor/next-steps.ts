@@ -32,6 +32,7 @@ export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, ag
     ...(status.addresses.management === undefined ? [] : [`  management API   ${status.addresses.management}`]),
     ...(status.addresses.retrieval === undefined ? [] : [`  retrieval        ${status.addresses.retrieval}`]),
     ...(status.addresses.memory === undefined ? [] : [`  memory           ${status.addresses.memory}`]),
+    ...(status.addresses.catalogue === undefined ? [] : [`  catalogue        ${status.addresses.catalogue}`]),
     `  client key file  ${status.clientKeyFile}`,
     `  data             ${status.dataDirectory}`,
     '',
@@ -43,6 +44,7 @@ export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, ag
       ? ['bob', 'eve'].map((person) => command(`query "What may a hotel cost?" --collection handbook --as ${person}`))
       : []),
     ...agents.map((name) => command(`agent send ${name} --message "${questions[name] ?? 'Good morning'}" --as bob`)),
+    ...(status.addresses.catalogue === undefined || agents.length === 0 ? [] : [command('agents list --as bob')]),
     '',
     'Ctrl-C stops everything.',
     '',

@@ -28,6 +28,7 @@ export const entries: Readonly<Record<ProcessKind, string>> = {
   management: 'operator/management/main.ts',
   retrieval: 'dataplane/retrieval/main.ts',
   memory: 'dataplane/memory/main.ts',
+  catalogue: 'dataplane/catalogue/main.ts',
   signin: 'dataplane/signin/main.ts',
   console: 'dataplane/console/main.ts',
 };
@@ -51,18 +52,25 @@ type StartedParts = {
   readonly management: boolean;
   readonly retrieval: boolean;
   readonly memory: boolean;
+  /** Whether the agent catalogue is started; it needs agents. */
+  readonly catalogue: boolean;
   readonly console: boolean;
   /** Whether the gateways serve agents. */
   readonly agents: boolean;
 };
 
-export function needsDatabase({ management, retrieval, memory, agents }: Omit<StartedParts, 'console'>): boolean {
+export function needsDatabase({
+  management,
+  retrieval,
+  memory,
+  agents,
+}: Omit<StartedParts, 'console' | 'catalogue'>): boolean {
   return management || retrieval || memory || agents;
 }
 
 /** Names of the ports that are chosen at the first start of a data directory and kept. */
 export function lastingPortNames(started: StartedParts & { readonly gateways: number }): readonly string[] {
-  const { gateways, management, retrieval, memory, console } = started;
+  const { gateways, management, retrieval, memory, catalogue, console } = started;
   return [
     'operator',
     'operator api',
@@ -71,6 +79,7 @@ export function lastingPortNames(started: StartedParts & { readonly gateways: nu
     ...(management ? ['management', 'management admin'] : []),
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
     ...(memory ? ['memory', 'memory admin'] : []),
+    ...(catalogue ? ['catalogue', 'catalogue admin'] : []),
     ...(console ? ['console', 'console admin', 'signin'] : []),
     ...(needsDatabase(started) ? ['postgres', 'postgres admin'] : []),
   ];
@@ -264,7 +273,7 @@ type ModelServiceAt = {
 
 /** A service for one laptop: headers name the caller, on loopback only, and one process has both roles. */
 function modelServiceProcess(
-  name: 'retrieval' | 'memory',
+  name: 'retrieval' | 'memory' | 'catalogue',
   data: DataDirectory,
   { gateway, database, ports, agents }: ModelServiceAt,
   own: Readonly<Record<string, string>>,
@@ -297,6 +306,21 @@ export function retrievalProcess(data: DataDirectory, at: ModelServiceAt): Child
 
 export function memoryProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
   return modelServiceProcess('memory', data, at, { PORTCULLIS_EMBEDDING_PROFILE: offlineProfile });
+}
+
+/** The catalogue has no tokens of agents on one machine: people ask it by their headers. */
+export function catalogueProcess(data: DataDirectory, at: ModelServiceAt & { readonly api: string }): ChildSpec {
+  return modelServiceProcess(
+    'catalogue',
+    data,
+    { ...at, agents: false },
+    {
+      PORTCULLIS_API_URL: at.api,
+      PORTCULLIS_API_TOKEN_FILE: data.apiToken,
+      PORTCULLIS_CURSOR_KEY_FILE: data.cursorKey,
+      PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
+    },
+  );
 }
 
 /** Where the console finds the services; those that do not run are undefined, and so are their pages. */

@@ -68,6 +68,7 @@ export async function prepareDirectory(data: DataDirectory): Promise<boolean> {
   await createSecret(data.retrievalToken);
   await createSecret(data.databasePassword);
   await createSecret(data.cookieKey);
+  await createSecret(data.cursorKey);
   await ensureGatewayKeys(data.agentKeys);
   await createSecret(data.clientKeys, (token) => `pk-${token} default`);
   if (existsSync(data.apply)) return false;

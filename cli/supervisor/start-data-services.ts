@@ -6,6 +6,7 @@ import { writeAgentIssuers } from './issuers-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
 import {
   type ChildSpec,
+  catalogueProcess,
   type DatabaseAt,
   memoryProcess,
   offlineProfile,
@@ -21,10 +22,17 @@ type ServiceOptions = {
   readonly database: Promise<DatabaseAt>;
   /** Origin of the gateway that serves the models, and the agents. */
   readonly gateway: string;
+  /** Origin of the server of resources. */
+  readonly api: string;
 };
 
-/** Which of the services with personal data are started. */
-type DataServices = { readonly retrieval: boolean; readonly memory: boolean; readonly agents: boolean };
+/** Which of the services that call models are started. */
+type DataServices = {
+  readonly retrieval: boolean;
+  readonly memory: boolean;
+  readonly catalogue: boolean;
+  readonly agents: boolean;
+};
 
 /** The addresses of the started services; the member `…Off` is the reason why a service does not run. */
 export type DataServicesStart = {
@@ -32,6 +40,8 @@ export type DataServicesStart = {
   readonly retrievalOff?: string;
   readonly memory?: ReadyLine;
   readonly memoryOff?: string;
+  readonly catalogue?: ReadyLine;
+  readonly catalogueOff?: string;
 };
 
 const models = `# Approved profiles of models for retrieval and memory; each model is an alias of the gateway. Read again on change.
@@ -46,28 +56,37 @@ embedding:
  */
 export async function startDataServices(
   start: StartChild,
-  { data, ports, database, gateway }: ServiceOptions,
+  { data, ports, database, gateway, api }: ServiceOptions,
   wanted: DataServices,
 ): Promise<DataServicesStart> {
-  if (!wanted.retrieval && !wanted.memory) return {};
+  if (!wanted.retrieval && !wanted.memory && !wanted.catalogue) return {};
   if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
   const { agents } = wanted;
-  const begin = async (name: 'retrieval' | 'memory', specOf: typeof retrievalProcess): Promise<Started> => {
+  const begin = async (
+    name: 'retrieval' | 'memory' | 'catalogue',
+    specOf: typeof catalogueProcess,
+  ): Promise<Started> => {
     if (!wanted[name]) return {};
     try {
-      if (agents) await writeAgentIssuers(data, name, gateway);
-      return await startOne(start, specOf(data, { gateway, database: await database, ports, agents }));
+      if (agents && name !== 'catalogue') await writeAgentIssuers(data, name, gateway);
+      return await startOne(start, specOf(data, { gateway, database: await database, ports, agents, api }));
     } catch (error) {
       if (error instanceof StartFailure && !error.isAddressTaken) return { off: error.message };
       throw error;
     }
   };
-  const [retrieval, memory] = await Promise.all([begin('retrieval', retrievalProcess), begin('memory', memoryProcess)]);
+  const [retrieval, memory, catalogue] = await Promise.all([
+    begin('retrieval', retrievalProcess),
+    begin('memory', memoryProcess),
+    begin('catalogue', catalogueProcess),
+  ]);
   return {
     ...(retrieval.line === undefined ? {} : { retrieval: retrieval.line }),
     ...(retrieval.off === undefined ? {} : { retrievalOff: retrieval.off }),
     ...(memory.line === undefined ? {} : { memory: memory.line }),
     ...(memory.off === undefined ? {} : { memoryOff: memory.off }),
+    ...(catalogue.line === undefined ? {} : { catalogue: catalogue.line }),
+    ...(catalogue.off === undefined ? {} : { catalogueOff: catalogue.off }),
   };
 }
 

@@ -41,6 +41,8 @@ type PlatformOptions = {
   /** Whether documents can be searched, which requires a database. */
   readonly retrieval: boolean;
   readonly memory: boolean;
+  /** Whether the agent catalogue is started, which needs agents. */
+  readonly catalogue: boolean;
   /** Whether the console is started, which requires policy management. */
   readonly console: boolean;
   /** Whether the gateways serve agents, which requires a database. */
@@ -59,7 +61,7 @@ export type SupervisedPlatform = {
   /** Marks the platform as ready: its bindings are applied. It stays ready while all processes serve. */
   settled(): void;
   /**
-   * Shuts down gateways, the management API, retrieval and memory first, which drain, then the operator with its workloads, then the
+   * Shuts down gateways, the management API, retrieval, memory and catalogue first, which drain, then the operator with its workloads, then the
    * services that they called: the echo provider, the issuer and the database.
    */
   stop(): Promise<void>;
@@ -126,11 +128,12 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     if (options.management && management.off !== undefined) say(offSentence(management.off));
     const gateway = gateways[0]?.listening ?? '';
     const services = await unlessAborted(
-      startDataServices(group.start, { data, ports, database, gateway }, options),
+      startDataServices(group.start, { data, ports, database, gateway, api: apiOf(operator) }, options),
       options.signal,
     );
     if (services.retrievalOff !== undefined) say(`retrieval is off until the next start: ${services.retrievalOff}`);
     if (services.memoryOff !== undefined) say(`memory is off until the next start: ${services.memoryOff}`);
+    if (services.catalogueOff !== undefined) say(`the catalogue is off until the next start: ${services.catalogueOff}`);
     const console = options.console
       ? await unlessAborted(
           startConsole(group.start, data, {
@@ -223,12 +226,14 @@ function createGroup({
           : { management: lines.management.listening, managementAdmin: adminOf(lines.management) }),
         ...(lines?.retrieval === undefined ? {} : { retrieval: lines.retrieval.listening }),
         ...(lines?.memory === undefined ? {} : { memory: lines.memory.listening }),
+        ...(lines?.catalogue === undefined ? {} : { catalogue: lines.catalogue.listening }),
         ...(lines?.console === undefined ? {} : { console: lines.console.listening }),
         ...(agents && lines !== undefined ? { agents: gateways[0] ?? '' } : {}),
         ...(lines?.issuer === undefined ? {} : { issuer: lines.issuer.listening }),
       },
       ...(lines?.retrievalOff === undefined ? {} : { retrievalOff: lines.retrievalOff }),
       ...(lines?.memoryOff === undefined ? {} : { memoryOff: lines.memoryOff }),
+      ...(lines?.catalogueOff === undefined ? {} : { catalogueOff: lines.catalogueOff }),
       ...(lines?.consoleOff === undefined ? {} : { consoleOff: lines.consoleOff }),
       ...(lines?.off === undefined ? {} : { managementOff: lines.off }),
       administrators: [...(lines?.administrators ?? [])],
@@ -289,7 +294,7 @@ function createGroup({
       };
       await Promise.all([end('console', graceMs), end('signin', graceMs)]);
       await Promise.all([
-        ...(['retrieval', 'memory', 'management'] as const).map((kind) => end(kind, graceMs)),
+        ...(['retrieval', 'memory', 'catalogue', 'management'] as const).map((kind) => end(kind, graceMs)),
         end('gateway', gatewayGraceMs),
       ]);
       await end('operator', graceMs);

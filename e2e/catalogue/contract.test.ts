@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { type CatalogueWorld, startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../../dataplane/catalogue/testing/open-catalogue.ts';
 import { breakingChanges } from '../../hack/openapi/breaking-changes.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -39,7 +39,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
   };
 
   beforeAll(async () => {
-    world = parts.use(await startCatalogue());
+    world = parts.use(await openCatalogue());
   });
   afterAll(() => parts.disposeAsync());
 

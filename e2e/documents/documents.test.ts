@@ -33,8 +33,13 @@ const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path
 describe('commands of pages', () => {
   test.each(pages)('the commands of the page %s print the documented output', async (path) => {
     using folder = temporaryFolder();
-    const hasOption = (option: string): boolean => textOf(path).includes(`npm start -- ${option}`);
-    await using platform = await startPlatform({ memory: hasOption('--memory'), agents: hasOption('--agents') });
+    const hasOption = (option: string): boolean =>
+      new RegExp(`npm start --(?: --[a-z]+)* ${option}\\b`).test(textOf(path));
+    await using platform = await startPlatform({
+      memory: hasOption('--memory'),
+      agents: hasOption('--agents'),
+      catalogue: hasOption('--catalogue'),
+    });
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
     await using shell = openShell(root, environment);
     for (const { line, command, output } of commandsOf(path)) {

@@ -1,5 +1,6 @@
 import { agentId, routedVersion, startAgentPlane } from '../../dataplane/gateway/agents/testing/start-agent-plane.ts';
 import type { Figure } from '../support/figure.ts';
+import { guessFromTimes } from '../support/guess-from-times.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const pairs = { full: 20_000, small: 1_000 } as const;
@@ -39,7 +40,7 @@ export const figure: Figure = {
       }
       if (at > 0 && at % 5_000 === 0) say(`${at} pairs`);
     }
-    const [found, chance] = [guessed(times.hidden, times.missing), guessed(times.control, times.missing)];
+    const [found, chance] = [guessFromTimes(times.hidden, times.missing), guessFromTimes(times.control, times.missing)];
     const holds = bytes.size === 1 && Math.abs(found - 0.5) <= Math.abs(chance - 0.5) + advantage;
     return {
       holds,
@@ -47,12 +48,3 @@ export const figure: Figure = {
     };
   },
 };
-
-/** The probability that a time of `one` is longer than a time of `other`; 0.5 is chance. */
-function guessed(one: readonly number[], other: readonly number[]): number {
-  const all = [...one.map((ms) => ({ ms, isOne: true })), ...other.map((ms) => ({ ms, isOne: false }))];
-  all.sort((left, right) => left.ms - right.ms);
-  let ranks = 0;
-  for (const [at, { isOne }] of all.entries()) if (isOne) ranks += at + 1;
-  return (ranks - (one.length * (one.length + 1)) / 2) / (one.length * other.length);
-}

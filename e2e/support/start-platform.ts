@@ -22,6 +22,7 @@ type PlatformStatus = {
     readonly issuer?: string;
     readonly retrieval?: string;
     readonly memory?: string;
+    readonly catalogue?: string;
     readonly console?: string;
   };
   readonly managementOff?: string;
@@ -59,6 +60,8 @@ type PlatformOptions = {
   readonly handbook?: boolean;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
+  /** Whether the agent catalogue is started. */
+  readonly catalogue?: boolean;
   /** Whether the console is started; it requires management. */
   readonly console?: boolean;
   /** Whether the example of an agent is loaded. */
@@ -139,6 +142,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.retrieval === true) words.push('--retrieval');
   if (options.handbook !== true) words.push('--no-handbook');
   if (options.memory === true) words.push('--memory');
+  if (options.catalogue === true) words.push('--catalogue');
   if (options.agents === true) words.push('--agents');
   if (options.console === true) words.push('--console');
   const child = startCommand(words, options.environment);

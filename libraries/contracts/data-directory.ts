@@ -29,6 +29,8 @@ export function dataDirectory(root: string) {
     retrievalToken: join(tokens, 'retrieval.token'),
     clientKeys: join(tokens, 'client.keys'),
     databasePassword: join(tokens, 'database.password'),
+    /** The secret of the cursors of the agent catalogue. */
+    cursorKey: join(tokens, 'cursor.key'),
     /** Encrypts the sessions of the console in the cookies of browsers. */
     cookieKey: join(tokens, 'cookie.key'),
     /** The code of the next sign-in to the console. */

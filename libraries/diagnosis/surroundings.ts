@@ -33,6 +33,7 @@ export type InstallationProblem = {
     | 'issuer'
     | 'retrieval'
     | 'memory'
+    | 'catalogue'
     | 'signin'
     | 'console';
   /** The faulty process or object, such as `Process gateway-1`. */

@@ -4,6 +4,7 @@ import type { IdentityMode } from '#identity/identity-settings';
 import { readIssuersFile } from '#identity/issuers-file';
 import { personOfHeaders, tenantOfPerson } from '#identity/person-headers';
 import { readBearer } from '#identity/read-bearer';
+import { headerValues } from '#kit/http/raw-headers';
 import type { Logger } from '#kit/log/logger';
 import type { CatalogueAuthorizer } from './catalogue-caller.ts';
 
@@ -18,12 +19,11 @@ export async function openCatalogueAuthorizer(
   identity: IdentityMode,
   { logger, onUnavailable }: AuthorizerParts,
 ): Promise<CatalogueAuthorizer> {
-  if (identity.mode === 'development') {
-    logger.warn('development_identity', {});
-    return byHeaders;
-  }
-  const issuers = await readIssuersFile(identity.issuersFile);
-  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: identity.issuersFile });
+  const { mode, issuersFile } = identity;
+  if (mode === 'development') logger.warn('development_identity', {});
+  if (issuersFile === undefined) return byHeaders;
+  const issuers = await readIssuersFile(issuersFile);
+  if (issuers.length === 0) logger.warn('no_issuer_trusted', { file: issuersFile });
   const verifier = createVerifier({
     issuers,
     onUnavailable(issuer) {
@@ -31,7 +31,16 @@ export async function openCatalogueAuthorizer(
       onUnavailable(issuer);
     },
   });
-  return byToken(verifier);
+  // A gateway in development mode signs for people that nothing has authenticated.
+  const isDevelopment = (issuer: string): boolean => issuer.startsWith('development:');
+  if (mode === 'production') return byToken(verifier, (issuer) => !isDevelopment(issuer));
+  const agents = byToken(verifier, isDevelopment);
+  return {
+    authorize(rawHeaders) {
+      const hasToken = headerValues(rawHeaders, 'authorization').length > 0;
+      return (hasToken ? agents : byHeaders).authorize(rawHeaders);
+    },
+  };
 }
 
 /**
@@ -39,7 +48,7 @@ export async function openCatalogueAuthorizer(
  * rights of both are asked for, so that a chain takes rights away and never adds one (`catalogue:auth:oidc-jwt`). No header
  * but Authorization and X-Tenant-Id is read.
  */
-function byToken(verifier: Verifier): CatalogueAuthorizer {
+function byToken(verifier: Verifier, isPerson: (issuer: string) => boolean): CatalogueAuthorizer {
   return {
     async authorize(rawHeaders) {
       const bearer = readBearer(rawHeaders);
@@ -50,7 +59,7 @@ function byToken(verifier: Verifier): CatalogueAuthorizer {
       }
       const { issuer, subject, actors, actorsExpireAt } = identity;
       const isOver = actorsExpireAt !== undefined && actorsExpireAt <= new Date();
-      if (isOver || issuer.startsWith('development:')) return failure('unauthenticated');
+      if (isOver || !isPerson(issuer)) return failure('unauthenticated');
       const place = tenantOfPerson(rawHeaders, identity);
       if (place === undefined) return failure('forbidden');
       return { kind: 'caller', caller: { subject: { issuer, subject }, actors, ...place } };

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 type Received = { readonly headers: IncomingMessage['headers']; readonly body: string };
 type Event = { readonly id: string; readonly type: string; readonly subject: string; readonly sequence: string };
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
     const secretFile = join(parts.use(temporaryFolder()).path, 'events.secret');
     writeFileSync(secretFile, `${secret}\n`);
     const events = { url, secretFile, source: '/test' };
-    world = parts.use(await startCatalogue({ config: { events }, overrides: { firstPauseSeconds: 0.01 } }));
+    world = parts.use(await openCatalogue({ config: { events }, overrides: { firstPauseSeconds: 0.01 } }));
   });
   afterAll(() => parts.disposeAsync());
 

@@ -3,7 +3,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { type AgentSketch, resourcesOf } from '../testing/agent-resources.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catalogue'), () => {
   const parts = new AsyncDisposableStack();
@@ -18,7 +18,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   beforeAll(async () => {
     const clock = { now: () => performance.now(), date: () => new Date(Date.now() + time.offset) };
-    world = parts.use(await startCatalogue({ overrides: { clock } }));
+    world = parts.use(await openCatalogue({ overrides: { clock } }));
   });
   afterAll(() => parts.disposeAsync());
 

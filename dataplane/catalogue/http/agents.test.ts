@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 const owner = { issuer: 'https://people.example', subject: 'olga' };
 
@@ -10,7 +10,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
   let world: CatalogueWorld;
 
   beforeAll(async () => {
-    world = parts.use(await startCatalogue());
+    world = parts.use(await openCatalogue());
   });
   afterAll(() => parts.disposeAsync());
 

@@ -6,7 +6,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
@@ -42,7 +42,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('errors of the catalog
       return await ask(held.relations);
     };
     world = parts.use(
-      await startCatalogue({
+      await openCatalogue({
         config: { requests: { atOnce: 2, perMinute: 60 } },
         overrides: {
           // The clock of the limits stands still.

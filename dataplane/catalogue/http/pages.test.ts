@@ -5,7 +5,7 @@ import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { writeAgent } from '../feed/write-agent.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 type Page = { readonly items: readonly { readonly agentId: string }[]; readonly nextCursor: string | null };
 
@@ -26,7 +26,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('pages of the catalogu
   const cursorInvalid = [400, 'cursor_invalid', undefined];
 
   beforeAll(async () => {
-    world = parts.use(await startCatalogue());
+    world = parts.use(await openCatalogue());
     agents = await Promise.all(
       Array.from({ length: 7 }, (_one, at) =>
         world.publish(`paged-${at}`, {

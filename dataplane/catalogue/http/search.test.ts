@@ -5,7 +5,7 @@ import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
 import { countedWords } from '../testing/counted-words.ts';
-import { type CatalogueWorld, startCatalogue } from '../testing/start-catalogue.ts';
+import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 type Match = { readonly agentId: string; readonly score: number; readonly protocol: string };
 
@@ -30,7 +30,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
     matches.map(({ agentId }) => Object.keys(agents).find((name) => agents[name]?.agentId === agentId));
 
   beforeAll(async () => {
-    world = parts.use(await startCatalogue({ overrides: { models }, config: { embeddingProfile: 'words' } }));
+    world = parts.use(await openCatalogue({ overrides: { models }, config: { embeddingProfile: 'words' } }));
     const publish = (name: string, description: string, more: Partial<AgentSketch> = {}) =>
       world.publish(name, { title: name, description, skills: [{ id: 'a', name, description }], ...more });
     const [payroll, holiday, invoice, secret, tool, away] = await Promise.all([

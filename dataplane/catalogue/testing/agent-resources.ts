@@ -54,7 +54,7 @@ export function sketchAgent(name: string, change: Partial<AgentSketch> = {}): Ag
 }
 
 /** A UUID that follows from a name. */
-function uuidOf(name: string): string {
+export function uuidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 }

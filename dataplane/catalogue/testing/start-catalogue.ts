@@ -11,7 +11,6 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
-import { openTestDatabase } from '#sql/testing/test-database';
 import type { TestDatabase } from '#sql/testing/test-server';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { until } from '../../../e2e/support/until.ts';
@@ -32,7 +31,6 @@ export type CatalogueWorld = AsyncDisposable & {
   readonly url: string;
   readonly adminUrl: string;
   readonly database: Database;
-  readonly databaseFiles: TestDatabase;
   readonly relations: Relations;
   readonly resources: FakeApiServer;
   readonly cursorKeyFile: string;
@@ -41,8 +39,8 @@ export type CatalogueWorld = AsyncDisposable & {
   ask(person: string, path: string, init?: RequestInit): Promise<CatalogueAnswer>;
   /** Creates the resources of an agent and waits until the catalogue has stored them. */
   publish(name: string, change?: Partial<AgentSketch>): Promise<AgentSketch>;
-  allow(person: string, right: 'view' | 'invoke', ...agents: readonly AgentSketch[]): Promise<void>;
-  forbid(person: string, right: 'view' | 'invoke', ...agents: readonly AgentSketch[]): Promise<void>;
+  allow(person: string, right: 'view' | 'invoke', ...agents: readonly Pick<AgentSketch, 'agentId'>[]): Promise<void>;
+  forbid(person: string, right: 'view' | 'invoke', ...agents: readonly Pick<AgentSketch, 'agentId'>[]): Promise<void>;
   /** The ids on the first page of a person. */
   listed(person: string, query?: string): Promise<readonly string[]>;
   /** Everything that the service has logged. */
@@ -51,12 +49,11 @@ export type CatalogueWorld = AsyncDisposable & {
   stored(agent: AgentSketch): Promise<string | undefined>;
 };
 
-type WorldOptions = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
+export type WorldOptions = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
 
 /** The service with PostgreSQL, rights in it, an OIDC issuer and a server of resources, all over HTTP. */
-export async function startCatalogue(options: WorldOptions = {}): Promise<CatalogueWorld> {
+export async function startCatalogue(files: TestDatabase, options: WorldOptions = {}): Promise<CatalogueWorld> {
   await using parts = new AsyncDisposableStack();
-  const files = parts.use(await openTestDatabase());
   const folder = parts.use(temporaryFolder()).path;
   const key = await createTestKey('ES256', 'people-1');
   const issuer = parts.use(await startJwksServer(key));
@@ -140,7 +137,7 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
       select state from catalogue.agents where agent_id = ${agentId}::uuid`;
     return row?.state;
   };
-  const tuples = (person: string, right: 'view' | 'invoke', agents: readonly AgentSketch[]) =>
+  const tuples = (person: string, right: 'view' | 'invoke', agents: readonly Pick<AgentSketch, 'agentId'>[]) =>
     agents.map(({ agentId }) => ({
       subject: userSubject({ issuer: peopleIssuer, subject: person }),
       relation: right,
@@ -151,7 +148,6 @@ export async function startCatalogue(options: WorldOptions = {}): Promise<Catalo
     url,
     adminUrl: service.adminUrl,
     database,
-    databaseFiles: files,
     relations,
     resources,
     cursorKeyFile,

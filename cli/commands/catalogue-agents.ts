@@ -1,0 +1,168 @@
+import { type Command, Option } from 'commander';
+import {
+  type AgentRecord,
+  agentProtocols,
+  agentStates,
+  catalogueLimits,
+  implementationTypes,
+} from '#contracts/catalogue';
+import type { AgentListFilters } from '../catalogue/catalogue-client.ts';
+import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
+import { wholeNumber } from '../options/whole-number.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { tableOf } from '../output/write.ts';
+
+type FilterOptions = CatalogueOptions & {
+  readonly workspace?: string;
+  readonly protocol?: string;
+  readonly type?: string;
+  readonly state?: string;
+};
+type ListOptions = FilterOptions & OutputOptions & { readonly limit: number };
+type SearchOptions = CatalogueOptions &
+  OutputOptions & { readonly workspace: string; readonly topK: number; readonly minScore?: number };
+type WatchOptions = FilterOptions & { readonly interval: number; readonly times?: number };
+
+/** Most agents that a watch compares. */
+const mostWatched = 10_000;
+
+export function addCatalogueAgents(program: Command): void {
+  const agents = program.command('agents').description('agents of the catalogue that the caller may see');
+  const list = withFilters(agents.command('list').description('list agents')).option(
+    '--limit <number>',
+    'how many agents at most',
+    wholeNumber(1, mostWatched),
+    50,
+  );
+  withOutput(withCatalogueOptions(list)).action(listAgents);
+  const get = agents.command('get').description('show an agent').argument('<id>', 'id of the agent');
+  withOutput(withCatalogueOptions(get)).action(showAgent);
+  const { min, max, default: usual } = catalogueLimits.topK;
+  const search = agents
+    .command('search')
+    .description('find the agents for a task among those that the caller may invoke')
+    .argument('<query>', 'what the agent should do')
+    .requiredOption('--workspace <name>', 'workspace that is searched')
+    .option('--top-k <number>', 'how many agents at most', wholeNumber(min, max), usual)
+    .option('--min-score <number>', 'lowest score, from 0 to 1', Number);
+  withOutput(withCatalogueOptions(search)).action(searchFor);
+  const watch = withFilters(agents.command('watch').description('show agents, then each change, until Ctrl-C')).option(
+    '--interval <seconds>',
+    'time between two looks',
+    wholeNumber(1, 3_600),
+    5,
+  );
+  watch.option('--times <number>', 'how many looks; without an end when absent', wholeNumber(1, 1_000_000));
+  withCatalogueOptions(watch).action(watchAgents);
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--workspace <name>', 'agents of this workspace')
+    .addOption(new Option('--protocol <protocol>', 'agents of this protocol').choices(agentProtocols))
+    .addOption(new Option('--type <type>', 'agents of this implementation type').choices(implementationTypes))
+    .addOption(new Option('--state <state>', 'agents in this state (default: active)').choices(agentStates));
+}
+
+function filtersOf({ workspace, protocol, type, state }: FilterOptions): AgentListFilters {
+  return {
+    ...(workspace === undefined ? {} : { workspaceId: workspace }),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(type === undefined ? {} : { implementationType: type }),
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
+async function listAgents(options: ListOptions): Promise<void> {
+  const items = await openCatalogueClient(options).list(filtersOf(options), options.limit);
+  writeResult(formatOf(options), { items }, (isWide) =>
+    items.length === 0 ? 'There is no agent.' : agentTable(items, isWide),
+  );
+}
+
+function agentTable(agents: readonly AgentRecord[], isWide: boolean): string {
+  const heads = ['ID', 'NAME', 'WORKSPACE', 'PROTOCOL', 'STATE', 'CALL', ...(isWide ? ['DESCRIPTION'] : [])];
+  const rows = agents.map((agent) => [
+    agent.agentId,
+    agent.name,
+    agent.workspace,
+    agent.protocol,
+    agent.state,
+    agent.invocationInterface === undefined ? 'no' : 'yes',
+    ...(isWide ? [agent.description] : []),
+  ]);
+  return tableOf([heads, ...rows]);
+}
+
+async function showAgent(id: string, options: CatalogueOptions & OutputOptions): Promise<void> {
+  const agent = await openCatalogueClient(options).get(id);
+  writeResult(formatOf(options), agent, () => agentText(agent));
+}
+
+function agentText(agent: AgentRecord): string {
+  const { owner, skills, invocationInterface: address } = agent;
+  const rows = [
+    ['Id:', agent.agentId],
+    ['Name:', agent.name],
+    ['Description:', agent.description],
+    ['Workspace:', agent.workspace],
+    ['Owner:', `${owner.ownerIssuer}|${owner.ownerSubject}`],
+    ['State:', agent.state],
+    ['Version:', agent.versionId ?? 'none'],
+    ['Protocol:', `${agent.protocol}, ${agent.implementationType}`],
+    ['Address:', address === undefined ? 'not for this caller at present' : address.url],
+    ...skills.map(({ name, description }) => ['Skill:', `${name}: ${description}`]),
+  ];
+  return tableOf(rows);
+}
+
+async function searchFor(query: string, options: SearchOptions): Promise<void> {
+  const { workspace, topK, minScore } = options;
+  const body = { query, workspaceId: workspace, topK, ...(minScore === undefined ? {} : { minScore }) };
+  const found = await openCatalogueClient(options).search(body);
+  writeResult(formatOf(options), found, () =>
+    found.matches.length === 0
+      ? 'No agent matches.'
+      : tableOf([
+          ['SCORE', 'ID', 'NAME', 'DESCRIPTION'],
+          ...found.matches.map(({ score, agentId, name, description }) => [
+            score.toFixed(2),
+            agentId,
+            name,
+            description,
+          ]),
+        ]),
+  );
+}
+
+async function watchAgents(options: WatchOptions): Promise<void> {
+  const client = openCatalogueClient(options);
+  let known = new Map<string, AgentRecord>();
+  const { times = Number.POSITIVE_INFINITY, interval } = options;
+  for (let look = 1; ; look += 1) {
+    const items = await client.list(filtersOf(options), mostWatched);
+    const now = new Map(items.map((agent) => [agent.agentId, agent]));
+    for (const line of changedLines(known, now)) process.stdout.write(`${line}\n`);
+    known = now;
+    if (look >= times) return;
+    await new Promise((resolve) => setTimeout(resolve, interval * 1_000));
+  }
+}
+
+/** One line for each agent that appeared, changed or disappeared. */
+export function changedLines(
+  before: ReadonlyMap<string, AgentRecord>,
+  now: ReadonlyMap<string, AgentRecord>,
+): readonly string[] {
+  const gone = [...before.values()].filter(({ agentId }) => !now.has(agentId));
+  const come = [...now.values()].filter(({ agentId }) => !before.has(agentId));
+  const other = [...now.values()].filter((agent) => {
+    const former = before.get(agent.agentId);
+    return former !== undefined && JSON.stringify(former) !== JSON.stringify(agent);
+  });
+  return [
+    ...gone.map(({ agentId, name }) => `- ${agentId} ${name}`),
+    ...come.map(({ agentId, name }) => `+ ${agentId} ${name}`),
+    ...other.map(({ agentId, name }) => `~ ${agentId} ${name}`),
+  ];
+}

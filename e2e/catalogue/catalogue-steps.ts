@@ -1,0 +1,168 @@
+import { uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
+import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
+import { randomFrom } from '../support/random-from.ts';
+import { until } from '../support/until.ts';
+
+type Right = 'view' | 'invoke';
+type StepKind = 'grant' | 'revoke' | 'publish' | 'remove' | 'read' | 'walk' | 'search';
+
+const people = ['ann', 'bob', 'cleo', 'dave'];
+const workspaces = ['support', 'sales'];
+const words = ['salaries', 'holidays', 'invoices', 'contracts', 'travel'];
+const mostAgents = 40;
+/** How often each kind of step is taken, relative to the sum. */
+const weights: Readonly<Record<StepKind, number>> = {
+  grant: 20,
+  revoke: 12,
+  publish: 3,
+  remove: 2,
+  read: 25,
+  walk: 25,
+  search: 13,
+};
+
+type ModelAgent = { readonly agentId: string; readonly workspace: string; readonly word: string };
+type StepsReport = {
+  readonly differences: readonly string[];
+  readonly counts: Readonly<Partial<Record<StepKind, number>>>;
+};
+
+/** Takes random steps and compares every answer with sets in memory. Walks change rights and agents between their pages. */
+export async function takeCatalogueSteps(
+  world: CatalogueWorld,
+  { seed, steps, say }: { readonly seed: number; readonly steps: number; readonly say: (progress: string) => void },
+): Promise<StepsReport> {
+  const random = randomFrom(seed);
+  const oneOf = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const agents = new Map<string, ModelAgent>();
+  const rights = new Set<string>();
+  const differences: string[] = [];
+  const counts: Partial<Record<StepKind, number>> = {};
+  let names = 0;
+  const keyOf = (person: string, right: Right, id: string): string => `${person} ${right} ${id}`;
+  const has = (person: string, right: Right, id: string): boolean => rights.has(keyOf(person, right, id));
+  const compare = (what: string, found: unknown, expected: unknown): void => {
+    const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
+    if (one !== other) differences.push(`${what}: found ${one}, expected ${other}`);
+  };
+
+  async function publish(): Promise<void> {
+    if (agents.size >= mostAgents) return await remove();
+    names += 1;
+    const [name, workspace, word] = [`agent-${names}`, oneOf(workspaces), oneOf(words)];
+    const sketch = await world.publish(name, { workspace, description: `Answers about ${word}.` });
+    agents.set(name, { agentId: sketch.agentId, workspace, word });
+  }
+
+  async function remove(): Promise<void> {
+    const [name] = [oneOf([...agents.keys()])];
+    const agent = agents.get(name);
+    if (agent === undefined) return;
+    world.resources.remove('agents', name);
+    await until(`${name} is removed`, async () => {
+      const [row] = await world.database.sql<{ state: string }[]>`
+        select state from catalogue.agents where agent_id = ${agent.agentId}::uuid`;
+      return row?.state === 'removed';
+    });
+    agents.delete(name);
+  }
+
+  async function change(kind: 'grant' | 'revoke'): Promise<void> {
+    const [person, right, agent] = [oneOf(people), oneOf<Right>(['view', 'invoke']), oneOf([...agents.values()])];
+    if (agent === undefined) return;
+    await (kind === 'grant' ? world.allow : world.forbid)(person, right, agent);
+    const key = keyOf(person, right, agent.agentId);
+    if (kind === 'grant') rights.add(key);
+    else rights.delete(key);
+  }
+
+  async function read(): Promise<void> {
+    const person = oneOf(people);
+    const agentId =
+      random() < 0.1 ? uuidOf(`nothing-${random()}`) : (oneOf([...agents.values()])?.agentId ?? uuidOf('x'));
+    const { status, json } = await world.ask(person, `/api/v1/agents/${agentId}`);
+    const isSeen = [...agents.values()].some((agent) => agent.agentId === agentId) && has(person, 'view', agentId);
+    const found = [status, status === 200 && json['invocationInterface'] !== undefined];
+    compare(`read of ${person}`, found, [isSeen ? 200 : 404, isSeen && has(person, 'invoke', agentId)]);
+  }
+
+  const visible = (person: string, workspace: string | undefined): readonly string[] =>
+    [...agents.values()]
+      .filter(
+        (agent) => (workspace === undefined || agent.workspace === workspace) && has(person, 'view', agent.agentId),
+      )
+      .map(({ agentId }) => agentId)
+      .toSorted();
+
+  /** What stayed visible during the walk is there once, and nothing is there that was not visible at its page. */
+  async function walk(): Promise<void> {
+    const [person, workspace] = [oneOf(people), oneOf([...workspaces, undefined])];
+    const limit = 1 + Math.floor(random() * 7);
+    let always = new Set(visible(person, workspace));
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const filter = workspace === undefined ? '' : `&workspaceId=${workspace}`;
+      const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const now = visible(person, workspace);
+      always = always.intersection(new Set(now));
+      const { status, json } = await world.ask(person, `/api/v1/agents?limit=${limit}${filter}${next}`);
+      if (status !== 200) return void differences.push(`walk of ${person}: status ${status}`);
+      const items = (json['items'] as readonly { readonly agentId: string }[]).map(({ agentId }) => agentId);
+      const last = seen.at(-1) ?? '';
+      compare(`page of ${person}`, items, now.filter((id) => id > last).slice(0, limit));
+      seen.push(...items);
+      cursor = json['nextCursor'] as string | null;
+      if (items.length === 0 && cursor !== null) return void differences.push(`walk of ${person}: an empty page`);
+      if (random() < 0.3) await change(oneOf(['grant', 'revoke']));
+      always = always.intersection(new Set(visible(person, workspace)));
+    }
+    if (new Set(seen).size !== seen.length) differences.push(`walk of ${person}: an agent is repeated`);
+    for (const id of always) if (!seen.includes(id)) differences.push(`walk of ${person}: ${id} is skipped`);
+  }
+
+  async function search(): Promise<void> {
+    const [person, workspaceId, word] = [oneOf(people), oneOf(workspaces), oneOf(words)];
+    const { status, json } = await world.ask(person, '/api/v1/agents/search', {
+      method: 'POST',
+      body: JSON.stringify({ query: word, workspaceId, topK: 50 }),
+      headers: { 'content-type': 'application/json' },
+    });
+    const matches = (json['matches'] ?? []) as readonly { readonly agentId: string }[];
+    const expected = [...agents.values()]
+      .filter((agent) => agent.workspace === workspaceId && agent.word === word && has(person, 'invoke', agent.agentId))
+      .map(({ agentId }) => agentId);
+    compare(
+      `search of ${person}`,
+      [status, matches.map(({ agentId }) => agentId).toSorted()],
+      [200, expected.toSorted()],
+    );
+  }
+
+  const take: Readonly<Record<StepKind, () => Promise<void>>> = {
+    grant: () => change('grant'),
+    revoke: () => change('revoke'),
+    publish,
+    remove,
+    read,
+    walk,
+    search,
+  };
+  for (let at = 0; at < 8; at += 1) await publish();
+  const kinds = Object.keys(weights) as StepKind[];
+  const sum = kinds.reduce((total, kind) => total + weights[kind], 0);
+  for (let step = 1; step <= steps; step += 1) {
+    let place = random() * sum;
+    let kind: StepKind = 'read';
+    for (const one of kinds) {
+      if (place < weights[one]) {
+        kind = one;
+        break;
+      }
+      place -= weights[one];
+    }
+    counts[kind] = (counts[kind] ?? 0) + 1;
+    await take[kind]();
+    if (step % 2_500 === 0) say(`${step} steps, ${differences.length} differences`);
+  }
+  return { differences, counts };
+}
