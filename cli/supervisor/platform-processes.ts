@@ -1,6 +1,5 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
-import { defaultTenant } from '../http/caller-options.ts';
 import { agentIssuer, developmentIssuer } from '../platform/development-issuer.ts';
 import type { ProcessStatus } from '../platform/status-file.ts';
 import type { LastingPorts } from './lasting-ports.ts';
@@ -85,7 +84,7 @@ export function lastingPortNames(started: StartedParts & { readonly gateways: nu
   ];
 }
 
-function loopback(port: number): string {
+export function loopback(port: number): string {
   return `127.0.0.1:${port}`;
 }
 
@@ -323,59 +322,6 @@ export function catalogueProcess(data: DataDirectory, at: ModelServiceAt & { rea
   );
 }
 
-/** Where the console finds the services; those that do not run are undefined, and so are their pages. */
-export type ConsoleAt = {
-  readonly ports: LastingPorts;
-  readonly persons: readonly string[];
-  readonly management: string | undefined;
-  readonly retrieval: string | undefined;
-  readonly memory: string | undefined;
-  readonly gateway: string;
-};
-
-export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
-  const { ports, persons, management = '', retrieval, memory, gateway } = at;
-  return {
-    name: 'console',
-    kind: 'console',
-    env: {
-      PORTCULLIS_LISTEN: loopback(ports.of('console')),
-      PORTCULLIS_ADMIN_LISTEN: loopback(ports.of('console admin')),
-      PORTCULLIS_COOKIE_KEY_FILE: data.cookieKey,
-      PORTCULLIS_OIDC_ISSUER_URL: `http://${loopback(ports.of('signin'))}`,
-      PORTCULLIS_MANAGEMENT_URL: management,
-      PORTCULLIS_GATEWAY_URL: gateway,
-      PORTCULLIS_IDENTITY: 'development',
-      PORTCULLIS_TENANT: defaultTenant,
-      PORTCULLIS_PERSONS: persons.join(','),
-      ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval }),
-      ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory }),
-    },
-    health: adminHealth,
-  };
-}
-
-/** Sign-in pages for sample persons: the console and its address are the only client. */
-export function signInProcess(
-  data: DataDirectory,
-  { ports, persons }: { readonly ports: LastingPorts; readonly persons: readonly string[] },
-): ChildSpec {
-  return {
-    name: 'signin',
-    kind: 'signin',
-    env: {
-      PORTCULLIS_LISTEN: loopback(ports.of('signin')),
-      PORTCULLIS_ISSUER: developmentIssuer.issuer,
-      PORTCULLIS_AUDIENCE: developmentIssuer.audience,
-      PORTCULLIS_SIGNING_KEYS_FILE: data.signingKeys,
-      PORTCULLIS_SIGN_IN_CODE_FILE: data.signInCode,
-      PORTCULLIS_PERSONS: persons.join(','),
-      PORTCULLIS_REDIRECT_URI: `http://${loopback(ports.of('console'))}/sign-in/callback`,
-    },
-    health: ({ listening }) => `${listening}/livez`,
-  };
-}
-
 /** A restarted operator keeps the addresses that gateways and the status file know. */
 export function pinOperator(line: ReadyLine): Record<string, string> {
   return { PORTCULLIS_API_LISTEN: hostOf(apiOf(line)), PORTCULLIS_LISTEN: hostOf(line.listening) };
@@ -411,7 +357,7 @@ export function adminOf(line: ReadyLine): string {
   return line['admin'];
 }
 
-function adminHealth(line: ReadyLine): string {
+export function adminHealth(line: ReadyLine): string {
   return `${adminOf(line)}/livez`;
 }
 

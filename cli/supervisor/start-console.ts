@@ -1,7 +1,8 @@
 import type { DataDirectory } from '#contracts/data-directory';
 import type { ReadyLine } from '#kit/process/ready';
 import { firstSubject } from '../platform/administrators.ts';
-import { type ConsoleAt, consoleProcess, pinAddresses, pinListening, signInProcess } from './platform-processes.ts';
+import { type ConsoleAt, consoleProcess, signInProcess } from './console-processes.ts';
+import { pinAddresses, pinListening } from './platform-processes.ts';
 import type { StartChild } from './start-management.ts';
 import { StartFailure } from './supervise.ts';
 

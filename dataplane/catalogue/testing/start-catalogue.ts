@@ -49,10 +49,10 @@ export type CatalogueWorld = AsyncDisposable & {
   stored(agent: AgentSketch): Promise<string | undefined>;
 };
 
-export type WorldOptions = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
+export type CatalogueParts = { readonly overrides?: CatalogueOverrides; readonly config?: Partial<CatalogueConfig> };
 
 /** The service with PostgreSQL, rights in it, an OIDC issuer and a server of resources, all over HTTP. */
-export async function startCatalogue(files: TestDatabase, options: WorldOptions = {}): Promise<CatalogueWorld> {
+export async function startCatalogue(files: TestDatabase, options: CatalogueParts = {}): Promise<CatalogueWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
   const key = await createTestKey('ES256', 'people-1');
