@@ -2,25 +2,27 @@ import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { fillCatalogue } from '../catalogue/fill-catalogue.ts';
 import type { Figure } from '../support/figure.ts';
+import { until } from '../support/until.ts';
 
+/** `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. */
 const sizes = {
-  small: { agents: 2_000, requests: 40 },
-  full: { agents: 100_000, requests: 400 },
+  // A small run checks that the requests are answered in full; times mean nothing beside other tests.
+  small: { agents: 2_000, requests: 20, page: 10_000, search: 10_000 },
+  full: { agents: 100_000, requests: 400, page: 60, search: 90 },
 } as const;
 /** Of all agents, what the caller may view and invoke. */
-const shares = [0.001, 0.01, 0.05] as const;
-/** 95th percentiles in milliseconds, at 1 % visible. */
-const bounds = { page: 60, search: 90 } as const;
-
+const shares = [0.001, 0.005, 0.01] as const;
 export const figure: Figure = {
   name: 'catalogue-scale',
   title:
-    'pages of 20 and searches among 100,000 agents by callers who may view and invoke 0.1, 1 and 5 % of them, and by one with 1 % through 1,000 groups: at 1 % the 95th percentile of a page is at most 60 ms and of a search at most 90 ms',
+    'pages of 20 and searches among 100,000 agents by callers who may view and invoke 0.1, 0.5 and 1 % of them, and by one with 1 % through 1,000 groups: at 1 % the 95th percentile of a page is at most 60 ms and of a search at most 90 ms',
   async run(size, say) {
     if (missingPostgres !== undefined) return { skipped: missingPostgres };
     await using server = await startTestServer();
-    await using world = await startCatalogue(await server.createDatabase());
-    const { agents, requests } = sizes[size];
+    await using world = await startCatalogue(await server.createDatabase(), {
+      config: { indexBytes: 1_024 * 1_048_576 },
+    });
+    const { agents, requests, ...bounds } = sizes[size];
     const ids = await fillCatalogue(world, agents);
     say(`${agents} agents are stored`);
     const callers: string[] = [];
@@ -39,13 +41,21 @@ export const figure: Figure = {
       }),
     );
     callers.push('grouped');
+    const first = await world.token('grouped');
+    const begun = performance.now();
+    const body = JSON.stringify({ query: 'salaries and holidays', workspaceId: 'support' });
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+    await until('the index is loaded', async () => {
+      const { status, text } = await world.ask(first, '/api/v1/agents/search', init);
+      if (status !== 200) say(text);
+      return status === 200;
+    });
+    say(`the index was loaded after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
     const found: string[] = [];
     let holds = true;
     for (const caller of callers) {
       const token = await world.token(caller);
       const page = await percentile(requests, () => world.ask(token, '/api/v1/agents'), 'items', 20);
-      const body = JSON.stringify({ query: 'salaries and holidays', workspaceId: 'support' });
-      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
       const search = await percentile(requests, () => world.ask(token, '/api/v1/agents/search', init), 'matches', 1);
       found.push(`${caller}: page ${page.toFixed(1)} ms, search ${search.toFixed(1)} ms`);
       const isBounded = caller === 'share-0.01' || caller === 'grouped';
