@@ -6,6 +6,7 @@ import type { AgentContent } from '../records/agent-content.ts';
 import { type AgentFilters, readAgents } from '../records/read-agents.ts';
 
 type PageParts = { readonly sql: Sql; readonly relations: Pick<Relations, 'check' | 'objectsOf'> };
+type Page = { readonly agents: readonly AgentContent[]; readonly hasMore: boolean };
 type PageQuery = {
   readonly caller: CatalogueCaller;
   /** What the caller may view. */
@@ -15,7 +16,7 @@ type PageQuery = {
   readonly limit: number;
 };
 
-/** Agents that are judged one by one at a time, for a caller whose reach the store does not list. */
+/** Agents of one statement. */
 const batch = 100;
 
 /**
@@ -25,20 +26,34 @@ const batch = 100;
 export async function readPage(
   { sql, relations }: PageParts,
   { caller, reach, filters, after, limit }: PageQuery,
-): Promise<{ readonly agents: readonly AgentContent[]; readonly hasMore: boolean }> {
-  if (reach.kind === 'listed') {
-    const found = await readAgents(sql, { filters, candidates: reach, after, limit: limit + 1 });
-    return { agents: found.slice(0, limit), hasMore: found.length > limit };
-  }
+): Promise<Page> {
+  if (reach.kind === 'listed') return await readListed(sql, reach, { filters, after, limit });
   const kept: AgentContent[] = [];
   let from = after;
   while (kept.length <= limit) {
-    const found = await readAgents(sql, { filters, candidates: 'all', after: from, limit: batch });
+    const found = await readAgents(sql, { filters, after: from, limit: batch });
     const allowed = await judgeAgents(relations, caller, { right: 'view', reach, agents: found });
     kept.push(...found.filter((_agent, at) => allowed[at]));
     const last = found.at(-1);
     if (last === undefined || found.length < batch) break;
     from = last.agent_id;
+  }
+  return { agents: kept.slice(0, limit), hasMore: kept.length > limit };
+}
+
+/** Reads by the ids that the caller reaches, so that agents that are hidden from it cost nothing. */
+async function readListed(
+  sql: Sql,
+  reach: Extract<AgentReach, { readonly kind: 'listed' }>,
+  { filters, after = '', limit }: Pick<PageQuery, 'filters' | 'after' | 'limit'>,
+): Promise<Page> {
+  const own = new Set(reach.own);
+  const ids = [...new Set([...reach.own, ...reach.overA2a])].filter((id) => id > after).toSorted();
+  const kept: AgentContent[] = [];
+  for (let from = 0; from < ids.length && kept.length <= limit; from += batch) {
+    const part = ids.slice(from, from + batch);
+    const found = await readAgents(sql, { filters, ids: part, after: undefined, limit: batch });
+    kept.push(...found.filter(({ agent_id: id, protocol }) => own.has(id) || protocol === 'a2a'));
   }
   return { agents: kept.slice(0, limit), hasMore: kept.length > limit };
 }

@@ -13,12 +13,10 @@ export type AgentFilters = {
   readonly ownerSubject?: string;
 };
 
-/** The agents that a list may return: all, or those with these ids. */
-type Candidates = 'all' | { readonly own: readonly string[]; readonly overA2a: readonly string[] };
-
 type AgentQuery = {
   readonly filters: AgentFilters;
-  readonly candidates: Candidates;
+  /** Only agents with these ids. */
+  readonly ids?: readonly string[];
   /** The id after which the agents begin; absent for the first ones. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -48,18 +46,13 @@ const columns = [
 /** Agents in the order of their ids. @throws SqlUnavailableError */
 export async function readAgents(
   sql: Sql,
-  { filters, candidates, after, limit }: AgentQuery,
+  { filters, ids, after, limit }: AgentQuery,
 ): Promise<readonly AgentContent[]> {
   const { workspaceId, protocol, implementationType, state, ownerIssuer, ownerSubject } = filters;
-  const ids = (list: readonly string[]) => sql`${sql.array([...list])}::uuid[]`;
   return await sql<AgentContent[]>`
     select ${sql(columns)} from catalogue.agents
     where state = ${state} and not is_contested and agent_id > ${after ?? '00000000-0000-0000-0000-000000000000'}::uuid
-      ${
-        candidates === 'all'
-          ? sql``
-          : sql`and (agent_id = any(${ids(candidates.own)}) or protocol = 'a2a' and agent_id = any(${ids(candidates.overA2a)}))`
-      }
+      ${ids === undefined ? sql`` : sql`and agent_id = any(${sql.array([...ids])}::uuid[])`}
       ${workspaceId === undefined ? sql`` : sql`and workspace = ${workspaceId}`}
       ${protocol === undefined ? sql`` : sql`and protocol = ${protocol}`}
       ${implementationType === undefined ? sql`` : sql`and implementation_type = ${implementationType}`}

@@ -102,7 +102,7 @@ async function invocableLabels(ports: AgentSearchPorts, search: AgentSearch): Pr
   for (;;) {
     search.call.signal.throwIfAborted();
     const filters = { state: 'active', workspaceId } as const;
-    const agents = await readAgents(database.sql, { filters, candidates: 'all', after, limit: batch });
+    const agents = await readAgents(database.sql, { filters, after, limit: batch });
     const allowed = await judgeAgents(relations, caller, { right: 'invoke', reach, agents });
     labels.push(...agents.filter((_agent, at) => allowed[at]).map((agent) => agent.agent_id));
     if (agents.length < batch) return labels;
