@@ -21,7 +21,7 @@ import type { AgentsConfig } from './agents-config.ts';
 import type { Gateway } from './http/request-context.ts';
 import type { OpenRouteSource } from './routes/ports.ts';
 
-type AgentTools = Pick<Gateway, 'bodies' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown'> & {
+type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdown'> & {
   readonly namespace: string;
   readonly openSource: OpenRouteSource<AgentRoute>;
   readonly registry: Metrics;
@@ -48,7 +48,7 @@ export async function composeAgents(
   tools: AgentTools,
 ): Promise<HeldAgents> {
   const { issuer } = config;
-  const { logger, onChange, bodies, maxBodyMs, clientIdleMs, shutdown } = tools;
+  const { logger, onChange, bytes, maxBodyMs, clientIdleMs, shutdown } = tools;
   const keys = openGatewayKeyRing(config.signingKeysFile);
   const onUnavailable = (): void => logger.warn('keys_unavailable', { issuer });
   const own = { issuer, jwks: { cache: keys.verifierKeys }, onUnavailable };
@@ -73,7 +73,7 @@ export async function composeAgents(
     confirmers: new Set(config.confirmers),
     metrics: createAgentCallMetrics(tools.registry),
     logger,
-    bodies,
+    bodies: bytes,
     maxBodyMs,
     clientIdleMs,
     shutdown,

@@ -70,11 +70,11 @@ export const settings = {
     max: 4_096,
     default: limits.maxConcurrency.default,
   }),
-  PORTCULLIS_MAX_HELD_ANSWER_MIB: setting.integer({
-    help: 'memory for whole provider answers of all requests together, in MiB; further answers are refused with overloaded',
-    min: 20,
+  PORTCULLIS_MAX_HELD_MIB: setting.integer({
+    help: 'memory for the bodies of requests and whole answers of all requests together, in MiB; further ones wait up to 10 s, then they are refused with overloaded',
+    min: 80,
     max: 65_536,
-    default: 128,
+    default: 256,
   }),
   PORTCULLIS_LOG_LEVEL: setting.choice({
     help: 'lowest log level that is written',
@@ -109,8 +109,8 @@ export type GatewayConfig = {
   readonly streamIdleMs: number;
   /** Most concurrent checks at the runtime address of one route. Several runtime processes may share this address. */
   readonly maxChecksPerAddress: number;
-  /** Bytes of whole provider answers that all requests hold together; one answer has at most 20 MiB. */
-  readonly maxHeldAnswerBytes: number;
+  /** Bytes of requests and whole answers that all requests hold together; each of both has at most 20 MiB. */
+  readonly maxHeldBytes: number;
   readonly logLevel: LogLevel;
 };
 
@@ -149,7 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     maxRequestMs: read.PORTCULLIS_MAX_STREAM_SECONDS * 1_000,
     streamIdleMs: read.PORTCULLIS_STREAM_IDLE_SECONDS * 1_000,
     maxChecksPerAddress: read.PORTCULLIS_MAX_CHECKS_PER_ADDRESS,
-    maxHeldAnswerBytes: read.PORTCULLIS_MAX_HELD_ANSWER_MIB * 1_048_576,
+    maxHeldBytes: read.PORTCULLIS_MAX_HELD_MIB * 1_048_576,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const adminTokenFile = read.PORTCULLIS_ADMIN_TOKEN_FILE;

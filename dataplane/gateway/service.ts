@@ -17,7 +17,8 @@ import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createGatewayAdmin } from './http/admin.ts';
 import { clientFault, createGatewayApp } from './http/app.ts';
 import { createByteBudget } from './http/byte-budget.ts';
-import { maxBodyMs } from './http/receive-json.ts';
+import { maxAnswerBytes } from './http/call-provider.ts';
+import { maxBodyMs, maxRequestBytes } from './http/receive-json.ts';
 import type { Gateway } from './http/request-context.ts';
 import { createGatewayMetrics } from './metrics/gateway-metrics.ts';
 import { createProviderProbe, testUpstream } from './providers/probe-provider.ts';
@@ -48,7 +49,8 @@ export type GatewayOverrides = {
   readonly maxRequestMs?: number;
   readonly maxBodyMs?: number;
   readonly clientIdleMs?: number;
-  readonly maxHeldAnswerBytes?: number;
+  readonly maxHeldBytes?: number;
+  readonly heldWaitMs?: number;
   /** Grace period for requests in flight after the shutdown began, milliseconds. */
   readonly drainMs?: number;
   /**
@@ -65,8 +67,8 @@ export type GatewayService = AsyncDisposable & {
   isReady(): boolean;
 };
 
-/** Budget for the request bodies of all requests together, bytes. */
-const bodyBudgetBytes = 256 * 1_048_576;
+/** How long a request waits for bytes that other requests hold, milliseconds. */
+const heldWaitMs = 10_000;
 /** How long a client may read nothing of an answer before its connection is closed, milliseconds. */
 const clientIdleMs = 30_000;
 const drainMs = 20_000;
@@ -196,12 +198,15 @@ function composeAccess(
   config: GatewayConfig,
   credentialFile: (name: string) => string,
   overrides: GatewayOverrides,
-): Pick<Gateway, 'upstream' | 'bodies' | 'answers' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'> {
+): Pick<Gateway, 'upstream' | 'bytes' | 'maxRequestMs' | 'maxBodyMs' | 'clientIdleMs' | 'streamIdleMs'> {
   const openCredential = (name: string) => openTokenFile(credentialFile(name));
   return {
     upstream: parts.use(createUpstreamClient({ openCredential })),
-    bodies: createByteBudget(bodyBudgetBytes),
-    answers: createByteBudget(overrides.maxHeldAnswerBytes ?? config.maxHeldAnswerBytes),
+    bytes: createByteBudget({
+      limit: overrides.maxHeldBytes ?? config.maxHeldBytes,
+      largest: maxRequestBytes + maxAnswerBytes,
+      waitMs: overrides.heldWaitMs ?? heldWaitMs,
+    }),
     maxRequestMs: overrides.maxRequestMs ?? config.maxRequestMs,
     maxBodyMs: overrides.maxBodyMs ?? maxBodyMs,
     clientIdleMs: overrides.clientIdleMs ?? clientIdleMs,

@@ -100,7 +100,7 @@ export async function startGrantedAgents(): Promise<GrantedAgents> {
         maxRequestMs: 60_000,
         maxChecksPerAddress: 32,
         streamIdleMs: 30_000,
-        maxHeldAnswerBytes: 128 * 1_048_576,
+        maxHeldBytes: 256 * 1_048_576,
         logLevel: 'error',
         agents: {
           issuer: grantIssuer,

@@ -307,7 +307,7 @@ describe(title, () => {
           maxRequestMs: 60_000,
           maxChecksPerAddress: 32,
           streamIdleMs: 60_000,
-          maxHeldAnswerBytes: 128 * 1_048_576,
+          maxHeldBytes: 256 * 1_048_576,
           logLevel: 'error',
         },
         { runtimeTokenFile, credentialsDirectory: folder },

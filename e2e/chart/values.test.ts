@@ -103,7 +103,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['gateway.maxStreamSeconds', [1, 86_400], [0, 86_401]],
   ['gateway.streamIdleSeconds', [1, 3_600], [0, 3_601]],
   ['gateway.checksPerWorkload', [1, 4_096], [0, 4_097]],
-  ['gateway.maxHeldAnswerMib', [20, 65_536], [19, 65_537]],
+  ['gateway.maxHeldMib', [80, 65_536], [79, 65_537]],
   ['gateway.preStopSeconds', [0, 86_400], [-1, 86_401]],
   ['gateway.service.type', ['ClusterIP', 'NodePort', 'LoadBalancer'], ['ExternalName', '']],
   ['gateway.service.port', [1, 65_535], [0, 65_536, '80']],

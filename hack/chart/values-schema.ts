@@ -90,7 +90,7 @@ const gateway = z.strictObject({
   maxStreamSeconds: z.int().min(1).max(86_400),
   streamIdleSeconds: z.int().min(1).max(3_600),
   checksPerWorkload: z.int().min(1).max(4_096),
-  maxHeldAnswerMib: z.int().min(20).max(65_536),
+  maxHeldMib: z.int().min(80).max(65_536),
   preStopSeconds: z.int().min(0).max(86_400),
   egress: apiObjects,
   service,

@@ -12,11 +12,23 @@ const quote = 0x22;
  * @returns a function that gives back the same bytes where no string is at this path
  */
 export function renamerTo(alias: string, path: readonly string[] = ['model']): RenameAnswer {
+  const pieces = renamedPieces(alias, path);
+  return (bytes) => {
+    const renamed = pieces(bytes);
+    return renamed.length === 1 ? bytes : Buffer.concat(renamed);
+  };
+}
+
+/** The same in pieces, of which one is the bytes before the name and one those behind it, so that no large answer is copied. */
+export function renamedPieces(
+  alias: string,
+  path: readonly string[] = ['model'],
+): (bytes: Buffer) => readonly Buffer[] {
   const replacement = Buffer.from(JSON.stringify(alias), 'utf8');
   const keys = path.map((key) => Buffer.from(JSON.stringify(key), 'utf8'));
   return (bytes) => {
     const found = scanForValue(bytes, keys);
-    if (found === undefined || bytes[found.start] !== quote) return bytes;
-    return Buffer.concat([bytes.subarray(0, found.start), replacement, bytes.subarray(found.end)]);
+    if (found === undefined || bytes[found.start] !== quote) return [bytes];
+    return [bytes.subarray(0, found.start), replacement, bytes.subarray(found.end)];
   };
 }

@@ -1,23 +1,76 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createByteBudget } from './byte-budget.ts';
 
-test('a byte budget can be used to its last byte, and disposing a reservation returns its bytes once', () => {
-  const budget = createByteBudget(100);
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a byte budget can be used to its last byte, and disposing a reservation returns its bytes once', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
   const first = budget.open();
   const second = budget.open();
   expect(first.take(60)).toBe(true);
-  expect(second.take(41)).toBe(false);
   expect(second.take(40)).toBe(true);
+  const late = second.take(1);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  expect(await late).toBe(true);
+  expect(budget.taken).toBe(41);
+  expect(second.take(59)).toBe(true);
   expect(second.take(1)).toBe(false);
-  first[Symbol.dispose]();
-  first[Symbol.dispose]();
-  expect(second.take(61)).toBe(false);
-  expect(second.take(60)).toBe(true);
+  second[Symbol.dispose]();
+  expect(second.take(1)).toBe(false);
+  expect(budget.taken).toBe(0);
 });
 
-test('a request that reserved no bytes does not reduce the byte budget', () => {
-  const budget = createByteBudget(10);
-  const idle = Array.from({ length: 100 }, () => budget.open());
-  expect(budget.open().take(10)).toBe(true);
-  for (const one of idle) expect(one.take(1)).toBe(false);
+test('a request waits for bytes of the budget, and no longer than its time', async () => {
+  const budget = createByteBudget({ limit: 100, largest: 50, waitMs: 10 });
+  const [first, second] = [budget.open(), budget.open()];
+  expect(first.take(100)).toBe(true);
+  let answer: boolean | undefined;
+  void Promise.resolve(second.take(1)).then((taken) => {
+    answer = taken;
+  });
+  await vi.advanceTimersByTimeAsync(9);
+  expect(answer).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(answer).toBe(false);
+  first[Symbol.dispose]();
+  expect(budget.taken).toBe(0);
+});
+
+test('the oldest request always gets what one request needs, whatever the others hold', () => {
+  const budget = createByteBudget({ limit: 100, largest: 40, waitMs: 10 });
+  const oldest = budget.open();
+  const others = Array.from({ length: 3 }, () => budget.open());
+  expect(oldest.take(10)).toBe(true);
+  expect(others.map((one) => one.take(30))).toEqual([true, true, expect.any(Promise)]);
+  expect(oldest.take(30)).toBe(true);
+  expect(budget.taken).toBe(100);
+});
+
+test('requests that each hold a part finish one after the other, and never hold more than the limit', async () => {
+  const budget = createByteBudget({ limit: 256, largest: 40, waitMs: 1_000_000 });
+  let most = 0;
+  let left = 64;
+  const finished = await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      using bytes = budget.open();
+      for (let piece = 0; piece < 19; piece += 1) {
+        await Promise.resolve();
+        if (!(await bytes.take(1))) return false;
+        most = Math.max(most, budget.taken);
+      }
+      left -= 1;
+      return true;
+    }),
+  );
+  expect(finished.every(Boolean)).toBe(true);
+  expect(left).toBe(0);
+  expect(most).toBeGreaterThan(200);
+  expect(most).toBeLessThanOrEqual(256);
+  expect(budget.taken).toBe(0);
 });

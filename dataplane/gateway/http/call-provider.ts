@@ -118,8 +118,7 @@ export async function askProvider(
 ): Promise<{ readonly kind: 'whole'; readonly bytes: Buffer } | ErrorReply> {
   const answer = await callProvider(context, route, { ...call, accept: 'application/json' });
   if (answer.kind === 'error') return answer;
-  const taken = context.unsent.use(context.gateway.answers.open());
-  const hold = (bytes: number): boolean => taken.take(bytes);
+  const hold = (bytes: number): boolean | Promise<boolean> => context.bytes.take(bytes);
   const body = await readWholeBody(answer.body, { limit: maxAnswerBytes, hold }, context.life.signal);
   if (!body.ok) return errorResponse(plainError(bodyFaults[body.fault]));
   context.usage = readUsage(body.bytes);

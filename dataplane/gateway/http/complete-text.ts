@@ -5,7 +5,7 @@ import type { Edit } from '#kit/json/splice';
 import type { ParseResult } from '../chat/parse-result.ts';
 import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
 import { readUsage } from '../chat/read-usage.ts';
-import { type RenameAnswer, renamerTo } from '../chat/rename-answer.ts';
+import { type RenameAnswer, renamedPieces, renamerTo } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import type { Covered } from '../judged/covered-texts.ts';
 import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
@@ -114,8 +114,8 @@ function callOf(api: TextApi, { bytes, envelope, route }: AdmittedRequest, edits
 }
 
 /** The answer with the alias of the binding as its model. */
-function renamed(bytes: Uint8Array, { spec }: TakenRoute): Buffer {
-  return renamerTo(spec.alias)(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+function renamed(bytes: Uint8Array, { spec }: TakenRoute): readonly Buffer[] {
+  return renamedPieces(spec.alias)(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 /** Names the alias in each event of a stream, and notes the tokens that the event reports. */

@@ -76,11 +76,11 @@ describe('a greedy client', () => {
   });
 });
 
-describe('whole answers of all requests together', () => {
+describe('requests and whole answers of all requests together', () => {
   const limit = 18 * 1_048_576;
   let small: World;
   beforeAll(async () => {
-    small = await startWorld({ maxHeldAnswerBytes: limit, clientIdleMs: 60_000 });
+    small = await startWorld({ maxHeldBytes: limit, heldWaitMs: 2_000, clientIdleMs: 60_000 });
   });
   afterAll(() => small[Symbol.asyncDispose]());
 
@@ -96,17 +96,18 @@ describe('whole answers of all requests together', () => {
     ['/v1/embeddings', { input: 'hi' }],
     ['/v1/rerank', { query: 'hi', documents: ['hi'] }],
   ])('POST %s may hold as many bytes as the limit, and one byte more is refused as overloaded', async (path, body) => {
+    const sent = Buffer.byteLength(JSON.stringify({ model: 'open', ...body }));
     const passes = async (): Promise<void> => {
-      play(limit);
+      play(limit - sent);
       // The gateway releases the bytes of the previous answer shortly after the client has received them.
       await until('the answer passes', async () => {
         const answer = await small.post(path, { model: 'open', ...body });
         const { byteLength } = await answer.arrayBuffer();
-        return answer.status === 200 && byteLength === limit;
+        return answer.status === 200 && byteLength === limit - sent;
       });
     };
     await passes();
-    play(limit + 1);
+    play(limit - sent + 1);
     const refused = await small.post(path, { model: 'open', ...body });
     expect(refused.status).toBe(503);
     expect(refused.headers.get('x-should-retry')).toBeNull();
@@ -115,16 +116,21 @@ describe('whole answers of all requests together', () => {
   });
 
   test('an answer that a client does not read counts until the client disconnects', async () => {
-    play(limit);
+    const body = JSON.stringify({ model: 'open', ...says('hi') });
+    play(limit - Buffer.byteLength(body));
     const socket = open(small);
     socket.on('error', () => undefined);
     socket.pause();
-    const body = JSON.stringify({ model: 'open', ...says('hi') });
     socket.write(head(Buffer.byteLength(body)) + body);
     const ask = (): Promise<Response> => small.post('/v1/chat/completions', { model: 'open', ...says('hi') });
     await until('the answer is held', async () => small.upstream.seen.length > 0 && (await inFlight(small)) === 0);
     expect((await ask()).status).toBe(503);
+    const waiting = ask();
+    await until('another request waits', async () => (await inFlight(small)) === 1);
     socket.destroy();
+    const released = await waiting;
+    expect(released.status).toBe(200);
+    await released.arrayBuffer();
     await until('the answer is released', async () => {
       const answer = await ask();
       await answer.arrayBuffer();

@@ -19,7 +19,7 @@ type ReceivedBody =
  * reason of the signal when the request is interrupted.
  */
 export async function receiveRequestJson(context: RequestContext): Promise<ReceivedBody> {
-  const { incoming, outgoing, gateway, held, life } = context;
+  const { incoming, outgoing, gateway, life } = context;
   const refuse = (code: ClientErrorCode): ReceivedBody => {
     drainRefused(incoming, outgoing);
     return { ok: false, code };
@@ -27,9 +27,8 @@ export async function receiveRequestJson(context: RequestContext): Promise<Recei
   if (!isJson(headerValues(incoming.rawHeaders, 'content-type'))) return refuse('unsupported_media');
   if (headerValues(incoming.rawHeaders, 'content-encoding').length > 0) return refuse('unsupported_media');
   if ((declaredLength(incoming.rawHeaders) ?? 0) > maxRequestBytes) return refuse('body_too_large');
-  const taken = held.use(gateway.bodies.open());
   using time = withTimeout(life.signal, gateway.maxBodyMs);
-  const hold = (bytes: number): boolean => taken.take(bytes);
+  const hold = (bytes: number): boolean | Promise<boolean> => context.bytes.take(bytes);
   const body = await readBody(incoming, { limit: maxRequestBytes, signal: time.signal, hold });
   if (body.ok) return body;
   if (life.signal.aborted) throw life.signal.reason;

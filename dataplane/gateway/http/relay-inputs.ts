@@ -2,7 +2,7 @@ import { batchMessages } from '#checks/batch-messages';
 import type { JsonNode } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { ParseResult } from '../chat/parse-result.ts';
-import { renamerTo } from '../chat/rename-answer.ts';
+import { renamedPieces } from '../chat/rename-answer.ts';
 import { renameModel, rewriteBody } from '../chat/rewrite-body.ts';
 import { readParameterTexts } from '../judged/request-texts.ts';
 import { coverageOf, readFurtherTexts } from '../judged/route-coverage.ts';
@@ -51,5 +51,5 @@ export async function relayInputs(context: RequestContext, operation: InputOpera
   if (answer.kind === 'error') return answer;
   const isGuarded = guardrail.mode === 'Policy';
   if (!operation.isAnswer(answer.bytes, isGuarded)) return errorResponse(plainError('upstream_invalid'));
-  return { kind: 'json', bytes: renamerTo(route.spec.alias)(answer.bytes), masked };
+  return { kind: 'json', bytes: renamedPieces(route.spec.alias)(answer.bytes), masked };
 }

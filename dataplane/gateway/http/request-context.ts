@@ -13,7 +13,7 @@ import type { RequestLife } from '../relay/interruption.ts';
 import type { RoutePin, RoutePins } from '../routes/pin-routes.ts';
 import type { RouteTable } from '../routes/route-table.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget, TakenBytes } from './byte-budget.ts';
 
 /** The configuration and clients that every HTTP operation of the gateway uses. */
 export type Gateway = {
@@ -23,9 +23,8 @@ export type Gateway = {
   readonly checks: Pick<CheckClient, 'check'>;
   readonly upstream: UpstreamClient;
   readonly providers: Pick<ProviderWatch, 'note'>;
-  /** Bytes of request bodies, and of whole answers, that all requests hold together. */
-  readonly bodies: ByteBudget;
-  readonly answers: ByteBudget;
+  /** Bytes of request bodies and of whole answers that all requests hold together. */
+  readonly bytes: ByteBudget;
   readonly metrics: GatewayMetrics;
   readonly activity: ActivityLog;
   readonly logger: Logger;
@@ -47,7 +46,7 @@ type DecisionStage = 'none' | 'request' | 'response';
 /** The result of an operation. The answer of a `streamed` one has already been sent. */
 export type ClientResponse =
   | { readonly kind: 'error'; readonly error: ClientError; readonly stage: DecisionStage; readonly retryAfter?: string }
-  | { readonly kind: 'json'; readonly bytes: Uint8Array; readonly masked: boolean }
+  | { readonly kind: 'json'; readonly bytes: Uint8Array | readonly Uint8Array[]; readonly masked: boolean }
   | {
       readonly kind: 'streamed';
       readonly error: ClientError | undefined;
@@ -66,6 +65,8 @@ export type RequestContext = {
   readonly life: RequestLife;
   readonly held: DisposableStack;
   readonly unsent: DisposableStack;
+  /** The bytes of the request and of its whole answer; `unsent` releases them. */
+  readonly bytes: TakenBytes;
   /** The id that the answer carries in `x-request-id`: that of the client if it is a UUID, else one that the gateway makes. */
   readonly requestId: string;
   /** The checks of this request. */

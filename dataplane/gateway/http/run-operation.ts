@@ -34,10 +34,11 @@ export async function runOperation(
   using life = beginRequest(gateway.shutdown, gateway.maxRequestMs);
   using held = new DisposableStack();
   const unsent = new DisposableStack();
+  const bytes = unsent.use(gateway.bytes.open());
   const requestId = requestIdOf(incoming.headers['x-request-id']);
   outgoing.setHeader('x-request-id', requestId);
   const checks = noteChecks(gateway.checks);
-  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, requestId, checks };
+  const context: RequestContext = { gateway, incoming, outgoing, life, held, unsent, bytes, requestId, checks };
   const onClose = (): void => {
     if (!outgoing.writableFinished) life.interrupt('client_gone');
   };

@@ -53,7 +53,7 @@ export async function startGateway(
     maxRequestMs: 60_000,
     maxChecksPerAddress: 32,
     streamIdleMs: 30_000,
-    maxHeldAnswerBytes: 128 * 1_048_576,
+    maxHeldBytes: 256 * 1_048_576,
     logLevel: 'info',
   };
   const { open: _, agents: __, served: ___, ...rest } = overrides;

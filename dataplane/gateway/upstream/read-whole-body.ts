@@ -5,12 +5,12 @@ type WholeBody =
   | { readonly ok: false; readonly fault: 'too_large' | 'refused' | 'broken' };
 
 /**
- * Reads a provider answer whole, at most `limit` bytes. `hold` is called with each piece before it is kept; when it
- * returns false, the fault is `refused`. Rejects only with the reason of the signal.
+ * Reads a provider answer whole, at most `limit` bytes. `hold` is called with each piece before it is kept, and nothing is
+ * read while it decides; after false the fault is `refused`. Rejects only with the reason of the signal.
  */
 export async function readWholeBody(
   body: Readable,
-  { limit, hold }: { readonly limit: number; readonly hold: (bytes: number) => boolean },
+  { limit, hold }: { readonly limit: number; readonly hold: (bytes: number) => boolean | Promise<boolean> },
   signal: AbortSignal,
 ): Promise<WholeBody> {
   const parts: Buffer[] = [];
@@ -19,7 +19,7 @@ export async function readWholeBody(
     for await (const part of body as AsyncIterable<Buffer>) {
       length += part.length;
       if (length > limit) return { ok: false, fault: 'too_large' };
-      if (!hold(part.length)) return { ok: false, fault: 'refused' };
+      if (!(await hold(part.length))) return { ok: false, fault: 'refused' };
       parts.push(part);
     }
     return { ok: true, bytes: Buffer.concat(parts, length) };

@@ -11,14 +11,17 @@ export function sendJson(
   sendBytes(outgoing, status, 'application/json', bytes, headers);
 }
 
-/** Answers with a body and its length. Does nothing if the client has disconnected. */
+/** Answers with a body, whole or in pieces, and its length. Does nothing if the client has disconnected. */
 export function sendBytes(
   outgoing: ServerResponse,
   status: number,
   contentType: string,
-  body: Uint8Array,
+  body: Uint8Array | readonly Uint8Array[],
   headers: OutgoingHttpHeaders = {},
 ): void {
-  outgoing.writeHead(status, { ...headers, 'content-type': contentType, 'content-length': body.byteLength });
-  outgoing.end(body);
+  const pieces = body instanceof Uint8Array ? [body] : body;
+  const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  outgoing.writeHead(status, { ...headers, 'content-type': contentType, 'content-length': length });
+  for (const piece of pieces.slice(0, -1)) outgoing.write(piece);
+  outgoing.end(pieces.at(-1));
 }

@@ -24,9 +24,9 @@ export function declaredLength(rawHeaders: readonly string[]): number | undefine
 
 /**
  * Bounds of a body: its bytes, and a signal or a timeout in milliseconds from now. `hold` is called with the size of each
- * chunk before it is kept; false refuses the body.
+ * chunk before it is kept; false refuses the body. While it decides, nothing more is read.
  */
-type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean } & (
+type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean | Promise<boolean> } & (
   | { readonly signal: AbortSignal }
   | { readonly ms: number }
 );
@@ -52,14 +52,34 @@ function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
     let first: Buffer | undefined;
     let more: Buffer[] | undefined;
     let size = 0;
+    let isFinished = false;
 
     function onData(chunk: Buffer): void {
       size += chunk.length;
       if (size > bounds.limit) finish({ ok: false, fault: 'too_large' });
-      else if (bounds.hold?.(chunk.length) === false) finish({ ok: false, fault: 'refused' });
-      else if (first === undefined) first = chunk;
+      else {
+        const held = bounds.hold?.(chunk.length) ?? true;
+        if (held === true) keep(chunk);
+        else if (held === false) finish({ ok: false, fault: 'refused' });
+        else wait(held, chunk);
+      }
+    }
+    function keep(chunk: Buffer): void {
+      if (first === undefined) first = chunk;
       else if (more === undefined) more = [first, chunk];
       else more.push(chunk);
+    }
+    function wait(held: Promise<boolean>, chunk: Buffer): void {
+      incoming.pause();
+      void held.then((isHeld) => {
+        if (isFinished) return;
+        if (!isHeld) {
+          finish({ ok: false, fault: 'refused' });
+          return;
+        }
+        keep(chunk);
+        incoming.resume();
+      });
     }
     function onEnd(): void {
       finish({ ok: true, bytes: more === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(more, size) });
@@ -71,6 +91,7 @@ function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
       finish({ ok: false, fault: 'aborted' });
     }
     function finish(body: Body): void {
+      isFinished = true;
       stopWatching();
       incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
       if (!body.ok) incoming.pause();
