@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { kinds } from '#resources/kinds';
 import { conditionSchema, type Resource, type Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { judgedScopeOf, judgedScopeText } from '../bindings/judged-scope.ts';
 import { bindingText } from '../management/texts.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
@@ -29,11 +30,16 @@ async function describe(source: ResourceSource, word: string, name: string, opti
   await using resources = await source.open(options);
   const found = await readResource(resources.client, kind, name);
   const { stateOf } = resources;
+  const binding = kind.kind === kinds.modelBinding.kind ? (found as Stored<ModelBinding>) : undefined;
   const state =
-    stateOf === undefined || kind.kind !== kinds.modelBinding.kind
+    stateOf === undefined || binding === undefined ? [] : [`State:\n${indent(bindingText(await stateOf(binding)))}`];
+  const judged =
+    binding === undefined
       ? []
-      : [`State:\n${indent(bindingText(await stateOf(found as Stored<ModelBinding>)))}`];
-  writeResult(formatOf(options), found, () => [description(found), ...state].join('\n'));
+      : [
+          `Judged:\n${indent(judgedScopeText(judgedScopeOf(binding), binding.status?.pinned?.checks?.streamingRefusedBy))}`,
+        ];
+  writeResult(formatOf(options), found, () => [description(found), ...judged, ...state].join('\n'));
 }
 
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });

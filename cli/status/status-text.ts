@@ -1,4 +1,5 @@
 import { appliedByText } from '#diagnosis/applied-by';
+import { judgesText } from '../bindings/judged-scope.ts';
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
 import type { AgentVersionRow } from './agent-version-row.ts';
@@ -38,6 +39,9 @@ const bindingColumns: readonly Column<BindingRow>[] = [
   { header: 'GATEWAY', wide: true, cell: ({ gateway }) => gateway },
   { header: 'WORKLOAD', wide: true, cell: ({ workload }) => workload },
   { header: 'BUILD', wide: true, cell: ({ build }) => build },
+  { header: 'JUDGES', wide: true, cell: ({ judged }) => judged && judgesText(judged) },
+  { header: 'UNJUDGED', wide: true, cell: ({ judged }) => judged?.unjudged },
+  { header: 'STREAMS', wide: true, cell: ({ judged }) => judged?.streaming },
   { header: 'APPLIED BY', wide: true, cell: ({ appliedBy }) => appliedBy && appliedByText(appliedBy) },
   { header: 'WHY', cell: ({ why }) => why },
 ];

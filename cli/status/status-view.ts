@@ -9,6 +9,7 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
+import { type JudgedScope, judgedScopeOf } from '../bindings/judged-scope.ts';
 import { deletionOf } from '../resources/policy-references.ts';
 import { type AgentVersionRow, agentVersionRow } from './agent-version-row.ts';
 import { type CollectionRow, collectionRow } from './collection-row.ts';
@@ -41,6 +42,8 @@ export type BindingRow = {
   readonly workload?: string;
   readonly build?: string;
   readonly digest?: string;
+  /** What of the texts of the model is judged; absent for an unguarded model. */
+  readonly judged?: JudgedScope;
   /** The author and the message of the application that serves requests. */
   readonly appliedBy?: ChangeNote;
   /** Why the binding is not in the desired state; absent when it is. */
@@ -163,6 +166,7 @@ function bindingRow(
   const { metadata, spec } = binding;
   const { guardrail } = spec;
   const note = appliedBy(binding);
+  const judged = judgedScopeOf(binding);
   const wanted =
     guardrail.mode === 'Policy' ? { policy: guardrail.policyRef.name, revision: guardrail.policyRef.revision } : {};
   return {
@@ -171,6 +175,7 @@ function bindingRow(
     gateway: spec.gateway,
     ...wanted,
     ...(route === undefined ? {} : servedBy(route, builds)),
+    ...(judged === undefined ? {} : { judged }),
     ...(note === undefined ? {} : { appliedBy: note }),
     ...stateOf(binding),
   };
