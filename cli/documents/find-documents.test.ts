@@ -36,7 +36,7 @@ test('two files with the same id are refused, and the message names both', () =>
   expect(() => findDocuments(paths)).toThrow(/one\/a\.md and .*two\/a\.md have the same document id a\.md/);
 });
 
-test('a path without a file is reported with its name', () => {
+test('a submitted path without a file is reported with its name', () => {
   expect(() => refuseUnreadable(['/no/such/folder'])).toThrow('There is no file or folder /no/such/folder.');
   using folder = folderWith(['a.md']);
   expect(() => refuseUnreadable([folder.path, join(folder.path, 'a.md')])).not.toThrow();
@@ -89,7 +89,7 @@ test('a symbolic link to a document inside the folder is this document, and any 
   ]);
 });
 
-test('a path that is a symbolic link itself is followed', () => {
+test('a submitted path that is itself a symbolic link is followed', () => {
   using folder = folderWith(['real/a.md']);
   symlinkSync('real', join(folder.path, 'link'));
   expect(idsBelow(join(folder.path, 'link'))).toEqual(['a.md']);

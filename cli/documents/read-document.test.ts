@@ -69,7 +69,7 @@ describe('reading a document', () => {
     ['broken UTF-8', 'a.txt', Buffer.from([0x61, 0xff, 0x62])],
     ['an unknown declared character set', 'a.html', Buffer.from('<meta charset=nonsense>a')],
     ['a binary file with the extension of a text', 'b.txt', Buffer.from([0x61, 0x00, 0x62])],
-  ])('%s is a fault of the encoding', async (_name, file, bytes) => {
+  ])('the document %s is reported with a fault of its encoding', async (_name, file, bytes) => {
     expect(await extracted(file, bytes)).toEqual(fault('encoding'));
   });
 

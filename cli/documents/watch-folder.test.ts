@@ -112,7 +112,7 @@ test('a removed file that was never submitted, or whose document another client 
   expect(await next()).toEqual(['submit d.md', 'changed 1']);
 });
 
-test('a round that failed is reported and repeated', async () => {
+test('a failed round of a watched folder is reported and repeated', async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, 'a.md'), 'a');
   const { next, state } = openWatch(folder.path);

@@ -6,7 +6,7 @@ const at = (seconds: number): number => now.getTime() / 1_000 + seconds;
 const token = (claims: object): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.sig`;
 const dated = (seconds: number): string => new Date(at(seconds) * 1_000).toUTCString();
 
-test('a token that expired is named with its time', () => {
+test('the message about an expired token names the time of expiry', () => {
   expect(tokenFault(token({ exp: at(0) }), now)).toBe('The token expired at 2026-05-01T12:00:00.000Z: get a new one.');
   expect(tokenFault(token({ exp: at(1) }), now)).toBeUndefined();
 });

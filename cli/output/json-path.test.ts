@@ -61,11 +61,11 @@ test.each([
 });
 
 describe('a path to sort by', () => {
-  test('a path is read with and without braces', () => {
+  test('a JSONPath is accepted with and without braces', () => {
     for (const path of ['.kind', '{.kind}']) expect(createPathReader(path)(list)).toEqual(['List']);
   });
 
-  test('a template with a text is not a path', () => {
+  test('a JSONPath template with text around its braces is not a single path', () => {
     expect(() => createPathReader('{.kind} x')).toThrow('one path is needed');
   });
 });

@@ -11,7 +11,7 @@ import { boundLogs, rotateLog } from './bound-logs.ts';
 test.each([
   [largestLogBytes, false],
   [largestLogBytes + 1, true],
-])('a log of %i bytes is rotated: %s', (bytes, isRotated) => {
+])('the log of a process is rotated at its size limit, here with %i bytes: %s', (bytes, isRotated) => {
   using folder = folderWithFiles();
   const log = join(folder.path, 'gateway-1.log');
   writeFileSync(log, Buffer.alloc(bytes, 'x'), { mode: 0o600 });

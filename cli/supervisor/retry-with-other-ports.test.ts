@@ -26,7 +26,7 @@ test('a start whose port another program took is repeated with other ports', asy
   expect(said[0]).toContain('another process uses this port (port_in_use); starting again with other ports');
 });
 
-test('a start whose ports are taken three times fails', async () => {
+test('portcullis up fails when other programs take its ports three times in a row', async () => {
   const { left, result } = failing(Array.from({ length: 4 }, () => taken('port_in_use')));
   await expect(result).rejects.toThrow('port_in_use');
   expect(left).toHaveLength(1);

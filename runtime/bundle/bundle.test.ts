@@ -181,7 +181,7 @@ describe('a section', () => {
     },
   );
 
-  test('a section names each rule once', () => {
+  test('a section of a policy may not contain two rules with one id', () => {
     refuses(bundleOf([quiet, quiet]), 'used twice');
     refuses(bundleOf([quiet], [observed(quiet)]), 'used twice');
   });

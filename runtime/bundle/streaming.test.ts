@@ -66,7 +66,7 @@ test('an observe rule that needs the whole text is a warning and does not forbid
   });
 });
 
-test('streams need a maxBodyBytes of 8,192', () => {
+test('streamed answers need a maxBodyBytes of at least 8,192', () => {
   for (const [maxBodyBytes, streams] of [
     [8_191, false],
     [8_192, true],

@@ -75,7 +75,7 @@ describe('the order of rules', () => {
     expect(outcome(await second.check('request', ['forbidden']))).toEqual(failed('provider_unavailable'));
   });
 
-  test('rules after a deny count as not run', async () => {
+  test('after a rule denies, the later rules count as not run', async () => {
     await using runtime = await startRuntime(
       bundleOf(
         [stopList('one', ['forbidden']), stopList('two', ['forbidden'])],

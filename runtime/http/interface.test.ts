@@ -291,7 +291,7 @@ describe('GET /metrics', () => {
 });
 
 describe('any other route', () => {
-  verifies(['guardrail:routes:no-other-check-routes'], 'any other path is answered with 404', async () => {
+  verifies(['guardrail:routes:no-other-check-routes'], 'the runtime answers any other path with 404', async () => {
     const body = '{"body":{"messages":[{"role":"user","content":"hello"}]}}';
     for (const path of [
       '/v1/check',

@@ -117,7 +117,7 @@ test.each([
   ['no JSON', () => 'figures'],
   ['empty', () => ''],
   ['larger than a file of figures can be', (content: string) => content + ' '.repeat(8 * 1_024 * 1_024)],
-])('a file that is %s counts as empty and is replaced', async (_how, damage) => {
+])('a file of pattern figures that is %s counts as empty and is replaced', async (_how, damage) => {
   const [fine] = patterns;
   if (fine === undefined) throw new Error('no pattern');
   const { verdict } = await judged([fine]);
@@ -126,7 +126,7 @@ test.each([
   expect((await judged([fine])).workedOut).toBe(0);
 });
 
-test('a file with figures of another form counts as empty', async () => {
+test('a file of pattern figures in another format counts as empty', async () => {
   await judged([costly]);
   forge((figures) => figures.replace('"ranges":', '"range":'));
   expect((await judged([costly])).workedOut).toBe(1);

@@ -20,7 +20,7 @@ test('a save that fails during other work does not end the process, and is repor
   }
 });
 
-test('saves run one after another', async () => {
+test('concurrent saves of pattern figures run one after another', async () => {
   const done: number[] = [];
   let count = 0;
   const saves = createSaves(async () => {

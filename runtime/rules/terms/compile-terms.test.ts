@@ -21,10 +21,14 @@ const token = (terms: readonly string[], text: string, caseSensitive = true) =>
   found(compileTokens({ terms, caseSensitive }), text);
 
 describe('substring match', () => {
-  verifies(['bundle:stop-list:match-substring'], 'a term also matches inside a longer word', () => {
-    expect(substring(['ban'], 'a banana, a band')).toEqual(['ban', 'ban']);
-    expect(substring(['секрет'], 'несекретный')).toEqual(['секрет']);
-  });
+  verifies(
+    ['bundle:stop-list:match-substring'],
+    'a stop-list term of the mode substring also matches inside a longer word',
+    () => {
+      expect(substring(['ban'], 'a banana, a band')).toEqual(['ban', 'ban']);
+      expect(substring(['секрет'], 'несекретный')).toEqual(['секрет']);
+    },
+  );
 
   test('substring match is leftmost-longest and never overlapping', () => {
     expect(substring(['a', 'ab', 'abcd', 'cde'], 'abcabcde')).toEqual(['ab', 'abcd']);
@@ -45,7 +49,7 @@ describe('substring match', () => {
 });
 
 describe('token match', () => {
-  verifies(['bundle:stop-list:match-token'], 'a term matches as a whole token only', () => {
+  verifies(['bundle:stop-list:match-token'], 'a stop-list term of the mode token matches as a whole token only', () => {
     expect(token(['ban'], 'ban a banana, band: ban')).toEqual(['ban', 'ban']);
     expect(token(['секрет'], 'секрет несекретный секреты')).toEqual(['секрет']);
   });
@@ -73,12 +77,16 @@ describe('token match', () => {
 });
 
 describe('equality of characters', () => {
-  verifies(['bundle:stop-list:case-honoured'], 'case counts exactly when the list says so', () => {
-    expect(substring(['Secret'], 'secret SECRET Secret')).toEqual(['Secret']);
-    expect(substring(['Secret'], 'secret SECRET Secret', false)).toEqual(['secret', 'SECRET', 'Secret']);
-    expect(token(['ёлка'], 'ЁЛКА ёлка', false)).toEqual(['ЁЛКА', 'ёлка']);
-    expect(token(['ёлка'], 'ЁЛКА ёлка')).toEqual(['ёлка']);
-  });
+  verifies(
+    ['bundle:stop-list:case-honoured'],
+    'letter case of a stop list counts exactly when caseSensitive is set',
+    () => {
+      expect(substring(['Secret'], 'secret SECRET Secret')).toEqual(['Secret']);
+      expect(substring(['Secret'], 'secret SECRET Secret', false)).toEqual(['secret', 'SECRET', 'Secret']);
+      expect(token(['ёлка'], 'ЁЛКА ёлка', false)).toEqual(['ЁЛКА', 'ёлка']);
+      expect(token(['ёлка'], 'ЁЛКА ёлка')).toEqual(['ёлка']);
+    },
+  );
 
   verifies(['bundle:stop-list:no-unicode-normalization'], 'composed and decomposed forms of a character differ', () => {
     expect(substring(['caf\u00e9'], 'cafe\u0301', false)).toEqual([]);
