@@ -28,7 +28,11 @@ test('on one machine a service checks texts by the target file of a served polic
   const ask = () =>
     checks.check(servedCheckTarget(target.current(), 'request'), 'request', [{ role: 'user', content: 'hello' }]);
   expect(await ask()).toEqual({ kind: 'pass' });
-  expect(target.current()).toMatchObject({ policyRevision: '1', division: { allowed: true } });
+  expect(target.current()).toMatchObject({
+    policyRevision: '1',
+    division: { allowed: true },
+    streaming: { allowed: true },
+  });
 
   expect(await editPolicy(platform, 'guard', { definition: definitionOf('second') })).toBe(2);
   await writeFile(join(data, 'served-policies.yaml'), list(2));
