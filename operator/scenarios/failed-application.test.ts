@@ -78,7 +78,8 @@ test.concurrent('an application waits until the deadline for a replica that cann
     },
   };
   const overrides = { workloads: createInstantWorkloads('test-1'), judge };
-  await using platform = await startTestOperator({ config: soon, overrides });
+  // Long enough for a busy machine to reach the step that waits for the replica.
+  await using platform = await startTestOperator({ config: { progressDeadlineMs: 4_000 }, overrides });
   const replica = await startFakeReplica(platform, 'gateway-1');
   await replica.report('take', { formats: [99] });
   await createTestPolicy(platform, 'guard');
