@@ -18,6 +18,7 @@ beforeAll(async () => {
     memory: true,
     agents: true,
     catalogue: true,
+    console: true,
   });
   folder = folderWithFiles();
   mkdirSync(join(folder.path, 'examples'));

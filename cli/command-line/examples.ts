@@ -7,6 +7,7 @@ export const examples: Readonly<Record<string, string>> = {
   activity: '... activity --model guarded-echo',
   chat: '... chat guarded-echo --message "good morning"',
   env: 'eval "$(... env)"',
+  console: '... console',
   token: '... token --ttl 600',
   'token rotate': '... token rotate',
   get: '... get modelbindings -o wide',

@@ -17,9 +17,13 @@ describe('settings of the memory service', () => {
     expect(config.indexBytes).toBe(128 * 1_048_576);
   });
 
-  test('production mode requires issuers, and development mode accepts none', () => {
+  test('production mode requires issuers, and development mode accepts them for the tokens of agents', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_IDENTITY: 'production' })).toThrow('PORTCULLIS_ISSUERS_FILE');
-    expect(() => readConfig({ ...env, PORTCULLIS_ISSUERS_FILE: password })).toThrow('PORTCULLIS_ISSUERS_FILE');
+    expect(readConfig(env).config.identity).toEqual({ mode: 'development' });
+    expect(readConfig({ ...env, PORTCULLIS_ISSUERS_FILE: password }).config.identity).toEqual({
+      mode: 'development',
+      issuersFile: password,
+    });
   });
 
   test('every problem is reported at once', () => {

@@ -31,7 +31,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     expect(await shown.page.getByText('differs').count()).toBe(0);
   });
 
-  test('a definition is checked while it is typed, saved as a version, compared, applied and taken back', async () => {
+  test('a definition is checked while it is typed, saved as a revision, compared, applied and taken back', async () => {
     const { page, complaints } = shown;
     await open('guarded-chat');
     await page.getByRole('link', { name: 'Edit' }).click();
@@ -43,13 +43,13 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
       .getByLabel('Definition (YAML)')
       .fill(source.replace(/^( *)- make a bomb$/m, '$1- make a bomb\n$1- make a trebuchet'));
     await page.getByText('The definition can be applied.').waitFor();
-    await page.getByRole('button', { name: 'Save as a new version' }).click();
-    await page.getByRole('link', { name: 'Compare with the version before' }).click();
+    await page.getByRole('button', { name: 'Save as a new revision' }).click();
+    await page.getByRole('link', { name: 'Compare with the previous revision' }).click();
     expect(await page.locator('td.removed').count()).toBe(0);
     expect(await page.locator('td.added').innerText()).toContain('- make a trebuchet');
     for (const revision of ['2', '1']) {
       await open('guarded-chat');
-      await page.getByLabel('Version').selectOption(revision);
+      await page.getByLabel('Revision').selectOption(revision);
       await page.getByRole('button', { name: 'Apply' }).click();
       const row = page.getByRole('row', { name: /guarded-echo/ });
       await row.getByText(`revision ${revision} of guarded-chat`).waitFor();
@@ -63,7 +63,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('policies in the console')), () 
     const { page } = shown;
     await page.goto(`${consoleOf(platform)}/policies/new?recipe=competitors`);
     await page.getByText('The definition can be applied.').waitFor();
-    await page.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByRole('button', { name: 'Save as a new revision' }).click();
     await page.getByRole('heading', { name: 'recipe-competitors' }).waitFor();
   });
 

@@ -11,7 +11,7 @@ type AdviceNames = {
 type Advice = (names: AdviceNames) => string;
 
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
-const wait: Advice = () => 'Wait, and repeat this command to see the progress.';
+const wait: Advice = () => 'Wait, and look again to see the progress.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
 const correctVersion: Advice = ({ program }) =>
   `Correct what the message names (${program} flow check shows the place), and apply the version under another name: a version never changes.`;

@@ -63,7 +63,7 @@ export function policyPage(
 <button>${own.applyButton}</button>
 </form><p class="hint">${own.applyHint}</p></section>
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
-<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.rule}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table></section>
+<table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table></section>
 <section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>`,
   };
 }

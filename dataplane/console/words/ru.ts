@@ -67,6 +67,7 @@ export const ru: Words = {
     draft: 'Действует или готова',
     archived: 'В архиве',
     rules: 'Правила',
+    kinds: 'Виды правил',
     updated: 'Изменена',
     usedBy: 'Где действует',
     history: 'История',
