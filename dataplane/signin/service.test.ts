@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ function send(
 }
 
 function signIn(url: string, change: Readonly<Record<string, string>> = {}, origin = url): Promise<Sent> {
-  const form = { ...asked, person: 'ann', code_of_terminal: codeNow(), ...change };
+  const form = { ...asked, person: 'ann', code_of_terminal: change['code_of_terminal'] ?? codeNow(), ...change };
   return send(url, '/authorize', { form, headers: { origin } });
 }
 
@@ -151,6 +151,19 @@ test('a request of another host, origin, address or without PKCE leads nowhere',
   expect((await signIn(running.url, { person: 'root' })).status).toBe(403);
   const keys = JSON.parse(readFileSync(join(folder, 'keys.json'), 'utf8')).keys;
   expect((await send(running.url, '/jwks.json')).body).not.toContain(keys[0].d);
+});
+
+test('a sign-in whose next code cannot be written is answered with an error, without a stack in answer or log', async () => {
+  await using running = await start();
+  const code = codeNow();
+  rmSync(join(folder, 'code'));
+  mkdirSync(join(folder, 'code'));
+  const sent = await signIn(running.url, { code_of_terminal: code });
+  expect([sent.status, sent.location]).toEqual([500, undefined]);
+  expect(running.log()).toContain('"event":"request_failed"');
+  expect(sent.body + running.log()).not.toMatch(/^ +at /m);
+  const large = await signIn(running.url, { person: 'p'.repeat(20_000), code_of_terminal: code });
+  expect(large.status).toBe(413);
 });
 
 describe('settings of the sign-in', () => {

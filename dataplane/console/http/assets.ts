@@ -33,7 +33,7 @@ export function openAssets(): Assets {
       app.get('/assets/:version/:name', (context) => {
         const name = context.req.param('name');
         const found = Object.hasOwn(files, name) ? files[name] : undefined;
-        if (found === undefined) return context.notFound();
+        if (found === undefined) return context.text('There is no such file.\n', 404);
         const isPacked = /\bgzip\b/.test(context.req.header('accept-encoding') ?? '');
         return new Response(new Uint8Array(isPacked ? found.packed : found.bytes), {
           headers: {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
 import { mintIdToken } from '#identity/mint-id-token';
 import { mintToken } from '#identity/mint-token';
 import { publicKeySet, publishedKeys, readSigningKeys } from '#identity/signing-keys';
+import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import { AuthorizationCodes } from '../codes/authorization-codes.ts';
 import type { OneTimeCode } from '../codes/one-time-code.ts';
@@ -49,6 +51,11 @@ export function signInApp({ config, oneTimeCode, logger, origin }: SignInApp): H
   app.use(bodyLimit({ maxSize: mostFormBytes }));
   app.post('/authorize', authorize);
   app.post('/token', token);
+  app.onError((error, context) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    logger.error('request_failed', { failure: describeFailure(error) });
+    return context.text('The request failed. The log of the sign-in has the cause.\n', 500);
+  });
   return app;
 
   function showPage(context: Context, parameters: Readonly<Record<string, string>>, isWrong: boolean) {
