@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument, stringify } from 'yaml';
+import { type Document, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import { z } from 'zod';
 import { definitionSchema } from '#contracts/policy';
 import { problemSentences, readShape } from '#contracts/read-shape';
@@ -18,13 +18,22 @@ type ReadSource =
 
 /** Longest text of the editor, characters: above the largest definition. */
 const mostCharacters = 1_500_000;
+const mostProblems = 20;
 
 /** Reads the YAML of the editor; every problem names its place. */
 export function readPolicySource(text: string): ReadSource {
   if (text.length > mostCharacters) return { ok: false, problems: ['the text is too long'] };
-  const document = parseDocument(text, { uniqueKeys: true, version: '1.2' });
-  if (document.errors.length > 0)
-    return { ok: false, problems: document.errors.map(({ message }) => message.split('\n')[0] ?? '') };
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, lineCounter, version: '1.2' });
+  if (document.errors.length > 0) {
+    const problems = document.errors.slice(0, mostProblems).map(({ message, pos: [at] }) => {
+      const { line, col } = lineCounter.linePos(at);
+      return `${message} at line ${line}, column ${col}`;
+    });
+    return { ok: false, problems };
+  }
+  const repeated = repeatedName(document);
+  if (repeated !== undefined) return { ok: false, problems: [`the name ${repeated} is repeated`] };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 0 });
@@ -35,6 +44,27 @@ export function readPolicySource(text: string): ReadSource {
   return read.ok
     ? { ok: true, value: read.value }
     : { ok: false, problems: [problemSentences(read.problems, 'the policy')] };
+}
+
+/** A name that a mapping has more than once. It is found here, because the parser compares every pair of names. */
+function repeatedName(document: Document.Parsed): string | undefined {
+  let found: string | undefined;
+  visit(document, {
+    Map(_, map) {
+      const names = new Set<string>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? String(key.value) : undefined;
+        if (name === undefined) continue;
+        if (names.has(name)) {
+          found = name;
+          return visit.BREAK;
+        }
+        names.add(name);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 /** The members that the editor can change; others of a read policy are left out. */

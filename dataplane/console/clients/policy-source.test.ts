@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { readPolicySource, readRecipes } from './policy-source.ts';
+
+const secrets = readRecipes().get('secrets') ?? '';
+
+describe('the source of a policy', () => {
+  test.each([...readRecipes()])('the recipe %s is read', (_name, text) => {
+    expect(readPolicySource(text)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['a repeated name', `${secrets}name: again\n`, 'the name name is repeated'],
+    ['a repeated name below others', 'a:\n  - b: 1\n    b: 2\n', 'the name b is repeated'],
+    ['an alias', 'name: &a x\ndescription: *a\n', 'the text uses aliases of YAML: write the values out'],
+    ['a fault', 'name: "\\q"\n', 'Invalid escape sequence \\q at line 1, column 8'],
+    ['more than 1,500,000 characters', `# ${'x'.repeat(1_500_000)}`, 'the text is too long'],
+  ])('%s is refused with its reason', (_name, text, problem) => {
+    expect(readPolicySource(text)).toEqual({ ok: false, problems: [problem] });
+  });
+
+  test('a text with many faults lists the first 20', () => {
+    const read = readPolicySource('"\\q"\n'.repeat(100));
+    expect(read.ok ? 0 : read.problems.length).toBe(20);
+  });
+
+  test('a text that is nested deeper than the parser reads is refused', () => {
+    expect(readPolicySource('- '.repeat(20_000))).toMatchObject({ ok: false });
+  });
+
+  // Comparing each pair of names would take minutes and hold up every other person.
+  test('a mapping of 150,000 names is refused within 25 seconds', { timeout: 60_000 }, () => {
+    const text = Array.from({ length: 150_000 }, (_, at) => `${at}:\n`).join('');
+    const begun = performance.now();
+    expect(readPolicySource(text)).toMatchObject({ ok: false });
+    expect(performance.now() - begun).toBeLessThan(25_000);
+  });
+});
