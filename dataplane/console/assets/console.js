@@ -16,9 +16,9 @@
     },
   });
 
-  // The session ended while a stream was open: the page leads to the sign-in.
+  // The session or the right ended while a stream was open: the page leads to the sign-in, or says so.
   document.addEventListener('htmx:sse:error', ({ detail }) => {
-    if (detail.status === 401) location.reload();
+    if (detail.status === 401 || detail.status === 403) location.reload();
   });
 
   // A menu closes with Escape and with a click elsewhere.

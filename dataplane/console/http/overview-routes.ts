@@ -1,5 +1,10 @@
 import type { Hono } from 'hono';
+import type { Overview } from '#contracts/overview';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import type { ManagementApi } from '../clients/management-api.ts';
+import { refusalNotice } from '../pages/notice.ts';
 import { overviewPage, overviewTables } from '../pages/overview.ts';
+import type { Words } from '../words/en.ts';
 import { answerPage, answerRefusal } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 import { streamEvents } from './stream-events.ts';
@@ -13,22 +18,44 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>): void {
     return answerPage(context, overviewPage(page, answer.value));
   });
 
-  app.get('/overview/events', (context) => {
+  app.get('/overview/events', async (context) => {
     const { words } = context.get('page');
     const management = context.get('management');
-    return streamEvents(context, async function* (signal) {
-      let mark: string | undefined;
-      while (!signal.aborted) {
-        const answer = await management.overview(mark, signal);
-        if (answer.kind === 'refused') return;
-        if (answer.kind === 'away') {
-          yield undefined;
-          continue;
-        }
-        if (answer.value.mark === mark) yield undefined;
-        else yield String(await overviewTables(words, answer.value));
-        ({ mark } = answer.value);
-      }
-    });
+    const first = await management.overview();
+    // The status ends a stream that connects again: an empty stream would be opened twice in a second.
+    if (first.kind === 'refused') return answerRefusal(context, words.overview, first);
+    return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal));
   });
+}
+
+/**
+ * The tables after each change. While the API does not answer, a notice stands above the last known ones, once; the next answer
+ * replaces both. The stream ends with a refusal.
+ */
+async function* overviewEvents(
+  options: {
+    readonly words: Words;
+    readonly management: ManagementApi;
+    readonly first: ApiAnswer<Overview>;
+  },
+  signal: AbortSignal,
+): AsyncGenerator<string | undefined> {
+  const { words, management } = options;
+  let answer = options.first;
+  let shown: { readonly mark: string | undefined; readonly tables: string } = { mark: undefined, tables: '' };
+  let isAway = false;
+  while (!signal.aborted && answer.kind !== 'refused') {
+    if (answer.kind === 'away') {
+      yield isAway ? undefined : `${await refusalNotice(words, answer)}${shown.tables}`;
+      isAway = true;
+      shown = { ...shown, mark: undefined };
+    } else if (answer.value.mark === shown.mark) {
+      yield undefined;
+    } else {
+      isAway = false;
+      shown = { mark: answer.value.mark, tables: String(await overviewTables(words, answer.value)) };
+      yield shown.tables;
+    }
+    answer = await management.overview(shown.mark, signal);
+  }
 }

@@ -27,7 +27,7 @@ export function overviewPage({ words }: PageContext, overview: Overview): Consol
   return {
     title: words.overview,
     main: html`<p class="hint"><span class="pulse" aria-hidden="true"></span>${words.liveText}</p>
-<div id="live" hx-sse:connect="/overview/events" hx-get="/overview/events" hx-swap="innerMorph" aria-live="polite">
+<div id="live" hx-sse:connect="/overview/events" hx-swap="innerMorph" aria-live="polite">
 ${overviewTables(words, overview)}
 </div>`,
   };
