@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCookies } from './sessions/cookies.ts';
+import { listen } from '#kit/http/listen';
 import { createConsoleService } from './service.ts';
+import { createCookies } from './sessions/cookies.ts';
 
 const key = Buffer.alloc(32, 7);
 /** A port that no service of this machine listens on. */
@@ -9,17 +10,15 @@ const csrf = 'c'.repeat(32);
 let service: Awaited<ReturnType<typeof createConsoleService>>;
 let cookie: string;
 
-beforeAll(async () => {
+function startConsole(management: URL) {
   const free = { host: '127.0.0.1', port: 0 };
-  const oidc = { issuer: nowhere, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined };
-  const services = { management: nowhere, retrieval: undefined, memory: undefined, gateway: undefined };
-  service = await createConsoleService(
+  return createConsoleService(
     {
       listen: free,
       adminListen: free,
       origin: undefined,
-      oidc,
-      services,
+      oidc: { issuer: nowhere, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined },
+      services: { management, retrieval: undefined, memory: undefined, gateway: undefined },
       tenant: 'default',
       identity: 'development',
       persons: [],
@@ -27,12 +26,18 @@ beforeAll(async () => {
     },
     key,
   );
-  const session = { subject: 'ann', token: 'none', csrf, administers: true };
-  const kept = await createCookies(key, service.url).keep({
-    ...session,
-    expiresAt: Math.floor(Date.now() / 1_000) + 600,
-  });
-  cookie = kept.map((one) => one.split(';')[0]).join('; ');
+}
+
+async function cookieOf(origin: string): Promise<string> {
+  const expiresAt = Math.floor(Date.now() / 1_000) + 600;
+  const session = { subject: 'ann', token: 'none', csrf, administers: true, expiresAt };
+  const kept = await createCookies(key, origin).keep(session);
+  return kept.map((one) => one.split(';')[0]).join('; ');
+}
+
+beforeAll(async () => {
+  service = await startConsole(nowhere);
+  cookie = await cookieOf(service.url);
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -50,4 +55,62 @@ test('a file that the console does not have is answered 404, without a session a
   const { status, body, headers } = await send('/assets/1/none.js');
   expect([status, body]).toEqual([404, 'There is no such file.\n']);
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+});
+
+test('a request of a script gets a part of a page, and after the end of the session no reload, so that typed text stays', async () => {
+  const script = { 'hx-request': 'true' };
+  const ended = await post('/policies/check', { source: 'name: x' }, script);
+  expect([ended.status, ended.headers.get('hx-refresh')]).toEqual([401, null]);
+  expect(ended.body).toContain('The session has ended');
+  expect(ended.body).toContain('href="/sign-in"');
+  const foreign = await post(
+    '/policies/check',
+    { source: 'name: x' },
+    { ...script, cookie, origin: 'http://127.0.0.1:1' },
+  );
+  expect(foreign.status).toBe(403);
+  for (const { body } of [ended, foreign]) expect(body).not.toMatch(/<html|<header|<main/);
+  const whole = await post('/policies', { csrf, source: 'name: x' });
+  expect(whole.status).toBe(401);
+  expect(whole.body).toContain('<main');
+});
+
+test('a stream says that the management API does not answer, and keeps the connection', async () => {
+  await using stack = new AsyncDisposableStack();
+  const stop = new AbortController();
+  stack.defer(() => stop.abort());
+  const answer = await fetch(`${service.url}/overview/events`, { headers: { cookie }, signal: stop.signal });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  let text = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes(':\n\n')) break;
+  }
+  expect(text.match(/The service does not answer/g)).toHaveLength(1);
+});
+
+test('a refusal of the management API has its message and status, also on a stream, which a browser would open again', async () => {
+  await using stack = new AsyncDisposableStack();
+  const meaning = 'The subject does not have the permission control_plane:control-plane#administer.';
+  // The body of a refusal of that API, which needs a database and an API server.
+  const refusing = stack.use(
+    await listen({
+      host: '127.0.0.1',
+      port: 0,
+      headersTimeoutMs: 5_000,
+      keepAliveTimeoutMs: 5_000,
+      maxHeaderBytes: 16_384,
+      handler: (_incoming, outgoing) => {
+        outgoing.writeHead(403, { 'content-type': 'application/json' });
+        outgoing.end(JSON.stringify({ error: { code: 'permission_denied', message: meaning } }));
+      },
+    }),
+  );
+  const refused = stack.use(await startConsole(new URL(refusing.url)));
+  const headers = { cookie: await cookieOf(refused.url), 'hx-request': 'true' };
+  for (const path of ['/overview', '/overview/events']) {
+    const answer = await fetch(`${refused.url}${path}`, { headers });
+    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 403, 'text/html; charset=UTF-8']);
+    expect(await answer.text()).toContain(meaning);
+  }
 });

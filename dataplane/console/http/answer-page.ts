@@ -3,14 +3,21 @@ import { notice, refusalNotice } from '../pages/notice.ts';
 import { type ConsolePage, layout } from '../pages/page.ts';
 import type { ConsoleContext } from './environment.ts';
 
+type Link = { readonly href: string; readonly label: string };
 type PageStatus = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503;
 
+/** A whole page. A request of a script gets its main part, which has a place in the page that the browser shows. */
 export async function answerPage(
   context: ConsoleContext,
   page: ConsolePage,
   status: PageStatus = 200,
 ): Promise<Response> {
+  if (isOfScript(context)) return context.html(await page.main, status);
   return context.html(await layout(context.get('page'), page), status);
+}
+
+export function isOfScript(context: ConsoleContext): boolean {
+  return context.req.header('hx-request') !== undefined;
 }
 
 /** A page for an answer of an API that is not a value. */
@@ -26,11 +33,11 @@ export function answerRefusal(
 export function answerNotice(
   context: ConsoleContext,
   status: PageStatus,
-  { title, text, code }: { readonly title: string; readonly text: string; readonly code?: string },
+  shown: { readonly title: string; readonly text: string; readonly link?: Link },
 ): Promise<Response> {
   const { words } = context.get('page');
-  const link = { href: '/', label: words.back };
-  const main = notice({ kind: 'error', title, text, link, ...(code === undefined ? {} : { code }) });
+  const { title, text, link = { href: '/', label: words.back } } = shown;
+  const main = notice({ kind: 'error', title, text, link });
   return answerPage(context, { title, main }, status);
 }
 

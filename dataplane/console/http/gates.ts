@@ -6,7 +6,7 @@ import type { PageContext, Theme } from '../pages/page.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { chooseLanguage, languages } from '../words/choose-words.ts';
-import { answerNotice } from './answer-page.ts';
+import { answerNotice, isOfScript } from './answer-page.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
 type Gate = MiddlewareHandler<ConsoleEnvironment>;
@@ -82,20 +82,19 @@ export function themeOf(text: string | undefined): Theme {
   return text === 'light' || text === 'dark' ? text : 'auto';
 }
 
-/** Leads to the sign-in and back to the page; a request of a script is refused instead. */
+/**
+ * Leads to the sign-in and back to the page. A write or a request of a script is refused instead: the page that it came from
+ * may hold what the person has typed, so it stays.
+ */
 export const requireSession: Gate = async (context, next) => {
   const { session, words } = context.get('page');
   if (session !== undefined) {
     await next();
     return undefined;
   }
-  const isScript = context.req.header('hx-request') !== undefined;
-  if (isScript) {
-    context.header('hx-refresh', 'true');
-    return context.text(words.errors.ended, 401);
-  }
-  if (context.req.method !== 'GET') {
-    return answerNotice(context, 401, { title: words.errors.ended, text: words.errors.endedText });
+  if (isOfScript(context) || context.req.method !== 'GET') {
+    const { ended: title, endedText: text } = words.errors;
+    return answerNotice(context, 401, { title, text, link: { href: '/sign-in', label: words.signIn } });
   }
   const { pathname, search } = new URL(context.req.url);
   return context.redirect(`/sign-in?return_to=${encodeURIComponent(`${pathname}${search}`)}`, 303);

@@ -32,6 +32,9 @@ export function refusalNotice(
     const link = { href: '/sign-in', label: words.signIn };
     return notice({ kind: 'error', title: errors.ended, text: errors.endedText, code, link });
   }
-  if (status === 403) return notice({ kind: 'error', title: errors.forbidden, text: errors.forbiddenText, code });
+  if (status === 403) {
+    const text = `${message} ${errors.forbiddenText}`;
+    return notice({ kind: 'error', title: errors.forbidden, text, code });
+  }
   return notice({ kind: 'error', title: errors.refused, text: message, code });
 }

@@ -200,10 +200,11 @@ export const en = {
   },
   errors: {
     away: 'The service does not answer',
-    awayText: 'Nothing was changed. Wait a moment and reload the page; if it stays, see the log of the service.',
+    awayText:
+      'If you sent a change, it may have been made. Wait a moment and open the page again; the log of the service says more.',
     ended: 'The session has ended',
-    endedText: 'Sign in again. What you typed is not lost if you go back in the browser.',
-    forbidden: 'You are not allowed to see this page',
+    endedText: 'Copy what you have typed before you sign in again; if it is not on this page, go back in the browser.',
+    forbidden: 'You do not have the right for this',
     forbiddenText: 'Ask an administrator of the platform for the right that the message names.',
     refused: 'The service refused the request',
     notFound: 'There is no such page',
