@@ -15,6 +15,7 @@ export type OneTimeCode = {
 export async function openOneTimeCode(file: string): Promise<OneTimeCode> {
   let code = '';
   let wrong = 0;
+  let written = Promise.resolve();
   await replace();
   return {
     async take(text) {
@@ -32,7 +33,10 @@ export async function openOneTimeCode(file: string): Promise<OneTimeCode> {
   async function replace(): Promise<void> {
     code = Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
     wrong = 0;
-    await writeAtomic(file, `${code.slice(0, 4)}-${code.slice(4)}\n`, { mode: 0o600 });
+    const line = `${code.slice(0, 4)}-${code.slice(4)}\n`;
+    // In turn: the file must not end with an older code than the one that is taken.
+    written = written.catch(() => undefined).then(() => writeAtomic(file, line, { mode: 0o600 }));
+    await written;
   }
 }
 
