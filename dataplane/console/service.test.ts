@@ -114,3 +114,17 @@ test('a refusal of the management API has its message and status, also on a stre
     expect(await answer.text()).toContain(meaning);
   }
 });
+
+test('the choice of a language leads back to the same page, and without a session to no other origin', async () => {
+  const page = await send('/policies?cursor=a%26b', { headers: { cookie } });
+  expect(page.body).toContain('name="return_to" value="/policies?cursor=a%26b"');
+  const back = await post('/preferences', { csrf, language: 'ru', return_to: '/policies?cursor=a%26b' }, { cookie });
+  expect([back.status, back.headers.get('location')]).toEqual([303, '/policies?cursor=a%26b']);
+  const write = await post('/memory/erase', { csrf }, { cookie });
+  expect(write.body).toContain('name="return_to" value="/"');
+  const attempt = await send('/sign-in/callback?code=secret&state=s');
+  expect([attempt.status, attempt.body.includes('secret')]).toEqual([400, false]);
+  const signedOut = await post('/preferences', { csrf: '', language: 'ru', return_to: '/policies' });
+  expect([signedOut.status, signedOut.headers.get('location')]).toEqual([200, null]);
+  expect(signedOut.headers.get('set-cookie')).toContain('portcullis-language=ru');
+});

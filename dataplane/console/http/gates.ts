@@ -66,6 +66,7 @@ export function readChoices(options: {
       theme: themeOf(getCookie(context, choiceCookies.theme)),
       session,
       path: context.req.path,
+      here: hereOf(context.req),
       has,
       assets,
     };
@@ -76,6 +77,19 @@ export function readChoices(options: {
     }
     await next();
   };
+}
+
+/** The address of a sign-in has its code, and a write has no page of its own. */
+function hereOf({
+  method,
+  path,
+  url,
+}: {
+  readonly method: string;
+  readonly path: string;
+  readonly url: string;
+}): string {
+  return method === 'GET' && !path.startsWith('/sign-') ? `${path}${new URL(url).search}` : '/';
 }
 
 export function themeOf(text: string | undefined): Theme {

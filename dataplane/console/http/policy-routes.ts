@@ -130,5 +130,11 @@ async function apply(context: ConsoleContext): Promise<Response> {
   const body = { policyId: context.req.param('id'), policyRevision: Number(revision), contentProfile: currentProfile };
   const answer = await runPolicyCommand(api, path, { method: 'PUT', body, etag: binding.etag });
   if (answer.kind !== 'value') return answerRefusal(context, page.words.policies, answer);
+  const { error } = answer.value;
+  if (error !== null) {
+    const { failedCommand: title } = page.words.policyPages;
+    const main = notice({ kind: 'error', title, text: error.message, code: error.code });
+    return answerPage(context, { title, main }, 422);
+  }
   return context.redirect('/overview', 303);
 }

@@ -67,7 +67,13 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
       keep(choiceCookies.language, language === 'ru' ? 'ru' : 'en'),
       keep(choiceCookies.theme, themeOf(typeof theme === 'string' ? theme : undefined)),
     ]);
-    return context.redirect(ownPath(typeof back === 'string' ? back : undefined), 303);
+    const { session, words } = context.get('page');
+    const href = ownPath(typeof back === 'string' ? back : undefined);
+    if (session !== undefined) return context.redirect(href, 303);
+    // A form may not lead to another origin (form-action), and without a session every page leads to the OpenID provider.
+    const link = { href, label: words.signIn };
+    const main = notice({ kind: 'done', title: words.kept, text: words.keptText, link });
+    return answerPage(context, { title: words.preferences, main });
   });
 
   async function sessionOf({ subject, token, expiresAt }: SignedIn) {

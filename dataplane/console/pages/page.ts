@@ -14,8 +14,10 @@ export type PageContext = {
   readonly language: Language;
   readonly theme: Theme;
   readonly session: PersonSession | undefined;
-  /** Path of the request, for the mark in the navigation and for the way back. */
+  /** Path of the request, for the mark in the navigation. */
   readonly path: string;
+  /** Path and query of a page that can be opened again; of every other request, the first page. */
+  readonly here: string;
   readonly has: { readonly retrieval: boolean; readonly memory: boolean; readonly gateway: boolean };
   /** Version of the assets in their addresses. */
   readonly assets: string;
@@ -76,7 +78,7 @@ ${main}
 }
 
 /** Language, theme and the end of the session. */
-function personMenu({ words, language, theme, session, path }: PageContext): Markup | Promise<Markup> {
+function personMenu({ words, language, theme, session, here }: PageContext): Markup | Promise<Markup> {
   const option = (value: string, label: string, chosen: string) =>
     html`<option value="${value}" ${value === chosen ? html`selected` : ''}>${label}</option>`;
   return html`<details class="person">
@@ -84,7 +86,7 @@ function personMenu({ words, language, theme, session, path }: PageContext): Mar
 <div class="menu">
 <form method="post" action="/preferences">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
-<input type="hidden" name="return_to" value="${path}">
+<input type="hidden" name="return_to" value="${here}">
 <label>${words.languageLabel} <select name="language">${option('en', 'English', language)}${option('ru', 'Русский', language)}</select></label>
 <label>${words.theme} <select name="theme">${option('auto', words.themeAuto, theme)}${option('light', words.themeLight, theme)}${option('dark', words.themeDark, theme)}</select></label>
 <button class="plain">${words.save}</button>

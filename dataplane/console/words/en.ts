@@ -21,6 +21,8 @@ export const en = {
   themeDark: 'Dark',
   apply: 'Apply',
   preferences: 'Display',
+  kept: 'Language and theme are kept',
+  keptText: 'Pages have them from the next one on.',
   languageLabel: 'Language',
   save: 'Save',
   cancel: 'Cancel',

@@ -23,6 +23,8 @@ export const ru: Words = {
   themeDark: 'Тёмная',
   apply: 'Применить',
   preferences: 'Вид',
+  kept: 'Язык и тема сохранены',
+  keptText: 'Они действуют со следующей страницы.',
   languageLabel: 'Язык',
   save: 'Сохранить',
   cancel: 'Отмена',
