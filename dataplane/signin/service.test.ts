@@ -153,12 +153,6 @@ test('a request of another host, origin, address or without PKCE leads nowhere',
   expect((await send(running.url, '/jwks.json')).body).not.toContain(keys[0].d);
 });
 
-test('after many wrong codes at once the file has the code that is taken', async () => {
-  await using running = await start();
-  await Promise.all(Array.from({ length: 100 }, () => signIn(running.url, { code_of_terminal: 'WRONG' })));
-  expect((await signIn(running.url)).status).toBe(303);
-});
-
 test('a sign-in whose next code cannot be written is answered with an error, without a stack in answer or log', async () => {
   await using running = await start();
   const code = codeNow();
