@@ -37,8 +37,9 @@ export function addSignInRoutes(app: Hono<ConsoleEnvironment>, options: SignInRo
   });
 
   app.get(callbackPath, async (context) => {
-    const attempt = await cookies.attempt(context.req.header('cookie'));
-    addCookies(context, cookies.settle());
+    const state = context.req.query('state') ?? '';
+    const attempt = await cookies.attempt(context.req.header('cookie'), state);
+    addCookies(context, cookies.settle(state));
     if (attempt === undefined) return failed(context, new SignInError('refused', new TypeError('no attempt')));
     try {
       const { pathname, search } = new URL(context.req.url);

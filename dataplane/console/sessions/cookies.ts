@@ -6,19 +6,22 @@ import { type PersonSession, readAttempt, readSession, type SignInAttempt } from
 const partBytes = 3_500;
 const mostParts = 6;
 const attemptSeconds = 600;
+/** Sign-ins in progress have one of these cookies each, by their state: pages of several tabs sign in at the same time. */
+const attemptSlots = 16;
 
 /** A session whose token is too long for cookies. */
 export class SessionTooLongError extends Error {}
 
 export type Cookies = {
   session(header: string | undefined): Promise<PersonSession | undefined>;
-  attempt(header: string | undefined): Promise<SignInAttempt | undefined>;
+  /** @param state the one of the answer; the attempt has its own, which must be the same */
+  attempt(header: string | undefined, state: string): Promise<SignInAttempt | undefined>;
   /** Values of Set-Cookie. @throws SessionTooLongError */
   keep(session: PersonSession): Promise<readonly string[]>;
   begin(attempt: SignInAttempt): Promise<readonly string[]>;
-  /** Removes the attempt. */
-  settle(): readonly string[];
-  /** Removes both. */
+  /** Removes the attempt of a state. */
+  settle(state: string): readonly string[];
+  /** Removes the session. */
   forget(): readonly string[];
 };
 
@@ -31,6 +34,7 @@ export function createCookies(key: Uint8Array, origin: string): Cookies {
   const isSecure = protocol === 'https:';
   const prefix = isSecure ? '__Host-portcullis' : `portcullis-${port}`;
   const names = { session: `${prefix}-session`, attempt: `${prefix}-sign-in` };
+  const attemptName = (state: string): string => `${names.attempt}-${(state.codePointAt(0) ?? 0) % attemptSlots}`;
   const sealers = { session: createSealer(key, 'console-session'), attempt: createSealer(key, 'console-sign-in') };
 
   function set(name: string, value: string, seconds: number): string {
@@ -46,9 +50,10 @@ export function createCookies(key: Uint8Array, origin: string): Cookies {
       const parts = Array.from({ length: mostParts }, (_, at) => found[partName(at)] ?? '');
       return readSession(await sealers.session.open(parts.join('')));
     },
-    async attempt(header) {
+    async attempt(header, state) {
       if (header === undefined) return undefined;
-      return readAttempt(await sealers.attempt.open(parse(header, names.attempt)[names.attempt] ?? ''));
+      const name = attemptName(state);
+      return readAttempt(await sealers.attempt.open(parse(header, name)[name] ?? ''));
     },
     async keep(session) {
       const seconds = Math.max(1, session.expiresAt - Math.floor(Date.now() / 1_000));
@@ -61,12 +66,9 @@ export function createCookies(key: Uint8Array, origin: string): Cookies {
     },
     async begin(attempt) {
       const until = new Date(Date.now() + attemptSeconds * 1_000);
-      return [set(names.attempt, await sealers.attempt.seal(attempt, until), attemptSeconds)];
+      return [set(attemptName(attempt.state), await sealers.attempt.seal(attempt, until), attemptSeconds)];
     },
-    settle: () => [set(names.attempt, '', 0)],
-    forget: () => [
-      set(names.attempt, '', 0),
-      ...Array.from({ length: mostParts }, (_, at) => set(partName(at), '', 0)),
-    ],
+    settle: (state) => [set(attemptName(state), '', 0)],
+    forget: () => Array.from({ length: mostParts }, (_, at) => set(partName(at), '', 0)),
   };
 }
