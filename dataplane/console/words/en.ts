@@ -93,7 +93,7 @@ export const en = {
     invalid: 'The definition cannot be applied',
     warnings: 'Warnings',
     tests: 'Tests',
-    testsNone: 'This policy has no tests. Add members below “tests”.',
+    testsNone: 'This policy has no tests. Add them below “spec.tests” of its manifest.',
     test: 'Test',
     expected: 'Expected',
     decision: 'Decision',

@@ -95,7 +95,7 @@ export const ru: Words = {
     invalid: 'Определение нельзя применить',
     warnings: 'Предупреждения',
     tests: 'Тесты',
-    testsNone: 'У этой политики нет тестов. Добавьте их в «tests».',
+    testsNone: 'У этой политики нет тестов. Добавьте их в «spec.tests» её манифеста.',
     test: 'Тест',
     expected: 'Ожидалось',
     decision: 'Решение',
