@@ -128,3 +128,13 @@ test('the choice of a language leads back to the same page, and without a sessio
   expect([signedOut.status, signedOut.headers.get('location')]).toEqual([200, null]);
   expect(signedOut.headers.get('set-cookie')).toContain('portcullis-language=ru');
 });
+
+test('a shutdown ends open streams at its beginning', async () => {
+  const own = await startConsole(nowhere);
+  const answer = await fetch(`${own.url}/overview/events`, { headers: { cookie: await cookieOf(own.url) } });
+  const text = answer.text();
+  const begun = performance.now();
+  await own[Symbol.asyncDispose]();
+  expect(await text).toContain('The service does not answer');
+  expect(performance.now() - begun).toBeLessThan(2_500);
+});

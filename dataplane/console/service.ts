@@ -15,7 +15,7 @@ type ConsoleService = AsyncDisposable & {
   readonly adminUrl: string;
 };
 
-/** How long requests in flight may take during a shutdown, milliseconds; streams of pages end earlier. */
+/** How long requests in flight may take during a shutdown, milliseconds; streams of pages end at its beginning. */
 const drainMs = 3_000;
 
 /**
@@ -30,6 +30,7 @@ export async function createConsoleService(
 ): Promise<ConsoleService> {
   await using parts = new AsyncDisposableStack();
   const metrics = createConsoleMetrics();
+  const stopping = new AbortController();
   let app: ReturnType<typeof consoleApp> | undefined;
   const server = parts.use(
     await listen({
@@ -44,11 +45,12 @@ export async function createConsoleService(
   const origin = config.origin ?? server.url;
   const cookies = createCookies(cookieKey, origin);
   const client = createOpenIdClient(config.oidc, `${origin}${callbackPath}`);
-  app = consoleApp({ config, origin, cookies, client, logger, metrics });
+  app = consoleApp({ config, origin, cookies, client, logger, metrics, stopping: stopping.signal });
   const admin = parts.use(
     await serveProbes({ listen: config.adminListen, registry: metrics.registry, problems: async () => [] }),
   );
   parts.defer(() => server.drain({ graceMs: drainMs }));
+  parts.defer(() => stopping.abort());
   logger.info('listening', { url: origin, admin: admin.url });
   const owned = parts.move();
   return { url: origin, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };

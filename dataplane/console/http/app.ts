@@ -26,6 +26,8 @@ type ConsoleApp = {
   readonly client: OpenIdClient;
   readonly logger: Logger;
   readonly metrics: ConsoleMetrics;
+  /** Aborted when the process begins to shut down. */
+  readonly stopping: AbortSignal;
 };
 
 /** Most bytes of a form: a policy and its tests. */
@@ -55,7 +57,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   app.get('/', (context) =>
     context.redirect(context.get('session').administers ? '/overview' : firstPage(config), 303),
   );
-  addOverviewRoutes(app);
+  addOverviewRoutes(app, options.stopping);
   addCheckRoutes(app);
   addPolicyRoutes(app);
   addActivityRoutes(app);

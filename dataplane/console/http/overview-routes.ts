@@ -10,7 +10,7 @@ import type { ConsoleEnvironment } from './environment.ts';
 import { streamEvents } from './stream-events.ts';
 
 /** The overview, and the stream that sends its tables again after each change. */
-export function addOverviewRoutes(app: Hono<ConsoleEnvironment>): void {
+export function addOverviewRoutes(app: Hono<ConsoleEnvironment>, stopping: AbortSignal): void {
   app.get('/overview', async (context) => {
     const answer = await context.get('management').overview();
     const page = context.get('page');
@@ -24,7 +24,7 @@ export function addOverviewRoutes(app: Hono<ConsoleEnvironment>): void {
     const first = await management.overview();
     // The status ends a stream that connects again: an empty stream would be opened twice in a second.
     if (first.kind === 'refused') return answerRefusal(context, words.overview, first);
-    return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal));
+    return streamEvents(context, (signal) => overviewEvents({ words, management, first }, signal), stopping);
   });
 }
 

@@ -6,15 +6,16 @@ const pauseMs = 1_000;
 
 /**
  * Server-sent events with the HTML that the generator yields; undefined keeps the connection alive. The stream ends with the
- * session, or when the browser closes it.
+ * session, with the process, or when the browser closes it.
  */
 export function streamEvents(
   context: ConsoleContext,
   parts: (signal: AbortSignal) => AsyncGenerator<string | undefined>,
+  stopping: AbortSignal,
 ): Response {
   const leftMs = Math.max(0, context.get('session').expiresAt * 1_000 - Date.now());
   const ended = new AbortController();
-  const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
+  const signal = AbortSignal.any([ended.signal, stopping, AbortSignal.timeout(Math.min(leftMs, 2 ** 31 - 1))]);
   const encoder = new TextEncoder();
   const generator = parts(signal);
   const body = new ReadableStream<Uint8Array>({
