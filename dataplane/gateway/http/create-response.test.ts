@@ -64,6 +64,8 @@ const sent = () => JSON.parse(world.upstream.seen.at(-1)?.text ?? '') as Record<
 const checked = (path: string): string =>
   JSON.stringify(world.checks.seen.slice(checksBefore).filter((one) => one.path === path));
 
+const result = (output: unknown) => ({ type: 'function_call_output', call_id: 'c', output });
+
 describe('a whole response', () => {
   test('the official client gets the answer under the alias, and the request reaches the provider unchanged but for the model', async () => {
     const request = { input: 'hi', instructions: 'be kind', temperature: 0.5 };
@@ -121,6 +123,13 @@ describe('a whole response', () => {
           },
         ],
       },
+    ],
+    ['a detail of a result', { input: [result({ detail: `is ${words.deniedInput}` })] }],
+    ['the name of a member of a result', { input: [result({ attributes: { [words.deniedInput]: 1 } })] }],
+    ['the text of an attachment in a result', { input: [result([{ type: 'image', text: words.deniedInput }])] }],
+    [
+      'the content of an item that is no message',
+      { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', content: words.deniedInput }] },
     ],
   ];
   test.each(denied)(
@@ -221,6 +230,18 @@ describe('a whole response', () => {
     ],
     ['an unknown member', { input: 'x', verse: 'x' }, 'unknown_key', 'verse'],
     ['a disguised member', { input: 'x', Input: 'y' }, 'ambiguous_key', 'Input'],
+    [
+      'a disguised result of a tool',
+      { input: [{ ...result('x'), Output: 'y' }] },
+      'ambiguous_key',
+      'input[0].Output',
+    ],
+    [
+      'a disguised type of an item',
+      { input: [{ ...result('x'), Type: 'message', role: 'user' }] },
+      'ambiguous_key',
+      'input[0].Type',
+    ],
     ['no input', {}, 'invalid_request', 'input'],
     ['an empty input', { input: [] }, 'invalid_request', 'input'],
     ['instructions that are no text', { input: 'x', instructions: ['x'] }, 'invalid_request', 'instructions'],

@@ -1,8 +1,10 @@
 import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
+import { isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
 import type { TextCollector } from '../judged/covered-texts.ts';
+import { isFixedKey } from '../judged/collect-texts.ts';
 import { readAddress } from '../judged/file-texts.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -35,6 +37,18 @@ const serviceMembers: ReadonlySet<string> = new Set([
 const resultMembers: ReadonlySet<string> = new Set(['output', 'outputs', 'result', 'results', 'error']);
 const nameMembers: ReadonlySet<string> = new Set(['name', 'namespace', 'server_label']);
 const nestedMembers: ReadonlySet<string> = new Set(['arguments', 'input']);
+const itemMembers: ReadonlySet<string> = new Set([
+  ...serviceMembers,
+  ...resultMembers,
+  ...nameMembers,
+  ...nestedMembers,
+  ...['tools', 'content', 'summary', 'encrypted_content'],
+]);
+
+/** A key of an item that readers which ignore letter case take for one that decides what the item says. */
+export function disguisedKey(item: ObjectNode): string | undefined {
+  return item.members.find(({ key }) => isDisguised(key, itemMembers))?.key;
+}
 
 /**
  * Sorts the texts of an item of the Responses API that is not a message (docs/design/responses.md, "Items"). Results of
@@ -49,7 +63,7 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
     if (key === 'result' && type === 'image_generation_call') continue;
     if (key === 'encrypted_content') {
       if (value.kind === 'string' && value.value !== '') further.unreadable(at);
-    } else if (resultMembers.has(key)) sink.result(readResult(value, at, role, further), at);
+    } else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning')) sink.result(readResult(value, at, role, further), at);
     else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
     else if (nameMembers.has(key)) further.take('names', value, at, role, false);
     else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);
@@ -64,8 +78,15 @@ export function declaredType(node: JsonNode): string | undefined {
 
 const resultServiceMembers: ReadonlySet<string> = new Set(['type', 'id', 'status', 'file_id', 'detail']);
 const attachments: ReadonlySet<string> = new Set(['input_image', 'input_file', 'computer_screenshot', 'image']);
+/** Members of an attachment that hold a text of the result. */
+const textMembers: ReadonlySet<string> = new Set(['text', 'refusal', 'content']);
+/** Names that the API gives to the members of results. */
+const resultNames: ReadonlySet<string> = new Set([
+  ...['stdout', 'stderr', 'outcome', 'exit_code', 'logs', 'url', 'filename', 'score', 'attributes', 'code', 'message'],
+  ...['annotations', 'created_by', 'prompt_cache_breakpoint'],
+]);
 
-/** Every string in a result of a tool. Attachments in it come to the collector. */
+/** Every string and name in a result of a tool. Attachments in it come to the collector. */
 function readResult(node: JsonNode, place: string, role: string, further: TextCollector): readonly CheckUnit[] {
   switch (node.kind) {
     case 'string':
@@ -74,17 +95,27 @@ function readResult(node: JsonNode, place: string, role: string, further: TextCo
       return node.items.flatMap((item) => readResult(item, place, role, further));
     case 'object': {
       if (attachments.has(declaredType(node) ?? '')) {
+        const texts = node.members.filter(({ key }) => textMembers.has(key));
         readAttachment(node, place, role, further);
-        return [];
+        return texts.flatMap(({ value }) => readResult(value, place, role, further));
       }
-      const members = node.members.filter(({ key }) => !resultServiceMembers.has(key));
-      return members.flatMap(({ value }) => readResult(value, place, role, further));
+      const members = node.members.filter((one) => !isService(one));
+      return members.flatMap(({ key, value }) => [...nameOf(key, role), ...readResult(value, place, role, further)]);
     }
     case 'number':
     case 'boolean':
     case 'null':
       return [];
   }
+}
+
+/** A member that the API sets. One of the same name with a text of an author is part of the result. */
+function isService({ key, value }: { readonly key: string; readonly value: JsonNode }): boolean {
+  return resultServiceMembers.has(key) && (value.kind !== 'string' || /^[\w.:-]{0,128}$/.test(value.value));
+}
+
+function nameOf(key: string, role: string): readonly CheckUnit[] {
+  return isFixedKey(key) || resultNames.has(key) ? [] : [{ role, content: key, place: { kind: 'fixed' } }];
 }
 
 const addressMembers: ReadonlySet<string> = new Set(['image_url', 'file_url', 'file_data', 'url']);

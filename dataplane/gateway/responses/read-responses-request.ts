@@ -15,7 +15,7 @@ import {
   partTexts,
   responseKeys,
 } from './known-items.ts';
-import { declaredType, type ObjectNode, readAttachment, readItem } from './read-item.ts';
+import { declaredType, disguisedKey, type ObjectNode, readAttachment, readItem } from './read-item.ts';
 
 type Units = ParseResult<readonly CheckUnit[]>;
 
@@ -93,6 +93,8 @@ function readInputItem(item: JsonNode, place: string, rules: ChatRules): Units {
   if (type === undefined || type.value === 'message') return readMessageItem(item, place, rules);
   if (!inputItemTypes.has(type.value)) return refuse('unsupported_value', `${place}.type`);
   if (rules.textOnly) return refuse('unsupported_for_profile', place);
+  const disguised = disguisedKey(item);
+  if (disguised !== undefined) return refuse('ambiguous_key', placeOf(place, disguised));
   const units: CheckUnit[] = [];
   readItem(item, place, 'tool', { result: (found) => void units.push(...found), further: unread });
   return accept(units);
