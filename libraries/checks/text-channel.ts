@@ -19,12 +19,17 @@ type TextWindow = { readonly text: string; readonly end: number };
  * Positions are bytes of UTF-8 from the start of the text.
  */
 export class TextChannel {
-  #carried: Buffer = Buffer.alloc(0);
+  #carried: Buffer;
   #pending: Buffer = Buffer.alloc(0);
   #checkedEnd = 0;
   /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
   #highSurrogate = '';
   #ended = false;
+
+  /** @param before text in front of this one that was judged elsewhere; its last bytes are in the first window */
+  constructor(before = '') {
+    this.#carried = overlapOf(Buffer.from(before, 'utf8'));
+  }
 
   /**
    * Adds the next piece of the text; a surrogate pair may be cut between two pieces.
@@ -88,7 +93,7 @@ export class TextChannel {
   pass(window: TextWindow): void {
     const length = window.end - this.#checkedEnd;
     const judged = Buffer.concat([this.#carried, this.#pending.subarray(0, length)]);
-    this.#carried = judged.subarray(nextCharacterStart(judged, judged.length - limits.overlapBytes));
+    this.#carried = overlapOf(judged);
     this.#pending = this.#pending.subarray(length);
     this.#checkedEnd = window.end;
   }
@@ -103,6 +108,10 @@ export class TextChannel {
     const longest = characterStart(this.#pending, windowBytes);
     return chooseWindowEnd(this.#pending, windowBytes - boundarySearchBytes, longest, overlapBytes);
   }
+}
+
+function overlapOf(judged: Buffer): Buffer {
+  return judged.subarray(nextCharacterStart(judged, judged.length - limits.overlapBytes));
 }
 
 function isHighSurrogate(unit: number): boolean {

@@ -161,6 +161,14 @@ describe('a whole response', () => {
     expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
     answer([{ ...messageItem([]), content: [{ type: 'refusal', refusal: words.deniedOutput }] }]);
     expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
+    const [head, tail] = [words.deniedOutput.slice(0, 3), words.deniedOutput.slice(3)];
+    answer([messageItem([`is ${head}`]), messageItem([tail, 'end'], 'msg_2')]);
+    expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
+    answer([messageItem([`the ${words.maskedOutput}`, ' word'])]);
+    const { output_text } = await client.responses.create({ model: 'model', input: 'hi' });
+    expect(output_text).toBe('the *** word');
+    answer([messageItem([words.maskedOutput.slice(0, 3), words.maskedOutput.slice(3)])]);
+    expect(await ask({ input: 'hi' })).toMatchObject({ status: 403, code: 'policy_denied' });
     const message = messageItem([`the ${words.maskedOutput} word`]);
     const [part] = message['content'] as [object];
     const cited = { ...part, annotations: [{ title: words.maskedOutput }], logprobs: [{ token: words.maskedOutput }] };
@@ -230,12 +238,7 @@ describe('a whole response', () => {
     ],
     ['an unknown member', { input: 'x', verse: 'x' }, 'unknown_key', 'verse'],
     ['a disguised member', { input: 'x', Input: 'y' }, 'ambiguous_key', 'Input'],
-    [
-      'a disguised result of a tool',
-      { input: [{ ...result('x'), Output: 'y' }] },
-      'ambiguous_key',
-      'input[0].Output',
-    ],
+    ['a disguised result of a tool', { input: [{ ...result('x'), Output: 'y' }] }, 'ambiguous_key', 'input[0].Output'],
     [
       'a disguised type of an item',
       { input: [{ ...result('x'), Type: 'message', role: 'user' }] },

@@ -3,6 +3,7 @@ import type { CheckClient } from '#checks/client';
 import { splice } from '#kit/json/splice';
 import { maskEdits } from '../chat/rewrite-body.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
+import { seamsOf } from '../responses/join-texts.ts';
 import { parseAnswer, readResponsesAnswer } from '../responses/read-responses-answer.ts';
 import { type ClientError, plainError, unreadableMask } from './client-error.ts';
 import { type AnswerVerdict, judgeWholeTexts } from './judge-whole-texts.ts';
@@ -28,12 +29,23 @@ export async function guardResponse(
   }
   const texts = read.texts.map(({ unit }) => unit).filter(({ content }) => content !== '');
   const further = read.further.units;
-  const verdict = await judgeWholeTexts(checks, target, { texts, further }, signal);
+  const named = read.texts.map(({ path, unit }) => ({ path, text: unit.content }));
+  const joined = { texts, further: [...further, ...seamsOf(named)] };
+  const verdict = await judgeWholeTexts(checks, target, joined, signal);
   if (verdict.kind === 'stop') return stop(verdict.error);
   if (verdict.kind === 'pass') return { kind: 'pass', bytes: answer.bytes };
   const masks = maskEdits([...texts, ...further], verdict.cleaned);
   if (masks.kind === 'mismatch') return stop({ kind: 'check_failed', code: 'mask_mismatch' });
   if (masks.kind === 'unmaskable') return stop(plainError('policy_denied'));
+  // A mask of a text changes what is at its joints, too, so that these are judged again.
+  let position = 0;
+  const cleaned = named.map(({ path, text }) => ({
+    path,
+    text: text === '' ? '' : (verdict.cleaned[position++] ?? ''),
+  }));
+  const again = await judgeWholeTexts(checks, target, { texts: [], further: seamsOf(cleaned) }, signal);
+  if (again.kind === 'stop') return stop(again.error);
+  if (again.kind === 'mask') return stop(plainError('policy_denied'));
   const breaksJson = texts.some(({ content }, index) => isJson(content) && !isJson(verdict.cleaned[index] ?? ''));
   if (answer.structured && breaksJson) return stop({ kind: 'check_failed', code: unreadableMask });
   const emptied = read.repeats.map(({ start, end, empty }) => ({ start, end, replacement: Buffer.from(empty) }));

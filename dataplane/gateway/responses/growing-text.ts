@@ -6,9 +6,14 @@ import { TextChannel } from '#checks/text-channel';
  * the repetition is the text that was judged, without keeping the text.
  */
 export class GrowingText {
-  readonly channel = new TextChannel();
+  readonly channel: TextChannel;
   readonly #digest = createHash('sha256');
   #isEnded = false;
+
+  /** @param before the text that clients read in front of it, of which the end is in its first window */
+  constructor(before = '') {
+    this.channel = new TextChannel(before);
+  }
 
   /** @returns false for text after the end of the text, and for text that is not well-formed */
   append(piece: string): boolean {

@@ -15,8 +15,9 @@ import {
 
 /**
  * One event of a streamed response.
- * - `delta`: the next piece of a growing text. `isCall`: it is JSON, which is judged when it is complete.
+ * - `deltas`: the next pieces of growing texts. `isCall`: it is JSON, which is judged when it is complete.
  * - `wholes`: complete texts; `path` is that of the growing text which they should equal. `ends`: no piece of them follows.
+ * - `endsBelow`: no piece follows of the texts whose path begins with it.
  * - `others`: further texts of the event, which are judged before it is sent.
  */
 export type ResponseEvent =
@@ -26,17 +27,23 @@ export type ResponseEvent =
       readonly kind: 'event';
       readonly type: string;
       readonly isLast: boolean;
-      readonly delta: { readonly path: string; readonly text: string; readonly isCall: boolean } | undefined;
+      readonly deltas: readonly Piece[];
       readonly wholes: readonly { readonly path: string; readonly text: string }[];
       readonly ends: boolean;
+      readonly endsBelow: string | undefined;
       /** The call of a tool that ends with this event. */
       readonly call: { readonly path: string; readonly text: string } | undefined;
       readonly others: readonly CheckUnit[];
       readonly unjudged: boolean;
     };
 
+type Piece = { readonly path: string; readonly text: string; readonly isCall: boolean };
 type Members = ObjectNode;
-type Found = Partial<Extract<ResponseEvent, { kind: 'event' }>> | 'invalid' | 'failed';
+/** `read`: the members of the event that were read; all of them where it is undefined. */
+type Found =
+  | (Partial<Extract<ResponseEvent, { kind: 'event' }>> & { readonly read?: readonly string[] })
+  | 'invalid'
+  | 'failed';
 
 const eventKeys: ReadonlySet<string> = new Set([
   'type',
@@ -47,6 +54,8 @@ const eventKeys: ReadonlySet<string> = new Set([
   'item',
   'response',
   'error',
+  'arguments',
+  'input',
 ]);
 const eventType = /^[a-z][a-z0-9_.]{0,79}$/;
 const lastEvents: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
@@ -67,9 +76,10 @@ export function readEvent(data: Buffer, { judged }: Coverage): ResponseEvent {
   if (type === undefined || !eventType.test(type) || type.startsWith('response.audio')) return { kind: 'invalid' };
   const found = readBody(root, type, data, judged);
   if (found === 'invalid' || found === 'failed') return { kind: found };
-  const extra = readExtra(root, data, judged);
-  const none = { delta: undefined, call: undefined, wholes: [], ends: false, others: [], unjudged: false };
-  return { kind: 'event', type, isLast: lastEvents.has(type), ...none, ...found, ...joined(found, extra) };
+  const { read, ...event } = found;
+  const extra = readExtra(root, data, judged, read);
+  const none = { deltas: [], call: undefined, wholes: [], ends: false, endsBelow: undefined };
+  return { kind: 'event', type, isLast: lastEvents.has(type), ...none, ...event, ...joined(event, extra) };
 }
 
 const bodyMembers: ReadonlySet<string> = new Set([
@@ -77,16 +87,28 @@ const bodyMembers: ReadonlySet<string> = new Set([
   ...['name', 'error'],
 ]);
 
-/** Members that no event of the API has, and the name of a called tool. */
-function readExtra(root: Members, data: Buffer, judged: ReadonlySet<JudgedTextKind>): Further {
+/**
+ * Members that no event of the API has, the name of a called tool, and members of other events: their texts are judged,
+ * because some reader may take them.
+ */
+function readExtra(
+  root: Members,
+  data: Buffer,
+  judged: ReadonlySet<JudgedTextKind>,
+  read: readonly string[] | undefined,
+): Further {
   const reader = new AnswerReader(data, judged);
+  const misplaced: CheckUnit[] = [];
   for (const { key, value } of root.members) {
-    if (!eventServiceMembers.has(key) && !bodyMembers.has(key)) reader.readParameter(key, value);
+    if (key === 'name' || eventServiceMembers.has(key)) continue;
+    if (!bodyMembers.has(key)) reader.readParameter(key, value);
+    else if (read?.includes(key) === false) misplaced.push(...stringsOf(value));
   }
-  const { others, unjudged } = withoutTexts(reader.done());
+  const found = withoutTexts(reader.done());
+  const others = [...misplaced, ...found.others];
   const name = member(root, 'name');
-  if (name?.kind !== 'string' || (!judged.has('names') && isApiWord(name.value))) return { others, unjudged };
-  return judged.has('names') ? { others: [...others, ...stringsOf(name)], unjudged } : { others, unjudged: true };
+  if (name?.kind !== 'string' || (!judged.has('names') && isApiWord(name.value))) return { ...found, others };
+  return judged.has('names') ? { ...found, others: [...others, ...stringsOf(name)] } : { others, unjudged: true };
 }
 
 function joined(found: { readonly [K in keyof Further]?: Further[K] | undefined }, extra: Further): Further {
@@ -98,7 +120,7 @@ function readBody(root: Members, type: string, data: Buffer, judged: ReadonlySet
     const response = member(root, 'response');
     const read = response === undefined ? undefined : readResponsesAnswer(response, data, judged);
     if (read === undefined || read === 'failed') return read ?? 'invalid';
-    return { ...whole(read), ends: lastEvents.has(type) };
+    return { ...whole(read), ends: lastEvents.has(type), read: ['response'] };
   }
   const path = pathOf(root);
   if (path === undefined) return 'invalid';
@@ -110,11 +132,12 @@ function readBody(root: Members, type: string, data: Buffer, judged: ReadonlySet
     case 'response.content_part.done': {
       const part = member(root, 'part');
       const reader = new AnswerReader(data, judged);
+      const ends = type.endsWith('.done');
       if (part?.kind === 'object' && declaredType(part) === 'reasoning_text') {
-        return readGrowing(part, 'text', 'whole', { path: `${path.part}.reasoning`, kind: 'reasoning', judged });
+        return readReasoning(root, ends ? 'done' : 'added', `${path.part}.reasoning`, data, judged);
       }
       if (part === undefined || !reader.readPart(part, path.part)) return 'invalid';
-      return { ...whole(reader.done()), ends: type.endsWith('.done') };
+      return { ...whole(reader.done()), ends, read: ['part'] };
     }
     case 'response.output_text.delta':
     case 'response.refusal.delta':
@@ -128,8 +151,8 @@ function readBody(root: Members, type: string, data: Buffer, judged: ReadonlySet
       const key = type.endsWith('.delta') ? 'delta' : isText ? 'text' : 'refusal';
       const text = member(root, key);
       if (text?.kind !== 'string') return 'invalid';
-      const rest = withoutTexts(reader.done());
-      if (key === 'delta') return { ...rest, delta: { path: textPath, text: text.value, isCall: false } };
+      const rest = { ...withoutTexts(reader.done()), read: [key, 'logprobs'] };
+      if (key === 'delta') return { ...rest, deltas: [{ path: textPath, text: text.value, isCall: false }] };
       return { ...rest, wholes: [{ path: textPath, text: text.value }], ends: true };
     }
     default:
@@ -166,7 +189,7 @@ function readItemEvent(
   const input = member(item, 'arguments') ?? member(item, 'input');
   const isCall = callItems.has(declaredType(item) ?? '') && input?.kind === 'string';
   const call = isCall && judged.has('toolCalls') ? { path: `${index}.call`, text: input.value } : undefined;
-  return { ...read, ends: isDone, call: isDone ? call : undefined };
+  return { ...read, ends: isDone, call: isDone ? call : undefined, read: ['item'] };
 }
 
 const callDeltas = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(delta|done)$/;
@@ -175,35 +198,44 @@ const reasoningTexts = /^response\.reasoning_(?:text|summary_text|summary_part|s
 function readOther(root: Members, type: string, path: Path, data: Buffer, judged: ReadonlySet<JudgedTextKind>): Found {
   const [isCall, callPhase] = callDeltas.exec(type) ?? [];
   if (isCall !== undefined) {
-    const text = member(root, 'delta') ?? member(root, 'arguments') ?? member(root, 'input');
+    const key = ['delta', 'arguments', 'input'].find((name) => member(root, name) !== undefined) ?? 'delta';
+    const text = member(root, key);
     if (text?.kind !== 'string') return 'invalid';
-    if (!judged.has('toolCalls')) return { unjudged: text.value !== '' };
+    const read = [key];
+    if (!judged.has('toolCalls')) return { unjudged: text.value !== '', read };
     const call = { path: `${path.item}.call`, text: text.value };
-    return callPhase === 'delta' ? { delta: { ...call, isCall: true } } : { call };
+    return callPhase === 'delta' ? { deltas: [{ ...call, isCall: true }], read } : { call, read };
   }
   const [isReasoning, phase] = reasoningTexts.exec(type) ?? [];
   if (isReasoning !== undefined) {
     const name = type.includes('summary') ? 'summary' : 'reasoning';
-    const growing = { path: `${path.part}.${name}`, kind: 'reasoning', judged } as const;
-    const part = member(root, 'part');
-    if (phase === 'delta') return readGrowing(root, 'delta', 'delta', growing);
-    return readGrowing(part?.kind === 'object' ? part : root, 'text', 'whole', growing);
+    return readReasoning(root, phase, `${path.part}.${name}`, data, judged);
   }
-  return readUnknown(root, type, data, judged);
+  return readUnknown(root, type, path, data, judged);
 }
 
-/** A text of a kind that only some bindings have judged. */
-function readGrowing(
-  node: Members,
-  key: string,
-  form: 'delta' | 'whole',
-  growing: { readonly path: string; readonly kind: JudgedTextKind; readonly judged: ReadonlySet<JudgedTextKind> },
+/** A text of reasoning, which only some bindings have judged. A part ends where the whole text comes again. */
+function readReasoning(
+  root: Members,
+  phase: string | undefined,
+  path: string,
+  data: Buffer,
+  judged: ReadonlySet<JudgedTextKind>,
 ): Found {
-  const text = member(node, key);
+  const part = member(root, 'part');
+  const isDelta = phase === 'delta';
+  const isPart = !isDelta && part?.kind === 'object';
+  const key = isDelta ? 'delta' : 'text';
+  const text = member(isPart ? part : root, key);
   if (text?.kind !== 'string') return 'invalid';
-  if (!growing.judged.has(growing.kind)) return { unjudged: text.value !== '' };
-  if (form === 'delta') return { delta: { path: growing.path, text: text.value, isCall: false } };
-  return { wholes: [{ path: growing.path, text: text.value }] };
+  const reader = new AnswerReader(data, judged);
+  const more = isPart ? part.members.filter((one) => one.key !== 'type' && one.key !== 'text') : [];
+  for (const one of more) reader.readParameter(one.key, one.value);
+  const rest = withoutTexts(reader.done());
+  const read = [isPart ? 'part' : key];
+  if (!judged.has('reasoning')) return { ...rest, unjudged: rest.unjudged || text.value !== '', read };
+  if (isDelta) return { ...rest, deltas: [{ path, text: text.value, isCall: false }], read };
+  return { ...rest, wholes: [{ path, text: text.value }], ends: phase === 'done', read };
 }
 
 const eventServiceMembers: ReadonlySet<string> = new Set([
@@ -214,17 +246,40 @@ const eventServiceMembers: ReadonlySet<string> = new Set([
 const hostedTools =
   /^response\.(?:code_interpreter_call|file_search_call|web_search_call|mcp_|image_generation_call|shell_call|apply_patch_call|local_shell_call|computer_call|compaction)/;
 
-/** Events of tools that the provider runs are calls of tools; every text of an event of an unknown type is judged. */
-function readUnknown(root: Members, type: string, data: Buffer, judged: ReadonlySet<JudgedTextKind>): Found {
+const endedTypes = /\.(?:done|completed|failed|incomplete)$/;
+
+/**
+ * Events of tools that the provider runs are calls of tools; every text of an event of an unknown type is judged. Pieces
+ * of a text are judged together, until an event of the same name ends it.
+ */
+function readUnknown(
+  root: Members,
+  type: string,
+  path: Path,
+  data: Buffer,
+  judged: ReadonlySet<JudgedTextKind>,
+): Found {
   const reader = new AnswerReader(data, judged);
   const rest = root.members.filter(({ key }) => !eventServiceMembers.has(key));
   if (type.startsWith('response.output_text.annotation')) {
     for (const { key, value } of rest) reader.readParameter(key, value);
     return withoutTexts(reader.done());
   }
-  const others = rest.flatMap(({ value }) => stringsOf(value));
-  if (!hostedTools.test(type) || judged.has('toolCalls')) return { others };
-  return { unjudged: others.length > 0 };
+  const command = member(root, 'command_index');
+  const below = `${path.part} ${command?.kind === 'number' ? command.value : 0} ${type.replace(/\.[a-z_]+$/, '')} `;
+  const deltas = rest.flatMap(({ key, value }) => (key === 'delta' ? piecesOf(value, below) : []));
+  const others = rest.flatMap(({ key, value }) => (key === 'delta' ? [] : stringsOf(value)));
+  const endsBelow = endedTypes.test(type) ? below : undefined;
+  if (!hostedTools.test(type) || judged.has('toolCalls')) return { deltas, others, endsBelow };
+  return { unjudged: others.length > 0 || deltas.length > 0 };
+}
+
+/** The texts of a piece, which can have several: `{"stdout": "a", "stderr": "b"}`. */
+function piecesOf(node: JsonNode, path: string): readonly Piece[] {
+  if (node.kind === 'string') return node.value === '' ? [] : [{ path, text: node.value, isCall: false }];
+  if (node.kind === 'array') return node.items.flatMap((item) => piecesOf(item, path));
+  if (node.kind !== 'object') return [];
+  return node.members.flatMap(({ key, value }) => piecesOf(value, `${path}.${key}`));
 }
 
 function stringsOf(node: JsonNode): readonly CheckUnit[] {

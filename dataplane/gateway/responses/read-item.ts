@@ -3,8 +3,8 @@ import type { CheckUnit } from '../chat/check-unit.ts';
 import { isDisguised } from '../chat/fold-key.ts';
 import { placeOf } from '../chat/parse-result.ts';
 import { stringText } from '../chat/read-message.ts';
-import type { TextCollector } from '../judged/covered-texts.ts';
 import { isFixedKey } from '../judged/collect-texts.ts';
+import type { TextCollector } from '../judged/covered-texts.ts';
 import { readAddress } from '../judged/file-texts.ts';
 
 export type ObjectNode = JsonNode & { readonly kind: 'object' };
@@ -63,7 +63,8 @@ export function readItem(item: ObjectNode, place: string, role: string, sink: It
     if (key === 'result' && type === 'image_generation_call') continue;
     if (key === 'encrypted_content') {
       if (value.kind === 'string' && value.value !== '') further.unreadable(at);
-    } else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning')) sink.result(readResult(value, at, role, further), at);
+    } else if (resultMembers.has(key) || (key === 'content' && type !== 'reasoning'))
+      sink.result(readResult(value, at, role, further), at);
     else if (key === 'tools') further.take('toolDefinitions', value, at, role, true);
     else if (nameMembers.has(key)) further.take('names', value, at, role, false);
     else if (nestedMembers.has(key) && value.kind === 'string') further.takeNested('toolCalls', value, at, role);

@@ -136,6 +136,54 @@ describe('a streamed response', () => {
       (events) => replace(events, 'response.in_progress', { type: 'response.poem', verse: 'BAD' }),
     ],
   ];
+  const misplaced: readonly (readonly [string, Events[number]])[] = [
+    ['a piece of a text', { type: 'response.output_text.delta', delta: 'x', text: 'BAD' }],
+    ['the end of a text', { type: 'response.output_text.done', text: '', delta: 'BAD' }],
+    ['a new item', { type: 'response.output_item.added', item: { type: 'reasoning' }, part: part('BAD') }],
+    ['a new part', { type: 'response.content_part.added', part: part(''), item: messageItem(['BAD']) }],
+    ['the first event', { type: 'response.created', response: responseBody([]), code: 'BAD' }],
+    ['the end of a call', { type: 'response.function_call_arguments.done', delta: '', code: 'BAD' }],
+    ['a piece of reasoning', { type: 'response.reasoning_text.delta', delta: '', text: 'BAD' }],
+  ];
+  test.each(misplaced)('text in a member of another event in %s is judged before it leaves', (_, one) => {
+    const events = responseEvents([]);
+    const stream = streamed([...events.slice(0, 2), one, ...events.slice(2)]);
+    const result = run(stream, denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('BAD');
+    expect(run(stream).end).toEqual({ kind: 'finished' });
+  });
+
+  test('a phrase that is cut into the pieces of an event of an unknown type leaves in none of them', () => {
+    const events = responseEvents([messageItem(['fine'])]);
+    const pieces = (end: string): Events => [
+      ...[...'my BAD verse'].map((delta) => ({ type: 'response.poem.delta', delta })),
+      { type: 'response.poem.done' },
+      ...[...end].map((delta) => ({ type: 'response.poem.delta', delta: { verse: [delta] } })),
+    ];
+    const stream = streamed([...events.slice(0, 2), ...pieces('more'), ...events.slice(2)]);
+    const result = run(stream, denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('response.poem');
+    const passed = run(stream);
+    expect(passed.end).toEqual({ kind: 'finished' });
+    expect(passed.windows).toEqual(['my BAD verse', 'fine', 'more']);
+    const ended = run(streamed([...events.slice(0, 2), ...pieces('')]));
+    expect(sentEvents(ended.beforeEnd)).toHaveLength(2 + 'my BAD verse'.length + 1);
+  });
+
+  const joints: readonly (readonly [string, readonly ReturnType<typeof messageItem>[]])[] = [
+    ['two parts of a message', [messageItem(['it is B', 'AD here'])]],
+    ['two messages', [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')]],
+  ];
+  test.each(joints)('the rest of a phrase that is cut between %s does not leave', (_, items) => {
+    const result = run(streamed(responseEvents(items, (whole) => [...whole])), denies('BAD'));
+    expect(result.end).toEqual(denied);
+    expect(textOf(result.emitted)).toBe('it is B');
+    const whole = [{ type: 'response.completed', response: responseBody(items) }];
+    expect(run(streamed(whole), denies('BAD'))).toMatchObject({ end: denied, emitted: '' });
+  });
+
   test.each(places)('text in %s that no delta had is judged before it leaves', (_, change) => {
     const events = responseEvents([messageItem(['fine'])]);
     const result = run(streamed(change(events)), denies('BAD'));
@@ -222,6 +270,23 @@ describe('further texts of a streamed response', () => {
     const passed = run(streamed(events), undefined, { judged: [kind], refuseUnjudged: true });
     expect(passed.end).toEqual({ kind: 'finished' });
     expect(passed.emitted).toBe(responseStream(events));
+  });
+
+  test('judged reasoning leaves at its end, before the text of the answer', () => {
+    const events = responseEvents([reasoningItem('a thought'), messageItem(['fine'])]);
+    const upTo = events.findIndex(({ type }) => type === 'response.reasoning_summary_text.done');
+    const { beforeEnd } = run(streamed(events.slice(0, upTo + 1)), undefined, { judged: ['reasoning'] });
+    expect(sentEvents(beforeEnd)).toHaveLength(upTo + 1);
+  });
+
+  test('a phrase that is cut into pieces of the code of a tool leaves in none of them', () => {
+    const code = [...'run BAD'].map((delta) => ({ type: 'response.code_interpreter_call_code.delta', delta }));
+    const all = [...code, { type: 'response.code_interpreter_call_code.done', code: 'run BAD' }];
+    const events = [...responseEvents([]).slice(0, 2), ...all, ...responseEvents([]).slice(2)];
+    const result = run(streamed(events), denies('BAD'), { judged: ['toolCalls'] });
+    expect(result.end).toEqual(denied);
+    expect(result.emitted).not.toContain('code_interpreter');
+    expect(run(streamed(events), undefined, { judged: ['toolCalls'] }).emitted).toBe(responseStream(events));
   });
 
   test('the pieces of a call are judged where its end gives other arguments', () => {

@@ -7,6 +7,7 @@ import { collectNested } from '../judged/collect-texts.ts';
 import type { GuardStep, StreamCoverage, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
 import { keepAliveFrame, writeFrame } from '../stream/write-frame.ts';
 import { GrowingText } from './growing-text.ts';
+import { isMessageText, seamsOf, tailOf } from './join-texts.ts';
 import { type ResponseEvent, readEvent } from './read-event.ts';
 
 /**
@@ -25,7 +26,7 @@ type Waits = { readonly channel: TextChannel; readonly end: number };
 type HeldEvent = {
   readonly frame: Buffer;
   readonly bytes: number;
-  readonly waits: Waits | undefined;
+  readonly waits: readonly Waits[];
   readonly call: string | undefined;
 };
 type PendingCheck = { readonly texts: readonly string[]; readonly pass: () => void; asked: boolean };
@@ -46,6 +47,8 @@ export class ResponseGuard {
   /** The texts of which a part is not judged yet, or may follow. */
   readonly #open = new Set<GrowingText>();
   readonly #calls = new Map<string, Call>();
+  /** The end of the text of all messages so far. */
+  #joined = '';
   #checks: PendingCheck[] = [];
   #pending: PendingCheck | undefined;
   #held: HeldEvent[] = [];
@@ -116,30 +119,38 @@ export class ResponseGuard {
   }
 
   #takeRead(event: Extract<ResponseEvent, { kind: 'event' }>, isNamed: boolean, data: Buffer): void {
-    const { delta, wholes, call, others, ends, unjudged, isLast, type } = event;
+    const { deltas, wholes, call, others, ends, endsBelow, unjudged, isLast, type } = event;
     if (unjudged && this.#coverage.refuseUnjudged) {
       this.#stop({ kind: 'upstream', fault: 'unjudged' });
       return;
     }
-    let waits: Waits | undefined;
-    if (delta?.isCall === true) this.#growCall(delta);
-    else if (delta !== undefined) {
-      const text = this.#textAt(delta.path);
-      if (text?.append(delta.text) !== true) {
+    const waits: Waits[] = [];
+    let pieceOf: string | undefined;
+    for (const { path, text: piece, isCall } of deltas) {
+      if (isCall) {
+        this.#growCall(path, piece);
+        pieceOf = path;
+        continue;
+      }
+      const text = this.#textAt(path);
+      if (text?.append(piece) !== true) {
         this.#invalid();
         return;
       }
-      waits = { channel: text.channel, end: text.channel.length };
+      if (isMessageText(path)) this.#joined = tailOf(this.#joined + piece);
+      waits.push({ channel: text.channel, end: text.channel.length });
     }
+    if (endsBelow !== undefined) this.#endBelow(endsBelow);
     const units = [...others];
-    for (const { path, text } of wholes) units.push(...this.#takeWhole(path, text, ends));
+    const unknown = wholes.flatMap(({ path, text }) => this.#takeWhole(path, text, ends));
+    units.push(...unknown, ...(unknown.length === 0 ? [] : seamsOf(wholes)));
     if (call !== undefined) units.push(...this.#endCall(call.path, call.text));
     if (isLast) this.#endAll(units);
     this.#plan(units);
     if (this.#end !== undefined) return;
     this.#isLast = isLast;
     const frame = writeFrame(this.#rename(data), isNamed ? type : undefined);
-    this.#held.push({ frame, bytes: data.length, waits, call: delta?.isCall === true ? delta.path : undefined });
+    this.#held.push({ frame, bytes: data.length, waits, call: pieceOf });
     this.#heldBytes += data.length;
     const { heldBytes, judgedHeldBytes } = responseStreamBounds;
     const most = this.#coverage.judged.size === 0 ? heldBytes : judgedHeldBytes;
@@ -151,7 +162,7 @@ export class ResponseGuard {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     if (this.#texts.size >= responseStreamBounds.texts) return undefined;
-    const text = new GrowingText();
+    const text = new GrowingText(isMessageText(path) ? this.#joined : '');
     this.#texts.set(path, text);
     this.#open.add(text);
     return text;
@@ -165,7 +176,16 @@ export class ResponseGuard {
     return [{ role: 'assistant', content: whole, place: { kind: 'absent' } }];
   }
 
-  #growCall({ path, text }: { readonly path: string; readonly text: string }): void {
+  #endBelow(start: string): void {
+    for (const [path, text] of this.#texts) {
+      if (!path.startsWith(start)) continue;
+      if (!text.end()) this.#invalid();
+      // A later text of the same place begins anew.
+      this.#texts.delete(path);
+    }
+  }
+
+  #growCall(path: string, text: string): void {
     const call = this.#calls.get(path) ?? { text: '', isJudged: false };
     call.text += text;
     call.isJudged = false;
@@ -220,7 +240,7 @@ export class ResponseGuard {
   #release(): void {
     const first = this.#held.findIndex(
       ({ waits, call }) =>
-        (waits !== undefined && waits.end > waits.channel.releasedEnd) ||
+        waits.some(({ channel, end }) => end > channel.releasedEnd) ||
         (call !== undefined && this.#calls.get(call)?.isJudged !== true),
     );
     for (const { frame, bytes } of this.#held.splice(0, first === -1 ? this.#held.length : first)) {

@@ -1,0 +1,33 @@
+import { limits } from '#contracts/limits';
+import type { CheckUnit } from '../chat/check-unit.ts';
+
+const textPath = /^\d+\.\d+\.text$/;
+
+/** Whether the path is that of a text of a message. Clients join these texts, refusals apart, to one (`output_text`). */
+export function isMessageText(path: string): boolean {
+  return textPath.test(path);
+}
+
+/** The last characters of a text, at least as many as a phrase that the windows of a stream find whole. */
+export function tailOf(text: string): string {
+  return text.slice(-limits.overlapBytes).replace(/^[\uDC00-\uDFFF]/, '');
+}
+
+function headOf(text: string): string {
+  return text.slice(0, limits.overlapBytes).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+/**
+ * The texts around each place where clients join two texts of messages, so that a phrase which is cut there is judged,
+ * too. A mask of one has no place in the answer.
+ */
+export function seamsOf(texts: readonly { readonly path: string; readonly text: string }[]): readonly CheckUnit[] {
+  const seams: CheckUnit[] = [];
+  let before = '';
+  for (const { path, text } of texts) {
+    if (!isMessageText(path) || text === '') continue;
+    if (before !== '') seams.push({ role: 'assistant', content: before + headOf(text), place: { kind: 'fixed' } });
+    before = tailOf(before + text);
+  }
+  return seams;
+}
