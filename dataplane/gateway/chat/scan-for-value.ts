@@ -3,8 +3,11 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 const objectOpen = 0x7b;
-const open = new Set([objectOpen, 0x5b]);
-const close = new Set([0x7d, 0x5d]);
+const objectClose = 0x7d;
+const arrayOpen = 0x5b;
+const arrayClose = 0x5d;
+const zero = 0x30;
+const nine = 0x39;
 const space = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 type Range = { readonly start: number; readonly end: number };
@@ -55,6 +58,8 @@ function walkObject(
   let isKey = true;
   for (let at = start + 1; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0;
+    // Most bytes of an answer with embeddings are digits, and there can be 20 MiB of them.
+    if (byte >= zero && byte <= nine) continue;
     if (byte === quote) {
       const end = endOfString(bytes, at);
       if (end === undefined) return undefined;
@@ -64,8 +69,8 @@ function walkObject(
         if (bytes[separator] !== colon || visit(at, end, skipSpace(bytes, separator + 1))) return undefined;
       }
       at = end - 1;
-    } else if (open.has(byte)) depth += 1;
-    else if (close.has(byte)) {
+    } else if (byte === objectOpen || byte === arrayOpen) depth += 1;
+    else if (byte === objectClose || byte === arrayClose) {
       depth -= 1;
       if (depth === 0) return at + 1;
     } else if (byte === comma && depth === 1) isKey = true;
