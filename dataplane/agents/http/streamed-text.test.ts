@@ -146,6 +146,25 @@ test('a model that refuses streams or breaks one is answered in whole text or wi
   }
 });
 
+test('the text of a prompt with a second attempt arrives whole after the first attempt broke', async () => {
+  const { nodes, ...rest } = textFlow('m') as { readonly nodes: readonly Readonly<Record<string, unknown>>[] };
+  const retry = { maxAttempts: 2, backoffMs: 1, on: ['unavailable'] };
+  const flow = { ...rest, nodes: nodes.map((node) => (node['kind'] === 'prompt' ? { ...node, retry } : node)) };
+  await using retrying = await startAgent({
+    bundle: bundleOf('None', flow),
+    services: { modelGateway: new URL(model.url) },
+  });
+  let asked = 0;
+  model.play(({ text }) => {
+    asked += 1;
+    if (asked === 1 && !text.includes('"stream":true')) return { kind: 'status', status: 503, body: '{}' };
+    if (asked > 1) return { kind: 'answer', content: around(3_000), frameLength: 9 };
+    return { kind: 'frames', frames: [contentFrame(around(2_000)), contentFrame('more')], end: 'end' };
+  });
+  const { texts, status } = await stream(retrying);
+  expect([texts, status.state]).toEqual([[around(3_000)], 'TASK_STATE_COMPLETED']);
+});
+
 test('the model is asked for a stream only where its text can leave in parts', async () => {
   model.play({ kind: 'answer', content: 'fine' });
   const wasStreamed = () => JSON.parse(model.seen.at(-1)?.text ?? '')['stream'] === true;

@@ -8,7 +8,7 @@ const openKeywords: ReadonlySet<string> = new Set(['type', 'title', 'description
 /**
  * Ids of the prompts whose text is, word for word, the whole result of the flow, so that it may be sent before the run
  * has ended (docs/design/agents.md, "Streamed text"): the prompt streams, has neither tools nor schemas nor another way
- * after an error, and its next node is an output of its text alone. Empty if the output schema limits the text.
+ * or attempt after an error, and its next node is an output of its text alone. Empty if the output schema limits the text.
  */
 export function streamedPrompts(flow: LoadedFlow): ReadonlySet<string> {
   if (!takesAnyText(flow.source.output.schema)) return new Set();
@@ -18,6 +18,8 @@ export function streamedPrompts(flow: LoadedFlow): ReadonlySet<string> {
 
 function streamsAlone({ source, onError }: LoadedNode): boolean {
   if (source.kind !== 'prompt' || onError !== undefined || source.outputSchema !== undefined) return false;
+  // A second attempt would begin the text again behind what the first one sent.
+  if ((source.retry?.maxAttempts ?? 1) > 1) return false;
   const { stream, tools, responseSchema } = source.config;
   return stream && tools === undefined && responseSchema === undefined;
 }
