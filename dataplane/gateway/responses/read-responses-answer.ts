@@ -46,6 +46,9 @@ const serviceMembers: ReadonlySet<string> = new Set([
 /** Members of a message item without text. */
 const messageMembers: ReadonlySet<string> = new Set(['type', 'id', 'role', 'status', 'content', 'phase']);
 
+/** Members of an item of an unknown type in which a single word is a value of the API. */
+const apiMembers: ReadonlySet<string> = new Set(['type', 'status', 'role', 'phase']);
+
 /**
  * Reads an answer of the Responses API strictly (docs/design/responses.md, "Answers").
  * @returns undefined for anything else, `failed` where the provider says that it failed
@@ -100,7 +103,7 @@ export class AnswerReader {
     if (type === undefined) return false;
     if (type === 'message') return this.#readMessage(item, index);
     if (!outputItemTypes.has(type)) {
-      for (const { value } of item.members) this.#readAll(value, `${index}.${type}`);
+      this.#readAll(item, `${index}.${type}`);
       return true;
     }
     readItem(item, type, role, {
@@ -162,10 +165,14 @@ export class AnswerReader {
 
   /** Every string of a value of an unknown form is judged like the answer. */
   #readAll(node: JsonNode, path: string): void {
-    if (node.kind === 'string') {
-      if (!isApiWord(node.value)) this.readText(node, `${path}.${this.#texts.length}`);
-    } else if (node.kind === 'array') for (const item of node.items) this.#readAll(item, path);
-    else if (node.kind === 'object') for (const { value } of node.members) this.#readAll(value, path);
+    if (node.kind === 'string') this.readText(node, `${path}.${this.#texts.length}`);
+    else if (node.kind === 'array') for (const item of node.items) this.#readAll(item, path);
+    else if (node.kind === 'object') {
+      for (const { key, value } of node.members) {
+        const isWord = apiMembers.has(key) && value.kind === 'string' && isApiWord(value.value);
+        if (!isWord) this.#readAll(value, path);
+      }
+    }
   }
 
   #takeResults(units: readonly CheckUnit[], place: string): void {

@@ -145,6 +145,13 @@ describe('a streamed response', () => {
     ['the end of a call', { type: 'response.function_call_arguments.done', delta: '', code: 'BAD' }],
     ['a piece of reasoning', { type: 'response.reasoning_text.delta', delta: '', text: 'BAD' }],
   ];
+  test('a single word in an item of an unknown type is judged, but not the words of the API in it', () => {
+    const item = { type: 'poem', status: 'completed', verse: ['a', { line: 'badword' }] };
+    const stream = streamed([{ type: 'response.completed', response: responseBody([item]) }]);
+    expect(run(stream, denies('badword'))).toMatchObject({ end: denied, emitted: '' });
+    expect(run(stream).windows).toEqual(['a', 'badword']);
+  });
+
   test.each(misplaced)('text in a member of another event in %s is judged before it leaves', (_, one) => {
     const events = responseEvents([]);
     const stream = streamed([...events.slice(0, 2), one, ...events.slice(2)]);
