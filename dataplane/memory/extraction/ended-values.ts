@@ -112,14 +112,23 @@ export function endedValues(language: EndingLanguage, text: string, saysMore: bo
 }
 
 /** Whether a memory states a value that has ended: each term of the value occurs in it. */
-export function hasEnded(
-  ended: readonly EndedValue[],
-  memory: { readonly text: string; readonly topic: string },
-): boolean {
-  const own = new Set(analyse(memory.text));
+export function hasEnded(ended: readonly EndedValue[], memory: StatedMemory): boolean {
+  const own = termsOf(memory);
   return ended.some(
-    ({ terms: all, topics }) => topics?.test(memory.topic) !== false && all.every((term) => own.has(term)),
+    ({ terms: all, topics }) => topics?.test(memory.topic ?? '') !== false && all.every((term) => own.has(term)),
   );
+}
+
+type StatedMemory = { readonly text: string; readonly topic: string | null };
+const analysed = new WeakMap<StatedMemory, ReadonlySet<string>>();
+
+/** The terms of a memory, which one add compares with the values of all its sentences. */
+function termsOf(memory: StatedMemory): ReadonlySet<string> {
+  const known = analysed.get(memory);
+  if (known !== undefined) return known;
+  const terms = new Set(analyse(memory.text));
+  analysed.set(memory, terms);
+  return terms;
 }
 
 type EndingPattern = { readonly pattern: RegExp; readonly topics: RegExp | undefined; readonly isWeak: boolean };

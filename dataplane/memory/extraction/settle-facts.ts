@@ -116,7 +116,7 @@ function settleEnded(
   const sentence = (decisions[at] as FactDecision).fact;
   const touched = new Set(decisions.flatMap((one) => ('memoryId' in one && one.kind !== 'NONE' ? [one.memoryId] : [])));
   const target = known.find(
-    ({ memoryId, topic, text }) => topic !== null && !touched.has(memoryId) && hasEnded(ended, { text, topic }),
+    (memory) => memory.topic !== null && !touched.has(memory.memoryId) && hasEnded(ended, memory),
   );
   if (target === undefined) return false;
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
