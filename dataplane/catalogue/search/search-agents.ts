@@ -4,12 +4,12 @@ import { analyse } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
 import type { Leg, SearchIndex } from '#search/ports';
-import type { Database } from '#sql/connect';
-import { judgeAgents, reachOf } from '../access/agent-reach.ts';
+import type { Database, Sql } from '#sql/connect';
+import { type AgentReach, judgeAgents, reachOf } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { readAgents, readAgentsById } from '../records/read-agents.ts';
-import { agentOfEntry, labelOverA2a, newestChange } from './agent-source.ts';
+import { agentOfEntry, agentOfLabel, labelOverA2a, newestChange } from './agent-source.ts';
 
 export type AgentSearchPorts = {
   readonly database: Pick<Database, 'sql'>;
@@ -46,11 +46,12 @@ const batch = 200;
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
   const { database, index } = ports;
   const { workspaceId, topK, minScore, call } = search;
-  const labels = await invocableLabels(ports, search);
+  const reach = await reachOf(ports.relations, search.caller, 'invoke');
+  const labels = await invocableLabels(ports, search, reach);
   const legs = await legsOf(ports, search);
   // Read after the rights: the index then knows every agent that they may name.
   const changeNo = await newestChange(database.sql, workspaceId);
-  if (changeNo === undefined) return [];
+  if (changeNo === undefined || !(await hasEntry(database.sql, workspaceId, labels))) return [];
   const rankings = await index.candidates(
     {
       partition: workspaceId,
@@ -71,10 +72,43 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
     database.sql,
     scored.map(({ agentId }) => agentId),
   );
-  return scored.flatMap(({ agentId, score }) => {
+  const current = scored.flatMap(({ agentId, score }) => {
     const agent = agents.get(agentId);
-    return agent?.state === 'active' && agent.workspace === workspaceId ? [{ agent, score }] : [];
+    return agent !== undefined && isCandidate(agent, search) ? [{ agent, score }] : [];
   });
+  // The protocol of an agent, on which the right depends, may have changed since the index answered.
+  const allowed = await judgeAgents(ports.relations, search.caller, {
+    right: 'invoke',
+    reach,
+    agents: current.map(({ agent }) => agent),
+  });
+  return current.filter((_one, at) => allowed[at]);
+}
+
+/** Whether an agent, as it is stored now, is one that a search is about. */
+function isCandidate(agent: AgentContent, { workspaceId, protocols, implementationTypes }: AgentSearch): boolean {
+  return (
+    agent.state === 'active' &&
+    !agent.is_contested &&
+    agent.workspace === workspaceId &&
+    protocols?.includes(agent.protocol) !== false &&
+    implementationTypes?.includes(agent.implementation_type) !== false
+  );
+}
+
+/**
+ * Whether the workspace has an agent that the caller reaches. Without one the index is not asked: neither the time nor the
+ * memory of loading a workspace tells about agents that are hidden from the caller, and no other workspace is evicted.
+ */
+async function hasEntry(sql: Sql, workspace: string, labels: readonly string[]): Promise<boolean> {
+  const ids = [...new Set(labels.map(agentOfLabel))];
+  for (let from = 0; from < ids.length; from += 1_000) {
+    const [found] = await sql`
+      select from catalogue.entries where workspace = ${workspace} and is_listed
+        and agent_id = any(${sql.array(ids.slice(from, from + 1_000))}::uuid[]) limit 1`;
+    if (found !== undefined) return true;
+  }
+  return false;
 }
 
 async function legsOf({ models, profile }: AgentSearchPorts, search: AgentSearch): Promise<readonly Leg[]> {
@@ -92,10 +126,12 @@ function conditionOf({ protocols, implementationTypes }: AgentSearch): Attribute
 }
 
 /** The labels of the agents of the workspace that the caller may invoke. */
-async function invocableLabels(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly string[]> {
-  const { relations, database } = ports;
+async function invocableLabels(
+  { relations, database }: AgentSearchPorts,
+  search: AgentSearch,
+  reach: AgentReach,
+): Promise<readonly string[]> {
   const { caller, workspaceId } = search;
-  const reach = await reachOf(relations, caller, 'invoke');
   if (reach.kind === 'listed') return [...reach.own, ...reach.overA2a.map(labelOverA2a)];
   const labels: string[] = [];
   let after: string | undefined;
