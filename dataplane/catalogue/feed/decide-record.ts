@@ -58,7 +58,8 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       protocol: manifest === undefined || manifest.executionModes.includes('a2a_agent') ? 'a2a' : 'mcp',
       implementation_type: 'low-code',
       version_id: versionId,
-      skills: manifest === undefined ? [] : describeSkills(manifest),
+      // The skills of a card that failed its verification are not verified (`catalogue:record:skills`).
+      skills: manifest === undefined || state === 'rejected' ? [] : describeSkills(manifest),
       url: publicUrlOf(status.url),
       is_ready: version !== undefined && conditionOf(version, 'Ready')?.status === 'True',
       is_consistent: isTrue('AccessConsistent'),

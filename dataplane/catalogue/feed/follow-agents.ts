@@ -101,10 +101,10 @@ export function followAgents(options: FeedOptions): AgentFeed {
       if (!isComplete) await markStored();
       ringAlarms();
       const vanished = [...changed].filter((name) => agents.store.get(name) === undefined);
-      // A pause ends when the agents are back or the removal is accepted, and not because time passes.
-      isPaused = !acceptsMassRemoval && vanished.length > 0 && (isPaused || (await isTooMany(vanished)));
-      const open = isPaused ? [...changed].filter((name) => agents.store.get(name) !== undefined) : [...changed];
-      for (const name of open) {
+      isPaused = !acceptsMassRemoval && vanished.length > 0 && (await isTooMany(vanished));
+      const present = [...changed].filter((name) => agents.store.get(name) !== undefined);
+      // An id that another resource claims too is taken over by it before the removal, so that the agent stays.
+      for (const name of isPaused ? present : [...present, ...vanished]) {
         if (signal.aborted) return false;
         changed.delete(name);
         await storeOne(name);
@@ -134,16 +134,18 @@ export function followAgents(options: FeedOptions): AgentFeed {
   async function isTooMany(vanished: readonly string[]): Promise<boolean> {
     const now = clock.now();
     while (removals[0] !== undefined && removals[0] <= now - vanishing.withinMs) removals.shift();
-    if (vanished.length + removals.length <= vanishing.always) return false;
+    if (!isPaused && vanished.length + removals.length <= vanishing.always) return false;
     const [row] = await database.sql<{ stored: number; gone: number }[]>`
       select count(*)::int as stored,
         (count(*) filter (where resource = any(${database.sql.array([...vanished])}::text[])))::int as gone
       from catalogue.agents where state <> 'removed'`;
     const { stored = 0, gone = 0 } = row ?? {};
     const all = stored + removals.length;
-    const isMany = gone > 0 && gone + removals.length > Math.max(vanishing.always, all * vanishing.share);
-    if (isMany) logger.error('feed_paused', { gone, stored });
-    return isMany;
+    const isMany = gone + removals.length > Math.max(vanishing.always, all * vanishing.share);
+    // A pause ends when the stored agents are back or the removal is accepted, and not because time passes.
+    const pauses = gone > 0 && (isPaused || isMany);
+    if (pauses && !isPaused) logger.error('feed_paused', { gone, stored });
+    return pauses;
   }
 
   async function storeOne(name: string): Promise<void> {

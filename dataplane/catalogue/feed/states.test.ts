@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
-import { type AgentSketch, resourcesOf } from '../testing/agent-resources.ts';
+import { type AgentSketch, resourcesOf, sketchAgent } from '../testing/agent-resources.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catalogue'), () => {
@@ -15,6 +15,12 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
     world.resources.change('agentversions', `${agent.name}-1`, (object) => {
       object['status'] = resourcesOf({ ...agent, ...change }).version.status;
     });
+
+  const create = async (plural: string, object: object) => {
+    const url = `${world.resources.url}/apis/portcullis.dev/v1alpha1/namespaces/default/${plural}`;
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(object) });
+    expect(answer.status).toBe(201);
+  };
 
   beforeAll(async () => {
     const clock = { now: () => performance.now(), date: () => new Date(Date.now() + time.offset) };
@@ -76,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
   );
 
   verifies(
-    ['catalogue:state:rejected'],
+    ['catalogue:state:rejected', 'catalogue:record:skills'],
     'a version whose card differs is rejected if none was ever served, and is never shown as active',
     async () => {
       const agent = await world.publish('impostor', { isServed: false, isReady: false, cardReason: 'CardDiffers' });
@@ -84,6 +90,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       await stateIs(agent, 'rejected');
       expect(await world.listed('dan')).toEqual([]);
       expect(await world.listed('dan', '?state=rejected')).toEqual([agent.agentId]);
+      // Only verified skills are shown.
+      expect((await world.ask('dan', `/api/v1/agents/${agent.agentId}`)).json).toMatchObject({ skills: [] });
       const served = await world.publish('was-served', { isReady: false, cardReason: 'CardDiffers' });
       await stateIs(served, 'degraded');
     },
@@ -155,16 +163,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
       const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.publish(`crowd-${at}`)));
       await world.allow('fay', 'view', ...many);
       for (const { name } of many) world.resources.remove('agents', name);
-      await until('the feed is paused', async () => {
+      const paused = async (): Promise<string | undefined> => {
         const metrics = await (await fetch(`${world.adminUrl}/metrics`)).text();
-        return /^portcullis_catalogue_feed_paused\{[^}]*\} 1$/m.test(metrics);
-      });
+        return /^portcullis_catalogue_feed_paused\{[^}]*\} (\d)$/m.exec(metrics)?.[1];
+      };
+      await until('the feed is paused', async () => (await paused()) === '1');
       const later = await world.publish('after-the-crowd');
       expect(await world.stored(later)).toBe('active');
       const kept = await world.listed('fay', '?limit=100');
       expect(kept.length).toBeGreaterThanOrEqual(2);
       expect(await world.stored(later)).toBe('active');
       expect(await world.listed('fay', '?limit=100')).toEqual(kept);
+      // A version of an agent that never was does not prolong the pause.
+      const { version } = resourcesOf(sketchAgent('never-created'));
+      await create('agentversions', version);
+      for (const one of many) await create('agents', resourcesOf(one).agent);
+      await until('the pause is over', async () => (await paused()) === '0');
+      await until('all are back', async () => (await world.listed('fay', '?limit=100')).length === many.length);
     },
   );
 });
