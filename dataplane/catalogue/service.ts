@@ -15,7 +15,7 @@ import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-d
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets } from './config.ts';
 import { createWebhookReceiver } from './events/adapters/webhook/webhook-receiver.ts';
-import { relayEvents } from './events/relay-events.ts';
+import { forgetEvents, relayEvents } from './events/relay-events.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
 import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
@@ -86,7 +86,11 @@ export async function createCatalogueService(
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
   const feed = config.role === 'api' ? undefined : parts.use(openFeed());
   if (config.role !== 'api') parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
-  if (config.role !== 'api' && config.events !== undefined) parts.use(openRelay(config.events));
+  if (config.role !== 'api') {
+    parts.use(
+      config.events === undefined ? forgetEvents({ database, logger, pollMs: every }) : openRelay(config.events),
+    );
+  }
   const readiness = createServiceReadiness(database);
   let isFilled = false;
   const problems = async (): Promise<readonly string[]> => {

@@ -14,7 +14,6 @@ type OpenEvent = {
   readonly occurred_at: Date;
   readonly attempts: number;
   readonly refusals: number;
-  readonly is_due: boolean;
 };
 
 export type RelayEnd = 'delivered' | 'failed' | 'parked';
@@ -65,17 +64,40 @@ export function relayEvents(options: RelayOptions): WorkLoop {
   );
 }
 
+/** Forgets old events where no receiver is set, so that the outbox does not grow without an end. */
+export function forgetEvents({
+  database,
+  logger,
+  pollMs,
+}: Pick<RelayOptions, 'database' | 'logger' | 'pollMs'>): WorkLoop {
+  return startWorkLoop(
+    async () => {
+      try {
+        await database.sql`delete from catalogue.outbox where occurred_at < clock_timestamp() - ${kept}::interval`;
+      } catch (error) {
+        logger.warn('relay_failed', { failure: describeFailure(error) });
+      }
+      return false;
+    },
+    { pollMs },
+  );
+}
+
 /** @returns whether any event was delivered or parked, so that there may be a next one */
 async function relayBatch(
   { database, receiver, source, onEnd, firstPauseSeconds }: RelayOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const open = await database.sql<OpenEvent[]>`
-    select distinct on (agent_id) event_id, agent_id, event_no, type, version_id, occurred_at, attempts, refusals,
-      next_attempt_at <= clock_timestamp() as is_due
-    from catalogue.outbox where delivered_at is null and parked_at is null order by agent_id, event_no`;
+  // Those that wait longest come first, so that agents whose deliveries fail do not displace the others.
+  const due = await database.sql<OpenEvent[]>`
+    select * from (
+      select distinct on (agent_id) event_id, agent_id, event_no, type, version_id, occurred_at, attempts, refusals,
+        next_attempt_at
+      from catalogue.outbox where delivered_at is null and parked_at is null order by agent_id, event_no
+    ) as oldest
+    where next_attempt_at <= clock_timestamp() order by next_attempt_at, event_id limit ${batch}`;
   let isMoved = false;
-  for (const event of open.filter(({ is_due: isDue }) => isDue).slice(0, batch)) {
+  for (const event of due) {
     if (signal.aborted) return false;
     const outcome = await receiver.deliver(cloudEventOf(event, source), signal);
     const end = await settle(database.sql, event, outcome, firstPauseSeconds);
@@ -96,7 +118,9 @@ async function settle(
     return 'delivered';
   }
   if (outcome === 'refused' && refusals + 1 >= mostRefusals) {
-    await sql`update catalogue.outbox set parked_at = clock_timestamp() where event_id = ${id}::uuid`;
+    // Another relay may have delivered the event meanwhile.
+    await sql`
+      update catalogue.outbox set parked_at = clock_timestamp() where event_id = ${id}::uuid and delivered_at is null`;
     return 'parked';
   }
   const seconds = Math.min(firstSeconds * 2 ** Math.min(attempts, 16), mostSeconds);
