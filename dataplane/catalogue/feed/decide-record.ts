@@ -43,6 +43,9 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
   const versionId = status.served?.versionId ?? null;
   const routed = route?.spec.versions.find((one) => one.versionId === versionId);
   const isTrue = (type: string): boolean => status.conditions?.find((one) => one.type === type)?.status === 'True';
+  // Rights that changed in the resource are in force once the operator has stored them.
+  const isCurrent = (type: string): boolean =>
+    status.conditions?.find((one) => one.type === type)?.observedGeneration === agent.metadata.generation;
   return {
     again,
     content: {
@@ -62,7 +65,7 @@ export function decideRecord(observed: ObservedAgent): RecordDecision | undefine
       skills: manifest === undefined || state === 'rejected' ? [] : describeSkills(manifest),
       url: publicUrlOf(status.url),
       is_ready: version !== undefined && conditionOf(version, 'Ready')?.status === 'True',
-      is_consistent: isTrue('AccessConsistent'),
+      is_consistent: isTrue('AccessConsistent') && isCurrent('AccessConsistent'),
       is_routed: isTrue('RouteAccepted') && routed !== undefined,
       exposure: route?.spec.exposure ?? 'R1',
       is_contested: observed.claims > 1,

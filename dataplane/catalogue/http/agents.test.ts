@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
 
@@ -131,6 +132,18 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('agents of the catalog
         'Agent without-tls': false,
         'Agent open': true,
       });
+      const hasInterface = async (): Promise<boolean> => {
+        const { json: open } = await world.ask('eve', `/api/v1/agents/${agents.at(-1)?.agentId}`);
+        return open['invocationInterface'] !== undefined;
+      };
+      // The rights of the newest spec are not stored before the operator has observed it.
+      world.resources.change('agents', 'open', ({ metadata }) => Object.assign(metadata, { generation: 2 }));
+      await until('the interface is gone', async () => !(await hasInterface()));
+      world.resources.change('agents', 'open', (object) => {
+        const { conditions, ...rest } = object['status'] as { readonly conditions: readonly object[] };
+        object['status'] = { ...rest, conditions: conditions.map((one) => ({ ...one, observedGeneration: 2 })) };
+      });
+      await until('the interface is back', hasInterface);
     },
   );
 
