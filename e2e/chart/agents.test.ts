@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readGatewayKeys } from '#identity/gateway-keys';
+import { readIssuersFile } from '#identity/issuers-file';
 import { readConfig } from '../../dataplane/agents/config.ts';
 import { readConfig as readGatewayConfig } from '../../dataplane/gateway/config.ts';
 import { makeAgentDeployment } from '../../operator/agents/adapters/deployments/resources/agent-objects.ts';
@@ -112,7 +113,12 @@ describe('the pod of an agent', () => {
     });
     for (const service of ['retrieval', 'memory']) {
       const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith(`-${service}-issuers`));
-      expect(JSON.stringify(map?.['data'])).toContain(`urn:portcullis:${service}`);
+      const path = join(folder.path, `${service}.yaml`);
+      const { 'issuers.yaml': text = '' } = (map?.['data'] ?? {}) as Readonly<Record<string, string>>;
+      writeFileSync(path, text);
+      const gateway = (await readIssuersFile(path)).at(-1);
+      expect(gateway).toMatchObject({ issuer: 'https://gateway.example.com', audience: `urn:portcullis:${service}` });
+      expect(String(gateway?.jwks)).toMatch(/^http:\/\/[a-z-]+-gateway\.safety\.svc(:\d+)?\/\.well-known\/jwks\.json$/);
     }
   });
 

@@ -45,6 +45,15 @@ test('keys at a URL without TLS are refused, except on loopback', async () => {
   }
 });
 
+test('keys of a service of the cluster are at a name that only the cluster has', async () => {
+  const at = (url: string) => read(`issuers:\n  - { issuer: one, audience: a, serviceJwksUrl: "${url}" }\n`);
+  const url = 'http://portcullis-gateway.team.svc:8080/.well-known/jwks.json';
+  expect(await at(url)).toEqual([{ issuer: 'one', audience: 'a', jwks: new URL(url) }]);
+  for (const other of ['http://one.example/k', 'http://team.svc/k', 'http://a.b.svc.example/k', 'http://10.0.0.1/k']) {
+    await expect(at(other)).rejects.toThrow();
+  }
+});
+
 test('conditions on tokens are read, and refused outside of their bounds', async () => {
   const base = 'issuer: one, audience: a, jwksFile: keys.json';
   const [issuer] = await read(

@@ -12,6 +12,11 @@ const keysUrl = z
   .url({ protocol: /^https?$/ })
   .max(2_048)
   .refine(isProtected, 'must be an https URL, or http on loopback');
+/** Keys of a service of the same cluster, whose connections carry the tokens without TLS as well. */
+const serviceKeysUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2_048)
+  .refine(isClusterService, 'must name a service of the cluster: SERVICE.NAMESPACE.svc');
 const shared = {
   issuer: name,
   audience: name,
@@ -33,12 +38,18 @@ function isProtected(text: string): boolean {
   return protocol === 'https:' || ['localhost', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** A name below svc, which only the DNS of a cluster has. */
+function isClusterService(text: string): boolean {
+  return /^[a-z0-9-]+\.[a-z0-9-]+\.svc$/.test(new URL(text).hostname);
+}
+
 /** The trusted issuers. The keys of each are at a URL, or in a file whose path is relative to this file. */
 const issuersFileSchema = z.strictObject({
   issuers: z
     .array(
       z.union([
         z.strictObject({ ...shared, jwksUrl: keysUrl }),
+        z.strictObject({ ...shared, serviceJwksUrl: serviceKeysUrl }),
         z.strictObject({ ...shared, jwksFile: z.string().min(1).max(4_096) }),
       ]),
     )
@@ -80,11 +91,15 @@ function trustedIssuer(
   return {
     issuer,
     audience,
-    jwks: 'jwksUrl' in keys ? new URL(keys.jwksUrl) : { file: resolve(file, '..', keys.jwksFile) },
+    jwks: 'jwksFile' in keys ? { file: resolve(file, '..', keys.jwksFile) } : new URL(urlOf(keys)),
     ...(Object.values(tokens).every((one) => one === undefined) ? {} : { tokens }),
     ...(groupsClaim === undefined ? {} : { groupsClaim }),
     ...(tenants === undefined ? {} : { tenants }),
     ...(tenantsClaim === undefined ? {} : { tenantsClaim }),
     ...(subjectIssuerClaim === undefined ? {} : { subjectIssuerClaim }),
   };
+}
+
+function urlOf(keys: { readonly jwksUrl: string } | { readonly serviceJwksUrl: string }): string {
+  return 'jwksUrl' in keys ? keys.jwksUrl : keys.serviceJwksUrl;
 }

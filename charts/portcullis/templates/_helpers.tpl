@@ -252,7 +252,7 @@ issuers.yaml: |
 {{- with .context.Values.agents -}}
 {{- if .enabled -}}
 {{- $keys := printf "%s/.well-known/jwks.json" (include "portcullis.gatewayUrl" $.context) -}}
-{{- $own := dict "issuer" .issuer "audience" (printf "urn:portcullis:%s" $.service) "jwksUrl" $keys "subjectIssuerClaim" "sub_iss" "tenantsClaim" "tenants" "groupsClaim" "groups" -}}
+{{- $own := dict "issuer" .issuer "audience" (printf "urn:portcullis:%s" $.service) "serviceJwksUrl" $keys "subjectIssuerClaim" "sub_iss" "tenantsClaim" "tenants" "groupsClaim" "groups" -}}
 {{- $issuers = append $issuers $own -}}
 {{- end -}}
 {{- end -}}
