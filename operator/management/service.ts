@@ -152,7 +152,7 @@ export async function createManagementService(
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,
-    rightChanges: createRightChanges({ database, relations, audit, store, clock }),
+    rightChanges: createRightChanges({ database, relations, rights, audit, store, clock }),
     audit,
     newId: uuid,
     duplicateWaitMs: overrides.duplicateWaitMs ?? duplicateWaitMs,

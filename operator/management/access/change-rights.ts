@@ -6,15 +6,25 @@ import type { Clock } from '#kit/time/clock';
 import { controlPlane } from '#relations/model';
 import { type Relations, relationLimits, type Tuple } from '#relations/ports';
 import type { Database } from '#sql/connect';
+import { roleRight } from './required-right.ts';
 import { rightOfTuple, tupleOfRight } from './right-tuples.ts';
+import type { Rights } from './rights.ts';
 
 /** Who changes a right. */
-type RightChange = { readonly author: AuditAuthor; readonly client: ClientClass; readonly traceId: string };
+type RightChange = {
+  readonly author: AuditAuthor;
+  /** Groups of the token, as objects of relations. */
+  readonly groups: readonly string[];
+  readonly client: ClientClass;
+  readonly traceId: string;
+};
 
 type ChangedRight =
   | { readonly kind: 'changed'; readonly changed: boolean }
   /** The right belongs to the last administrator. */
-  | { readonly kind: 'last' };
+  | { readonly kind: 'last' }
+  /** The author lost the right to administer after the request was authorized. */
+  | { readonly kind: 'no_right' };
 
 export type RightChanges = {
   /** Every right to the control plane, to policies and to models. */
@@ -38,16 +48,29 @@ const pollMs = 25;
 export function createRightChanges(options: {
   readonly database: Pick<Database, 'sql'>;
   readonly relations: Pick<Relations, 'grant' | 'revoke' | 'tuplesOf' | 'listTuples'>;
+  readonly rights: Rights;
   readonly audit: Pick<AuditLog, 'write'>;
   readonly store: UndecidedCommands;
   readonly clock: Clock;
 }): RightChanges {
-  const { database, relations, audit, store, clock } = options;
+  const { database, relations, rights, audit, store, clock } = options;
+  let latest: Promise<unknown> = Promise.resolve();
 
-  async function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+  /**
+   * A change needs a second connection while its own one waits for the lock or holds it: as many changes as the pool has
+   * connections would wait for each other, so a process makes one at a time.
+   */
+  function change(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
+    const changed = latest.then(() => changeAlone(action, right, by));
+    latest = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async function changeAlone(action: 'grant' | 'revoke', right: ControlRight, by: RightChange): Promise<ChangedRight> {
     const tuple = tupleOfRight(right);
     return database.sql.begin(async (sql) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+      if (!(await mayChange(rights, by))) return { kind: 'no_right' };
       const held = await relations.tuplesOf(tuple.object);
       const isHeld = held.some((one) => textOf(one) === textOf(tuple));
       if (isHeld === (action === 'grant')) return { kind: 'changed', changed: false };
@@ -86,6 +109,14 @@ export function createRightChanges(options: {
       return changed;
     },
   };
+}
+
+/**
+ * Asked under the lock of all changes: a change that waited while its author's right was revoked must not take effect
+ * after the answer of that revocation. The emergency caller has no right that could be revoked.
+ */
+async function mayChange(rights: Rights, by: RightChange): Promise<boolean> {
+  return by.author.kind !== 'token' || (await rights.has(by, roleRight('administer')));
 }
 
 /** Waits until the commands that are being executed now have ended; later ones ask for the right after they are stored. */

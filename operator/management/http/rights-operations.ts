@@ -78,9 +78,11 @@ async function changeRight(request: ManagementRequest, action: 'grant' | 'revoke
   if (body.json === undefined) return failure('invalid_json');
   const right = readShape(controlRightSchema, body.json);
   if (!right.ok) return failure('invalid_body', detailsOf(right.problems));
-  const by = { author: caller.author, client: clientClassOf(incoming.socket.remoteAddress), traceId };
+  const { author, groups } = caller;
+  const by = { author, groups, client: clientClassOf(incoming.socket.remoteAddress), traceId };
   try {
     const changed = await service.rightChanges[action](right.value, by);
+    if (changed.kind === 'no_right') return failure('permission_denied');
     if (changed.kind === 'last') return failure('last_administrator');
     return success({ right: right.value, changed: changed.changed });
   } catch (error) {

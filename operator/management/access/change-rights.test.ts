@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import type { ControlRight } from '#contracts/rights';
+import { systemClock } from '#kit/time/clock';
+import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { createRightChanges } from './change-rights.ts';
+import { tupleOfRight } from './right-tuples.ts';
+import { createRights } from './rights.ts';
+
+const issuer = 'http://issuer.test';
+const administrator = (subject: string): ControlRight => ({ role: 'administrator', holder: { issuer, subject } });
+const by = (subject: string) => ({
+  author: { kind: 'token' as const, issuer, subject, actors: [] },
+  groups: [],
+  client: 'loopback' as const,
+  traceId: '0'.repeat(32),
+});
+
+async function openChanges() {
+  await using parts = new AsyncDisposableStack();
+  const { database } = parts.use(await openTestDatabase());
+  const relations = parts.use(await openPostgresRelations(database));
+  const audit = await openPostgresAudit(database, 'management');
+  const rights = createRights(relations);
+  const store = { undecided: async () => [] };
+  const changes = createRightChanges({ database, relations, rights, audit, store, clock: systemClock });
+  await relations.grant([tupleOfRight(administrator('first'))]);
+  const owned = parts.move();
+  return { database, relations, audit, changes, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), () => {
+  test('more changes at a time than the pool has connections all take effect', async () => {
+    await using world = await openChanges();
+    const subjects = Array.from({ length: 30 }, (_, at) => `subject-${at}`);
+    const answers = await Promise.all(subjects.map((one) => world.changes.grant(administrator(one), by('first'))));
+    expect(answers).toEqual(subjects.map(() => ({ kind: 'changed', changed: true })));
+    expect(await world.changes.list()).toHaveLength(31);
+  }, 9_000);
+
+  test('a change that waits while the right of its author is revoked does not take effect and is not recorded', async () => {
+    await using world = await openChanges();
+    const { sql } = world.database;
+    await world.changes.grant(administrator('second'), by('first'));
+    const late = await sql.begin(async (own) => {
+      await own`select pg_advisory_xact_lock(hashtextextended('portcullis.management.rights', 0))`;
+      const waiting = world.changes.grant(administrator('friend'), by('second'));
+      await world.relations.revoke([tupleOfRight(administrator('second'))]);
+      return { waiting };
+    });
+    expect(await late.waiting).toEqual({ kind: 'no_right' });
+    expect(await world.changes.list()).toEqual([administrator('first')]);
+    const { entries } = await world.audit.read({ filter: {}, order: 'newest', limit: 10 });
+    expect(entries.map(({ content }) => content.target?.id)).toEqual([expect.stringContaining('second')]);
+  });
+});
