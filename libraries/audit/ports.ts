@@ -39,6 +39,8 @@ export type AuditLog = {
   write(contents: readonly AuditContent[]): Promise<void>;
   /** Adds an entry unless one with this source exists. `source` names what was observed. @returns whether it was added */
   writeOnce(source: string, content: AuditContent): Promise<boolean>;
+  /** Remembers sources that need no entry, as if they had one; at most 500. */
+  addSources(sources: readonly string[]): Promise<void>;
   /** Which of these sources have no entry, and had none before retention; at most 500. */
   unknownSources(sources: readonly string[]): Promise<readonly string[]>;
   /** Entries of every chain. A walk in one order returns each entry that existed at its start once. */

@@ -137,7 +137,7 @@ export async function createManagementService(
     startSettling({ caches, store, reader: models, logger, sweepMs: overrides.sweepMs ?? sweepMs }),
   );
   parts.use(startRecovery(commands, { everyMs: overrides.recoverEveryMs ?? recoverEveryMs }));
-  parts.use(startObserving({ caches, audit, store, clock, logger }));
+  parts.use(startObserving({ client, caches, audit, store, clock, logger }));
   const readiness = createManagementReadiness({ caches, database, metrics, onEmptied: () => endForNewStart(logger) });
   const adminToken = openAdminToken(secrets);
   const management: Management = {

@@ -3,6 +3,7 @@ import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ApplicationRecord, ModelBinding } from '#resources/model-binding';
 import type { KnownRevision } from '../caches/known-revision.ts';
+import type { CommandRecord, WrittenGeneration } from '../operations/command-record.ts';
 import { operationOfToken } from '../policies/make-policy.ts';
 
 /** A change of the resources that may have come by another way than this API. */
@@ -10,8 +11,42 @@ export type ObservedChange = {
   /** Names the change for ever. */
   readonly source: string;
   /** The command of this API that made it, if its token is true. */
-  readonly claims?: { readonly operationId: string; readonly targetId: string } | undefined;
+  readonly claims?: ClaimedCommand | undefined;
   readonly content: AuditContent;
+};
+
+/** What a token says, and what else must be true of the command that it names. */
+type ClaimedCommand = {
+  readonly operationId: string;
+  readonly targetId: string;
+} & (
+  | { readonly kind: 'revision'; readonly written: WrittenGeneration }
+  | { readonly kind: 'application'; readonly policyId: string | undefined; readonly revision: number | undefined }
+);
+
+/**
+ * Whether a command made the change that names it. A client of the resources can copy the token of an earlier command, so
+ * that the command must also have written this generation, or have asked for this policy and revision.
+ * @param command the command of the token, if it is known
+ * @returns undefined while it is not known what the command wrote
+ */
+export function isMadeBy(claims: ClaimedCommand, command: ClaimingCommand | undefined): boolean | undefined {
+  if (command === undefined || command.target.id !== claims.targetId) return false;
+  if (claims.kind === 'revision') {
+    const { written, state } = command;
+    if (written === undefined) return state === 'pending' || state === 'running' ? undefined : false;
+    return written.uid === claims.written.uid && written.generation === claims.written.generation;
+  }
+  const { policyId, revision } = claims;
+  if (command.kind === 'binding.unbind') return policyId === undefined && revision === undefined;
+  const { after } = command.origin;
+  // A command of an earlier version does not tell what it asked for.
+  if (after === null) return revision !== undefined;
+  return revision === after.revision && (policyId ?? after.policyId) === after.policyId;
+}
+
+type ClaimingCommand = Pick<CommandRecord, 'kind' | 'state' | 'target' | 'written'> & {
+  readonly origin: Pick<CommandRecord['origin'], 'after'>;
 };
 
 const base = {
@@ -33,10 +68,13 @@ function claimedAuthor(author: string | undefined): AuditAuthor {
 export function changeOfRevision(revision: KnownRevision): ObservedChange {
   const { policyId, number, definitionDigest, recordedAt, objectName, token, policy, author } = revision;
   const named = operationOfToken(token);
-  const isOwn = named !== undefined && named.generation === policy.generation;
+  const { uid, generation } = policy;
+  const isClaimed = named !== undefined && named.generation === generation;
   return {
     source: `revision/${objectName}/${policy.uid}`,
-    claims: isOwn ? { operationId: named.operationId, targetId: policyId } : undefined,
+    claims: isClaimed
+      ? { kind: 'revision', operationId: named.operationId, targetId: policyId, written: { uid, generation } }
+      : undefined,
     content: {
       ...base,
       time: recordedAt,
@@ -52,7 +90,7 @@ export function changeOfRevision(revision: KnownRevision): ObservedChange {
 /** The decided applications of a binding. */
 export function changesOfBinding({ metadata, status }: Stored<ModelBinding>): readonly ObservedChange[] {
   const modelId = metadata.labels?.[idLabel];
-  if (modelId === undefined) return [];
+  if (modelId === undefined || modelId === '') return [];
   return (status?.applications ?? []).map((record) => changeOfApplication(modelId, metadata.uid, record));
 }
 
@@ -61,7 +99,7 @@ function changeOfApplication(modelId: string, uid: string, record: ApplicationRe
   const isUnbind = policyRevision === undefined;
   return {
     source: `application/${uid}/${operationId}/${time}`,
-    claims: { operationId, targetId: modelId },
+    claims: { kind: 'application', operationId, targetId: modelId, policyId, revision: policyRevision },
     content: {
       ...base,
       time: new Date(time).toISOString(),

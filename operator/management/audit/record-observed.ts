@@ -2,27 +2,38 @@ import type { AuditLog } from '#audit/ports';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
-import { idLabel } from '#resources/kinds';
+import type { KubeClient } from '#kube/client/client';
+import { idLabel, kinds } from '#resources/kinds';
+import { SqlStatementError, SqlUnavailableError } from '#sql/connect';
 import type { ManagementCaches } from '../caches/management-caches.ts';
 import type { OperationStore } from '../operations/ports.ts';
-import { changeOfDeletion, changeOfRevision, changesOfBinding, type ObservedChange } from './observed-changes.ts';
+import {
+  changeOfDeletion,
+  changeOfRevision,
+  changesOfBinding,
+  isMadeBy,
+  type ObservedChange,
+} from './observed-changes.ts';
 
 /** Interval of looking at the watched resources, milliseconds. Nothing is sent while nothing changed. */
 const everyMs = 1_000;
 const batch = 500;
+/** A value that a label can have; a revision can name any text as the id of its policy. */
+const labelForm = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * Records changes that reached the resources by another way than this API: kubectl, GitOps, the watched folder. Every
  * replica observes them, and each is recorded once; changes of a time without a replica are recorded at the next start.
  */
 export function startObserving(options: {
+  readonly client: Pick<KubeClient, 'list'>;
   readonly caches: Pick<ManagementCaches, 'everyRevision' | 'policies' | 'bindings' | 'synced'>;
-  readonly audit: Pick<AuditLog, 'writeOnce' | 'unknownSources'>;
+  readonly audit: Pick<AuditLog, 'writeOnce' | 'unknownSources' | 'addSources'>;
   readonly store: Pick<OperationStore, 'get'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): AsyncDisposable {
-  const { caches, audit, store, clock, logger } = options;
+  const { client, caches, audit, store, clock, logger } = options;
   const settled = new Set<string>();
   let stopped = false;
 
@@ -48,24 +59,54 @@ export function startObserving(options: {
       .map((revision) => changeOfDeletion(revision, clock.date()));
   }
 
-  /** Whether a command of this API made the change: the token alone proves nothing. */
-  async function isOwn({ claims }: ObservedChange): Promise<boolean> {
+  /** Whether a command of this API made the change: the token alone proves nothing. Undefined while that is open. */
+  async function isOwn({ claims }: ObservedChange): Promise<boolean | undefined> {
     if (claims === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(claims.operationId)) return false;
-    const command = await store.get(claims.operationId);
-    return command?.target.id === claims.targetId;
+    return isMadeBy(claims, await store.get(claims.operationId));
   }
 
   async function look(): Promise<void> {
     const changes = found();
     if (changes.length === 0) return;
     const unknown = new Set(await audit.unknownSources(changes.map(({ source }) => source)));
+    const own: string[] = [];
     for (const change of changes) {
       if (stopped) return;
-      if (unknown.has(change.source) && !(await isOwn(change))) {
-        await audit.writeOnce(change.source, change.content);
+      const { source } = change;
+      if (unknown.has(source)) {
+        const isOfCommand = await isOwn(change);
+        if (isOfCommand === true) own.push(source);
+        if (isOfCommand !== false || !(await record(change))) continue;
       }
-      settled.add(change.source);
+      settled.add(source);
     }
+    // A command is deleted long before the revision that it made, which is then not a change of someone else.
+    await audit.addSources(own);
+    for (const source of own) settled.add(source);
+  }
+
+  /** @returns whether the change is settled; false for a deletion of a policy that exists */
+  async function record({ source, content }: ObservedChange): Promise<boolean> {
+    const { action, target } = content;
+    if (action === 'policy.delete' && target !== null && (await isOnServer(target.id))) return false;
+    // A resource may name any time; one in the future would keep retention from all entries after it.
+    const now = clock.date();
+    const time = new Date(content.time) > now ? now.toISOString() : content.time;
+    try {
+      await audit.writeOnce(source, { ...content, time });
+    } catch (error) {
+      if (error instanceof SqlUnavailableError || error instanceof SqlStatementError) throw error;
+      // One change that has no valid form must not hold up those after it.
+      logger.error('change_not_recorded', { action, failure: describeFailure(error) });
+    }
+    return true;
+  }
+
+  /** The cache of policies may be behind that of revisions. */
+  async function isOnServer(policyId: string): Promise<boolean> {
+    if (!labelForm.test(policyId)) return false;
+    const labelSelector = `${idLabel}=${policyId}`;
+    return (await client.list(kinds.guardrailPolicy, { labelSelector, limit: 1 })).items.length > 0;
   }
 
   async function run(): Promise<void> {

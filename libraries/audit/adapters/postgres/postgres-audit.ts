@@ -48,6 +48,12 @@ function auditLog(sql: Sql, chain: string): AuditLog {
         return true;
       }),
 
+    async addSources(sources) {
+      if (sources.length === 0) return;
+      const rows = sources.map((source) => ({ chain, source }));
+      await sql`insert into audit.sources ${sql(rows, 'chain', 'source')} on conflict do nothing`;
+    },
+
     async unknownSources(sources) {
       if (sources.length === 0) return [];
       const rows = await sql<{ source: string }[]>`

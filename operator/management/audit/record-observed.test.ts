@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
+import type { AuditLog } from '#audit/ports';
+import { systemClock } from '#kit/time/clock';
+import type { ListOptions } from '#kube/client/client';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { until } from '../../../e2e/support/until.ts';
+import { silentLogger } from '../../folder-api/testing/open-folder.ts';
+import type { KnownRevision } from '../caches/known-revision.ts';
+import type { CommandRecord } from '../operations/command-record.ts';
+import { changeToken } from '../policies/make-policy.ts';
+import { startObserving } from './record-observed.ts';
+
+const operationId = '01900000-0000-7000-8000-000000000001';
+const policyId = '01900000-0000-7000-8000-0000000000aa';
+
+function revision(number: number, change: Partial<KnownRevision> = {}): KnownRevision {
+  return {
+    policyId,
+    number,
+    policy: { name: 'observed', uid: 'uid-1', generation: number },
+    token: changeToken(operationId, number),
+    displayName: 'observed',
+    description: '',
+    lifecycle: 'Draft',
+    definitionDigest: 'a'.repeat(64),
+    ruleCount: 0,
+    ruleKinds: [],
+    objectName: `${change.policyId ?? policyId}-${number}`,
+    recordedAt: '2026-01-01T00:00:00.000Z',
+    ...change,
+  };
+}
+
+const command: CommandRecord = {
+  operationId,
+  kind: 'policy.create',
+  state: 'succeeded',
+  target: { type: 'policy', id: policyId },
+  traceId: '0'.repeat(32),
+  origin: { author: { kind: 'unknown' }, groups: [], client: 'none', before: null, after: null },
+  accepted: true,
+  written: { uid: 'uid-1', generation: 1 },
+  result: undefined,
+  failure: undefined,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+};
+
+type Seen = {
+  readonly revisions: readonly KnownRevision[];
+  readonly command?: CommandRecord;
+  /** Ids of policies of the API server, and of those that the cache has. */
+  readonly onServer?: readonly string[];
+  readonly cached?: readonly string[];
+};
+
+/** Looks at the resources once, in a process that knows only what the database has. */
+async function observe(audit: AuditLog, seen: Seen) {
+  const { revisions, cached = [policyId], onServer = cached } = seen;
+  let asked = 0;
+  const observing = startObserving({
+    client: {
+      list: async (_kind: unknown, { labelSelector = '' }: ListOptions = {}) => ({
+        resourceVersion: '1',
+        items: onServer.filter((id) => labelSelector.endsWith(`=${id}`)).map(() => ({}) as never),
+      }),
+    } as Parameters<typeof startObserving>[0]['client'],
+    caches: {
+      everyRevision() {
+        asked += 1;
+        return revisions;
+      },
+      policies: { list: () => cached.map((id) => ({ metadata: { labels: { 'portcullis.dev/id': id } } })) },
+      bindings: { list: () => [] },
+      synced: Promise.resolve(),
+    } as unknown as Parameters<typeof startObserving>[0]['caches'],
+    audit,
+    store: { get: async () => seen.command },
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  // One look asks twice, and the next one begins after it has ended.
+  await until('the first look has ended', async () => asked > 2);
+  await observing[Symbol.asyncDispose]();
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('changes that are observed in the resources'), () => {
+  async function observed(...all: readonly Seen[]) {
+    await using database = await openTestDatabase();
+    const audit = await openPostgresAudit(database.database, 'management');
+    for (const seen of all) await observe(audit, seen);
+    const { entries } = await audit.read({ filter: {}, order: 'oldest', limit: 100 });
+    return entries.map(({ content }) => content);
+  }
+
+  test('a revision of a command has no entry, also after the command was deleted', async () => {
+    expect(await observed({ revisions: [revision(1)], command }, { revisions: [revision(1)] })).toEqual([]);
+  });
+
+  test('a revision with the token of an earlier command has an entry', async () => {
+    const copied = await observed({ revisions: [revision(1), revision(2)], command });
+    expect(copied.map(({ action, after }) => [action, after?.revision])).toEqual([['policy.record', 2]]);
+  });
+
+  test('a deletion has an entry if the server has no such policy, whatever the cache has', async () => {
+    const seen = { revisions: [revision(1)], command, cached: [] };
+    expect(await observed({ ...seen, onServer: [policyId] })).toEqual([]);
+    expect((await observed(seen)).map(({ action }) => action)).toEqual(['policy.delete']);
+  });
+
+  test('a time in the future is recorded as now, and a change without a valid form does not hold up others', async () => {
+    const invalid = revision(2, { token: '', definitionDigest: 'none' });
+    const future = revision(3, { token: '', recordedAt: '9999-01-01T00:00:00.000Z' });
+    const [entry, ...more] = await observed({ revisions: [invalid, future] });
+    expect([entry?.after?.revision, more]).toEqual([3, []]);
+    expect(Date.parse(entry?.time ?? '')).toBeLessThanOrEqual(Date.now());
+  });
+});
