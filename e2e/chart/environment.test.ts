@@ -103,7 +103,7 @@ describe('the environment', () => {
         'default-values.yaml': [],
         'production-values.yaml': [
           new URL('https://login.example.com/realms/platform/certs'),
-          new URL('http://ci.example.com:8180/keys'),
+          new URL('https://ci.example.com:8180/keys'),
         ],
         'second-release-values.yaml': [{ file: file0 }],
       };

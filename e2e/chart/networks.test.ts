@@ -269,7 +269,7 @@ describe('networks', () => {
     ];
     const openfga = ['--set=management.relations=openfga', '--set=management.openfga.url=http://fga.example:8088'];
     expect(await egressOf()).toEqual([443, 53, 6443, 'admin', 'postgres']);
-    expect(await egressOf(...issuer('http://a.example/keys'))).toEqual([443, 53, 6443, 80, 'admin', 'postgres']);
+    expect(await egressOf(...issuer('https://a.example:80/keys'))).toEqual([443, 53, 6443, 80, 'admin', 'postgres']);
     expect(await egressOf(...issuer('https://a.example:8443/keys'))).toEqual([
       443,
       53,

@@ -121,20 +121,21 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
       [{ ...trusted, jwks: { keys: [{ kty: 'RSA' }] } }],
       [{ ...trusted, jwksUrl: 'https://a', maxAgeSeconds: 3_600, authorizedParties: ['portal'], scope: 'policies' }],
       [{ ...trusted, jwksUrl: 'https://a', groupsClaim: 'groups', accessTokensOnly: true }],
-      Array.from({ length: 32 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'http://a' })),
+      Array.from({ length: 32 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'https://a' })),
     ],
     [
       [trusted],
       [{ ...trusted, jwksUrl: 'ftp://a' }],
+      [{ ...trusted, jwksUrl: 'http://a' }],
       [{ ...trusted, jwksUrl: 'https://a', maxAgeSeconds: 0 }],
       [{ ...trusted, jwksUrl: 'https://a', authorizedParties: [] }],
-      [{ ...trusted, jwksUrl: 'http://a', jwks: { keys: [{}] } }],
+      [{ ...trusted, jwksUrl: 'https://a', jwks: { keys: [{}] } }],
       [{ ...trusted, jwks: { keys: [] } }],
       [{ ...trusted, jwks: '' }],
-      [{ ...trusted, issuer: 'a|b', jwksUrl: 'http://a' }],
-      [{ ...trusted, issuer: 'a'.repeat(256), jwksUrl: 'http://a' }],
-      [{ ...trusted, jwksUrl: 'http://a', secret: 'x' }],
-      Array.from({ length: 33 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'http://a' })),
+      [{ ...trusted, issuer: 'a|b', jwksUrl: 'https://a' }],
+      [{ ...trusted, issuer: 'a'.repeat(256), jwksUrl: 'https://a' }],
+      [{ ...trusted, jwksUrl: 'https://a', secret: 'x' }],
+      Array.from({ length: 33 }, (_, at) => ({ ...trusted, issuer: `i${at}`, jwksUrl: 'https://a' })),
     ],
   ],
   ['management.auditDays', [1, 36_500], [0, 36_501, '7']],
@@ -326,7 +327,7 @@ describe('Helm', () => {
   const password = '--set=externalDatabase.password.existingSecret=p';
   const outside = ['--set=postgresql.enabled=false', '--set=externalDatabase.url=postgres://u@h/d', password];
   const issuer = (name: string, index = 0): readonly string[] =>
-    [`issuer=${name}`, 'audience=c', 'jwksUrl=http://a'].map((one) => `--set=management.issuers[${index}].${one}`);
+    [`issuer=${name}`, 'audience=c', 'jwksUrl=https://a'].map((one) => `--set=management.issuers[${index}].${one}`);
   const administrator = (name: string): readonly string[] =>
     [`issuer=${name}`, 'subject=somebody'].map((one) => `--set=management.administrators[0].${one}`);
   const keys = (text: string): readonly string[] => [

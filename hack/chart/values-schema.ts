@@ -110,10 +110,15 @@ const subjectName = z
 const audience = z.string().min(1).max(255);
 const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(apiObject).min(1).max(32) })]);
 
+/** A service refuses to start with keys that travel without TLS. */
+const keysUrl = z
+  .string()
+  .max(2_048)
+  .regex(/^https:\/\/[^/]/);
 /** Trusted issuers, with members that only some services read. */
 const issuersOf = (more: z.ZodRawShape) => {
   const shared = { issuer: issuerName, audience, ...more };
-  const keys = [z.strictObject({ ...shared, jwksUrl: url }), z.strictObject({ ...shared, jwks: keySet })] as const;
+  const keys = [z.strictObject({ ...shared, jwksUrl: keysUrl }), z.strictObject({ ...shared, jwks: keySet })] as const;
   return z.array(z.union(keys)).max(32);
 };
 const relations = {
