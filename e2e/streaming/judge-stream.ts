@@ -14,11 +14,19 @@ const denied = JSON.stringify({
   error: { message: 'Запрос отклонён политикой', type: 'guardrail_blocked', param: null, code: 'policy_denied' },
 });
 
-/** Compares the stream that a client received with the one that the provider sent. */
-export function judgeStream(stream: MadeStream, received: Received): StreamVerdict {
+/**
+ * Compares the stream that a client received with the one that the provider sent: every byte of a frame is the same except
+ * for its model, which is the alias that the client asked for.
+ */
+export function judgeStream(sent: MadeStream, alias: string, received: Received): StreamVerdict {
   if (received.status !== 200) return bad(`status ${received.status}`);
   const events = readEvents(received.text);
+  const stream = { ...sent, payloads: sent.payloads.map((data) => withAlias(data, alias)) };
   return stream.forbidden === undefined ? judgeClean(stream, events) : judgeForbidden(stream, events);
+}
+
+function withAlias(data: string, alias: string): string {
+  return data.replace(/("model": ?)"m"/, (_, name: string) => `${name}"${alias}"`);
 }
 
 function judgeClean(stream: MadeStream, events: readonly string[]): StreamVerdict {

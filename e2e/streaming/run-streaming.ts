@@ -122,8 +122,8 @@ async function sendThrough(
 ): Promise<string | undefined> {
   provider.offer(stream);
   try {
-    const received = await client.ask(kind === 'tokens' ? aliases.tokens : aliases.phrases, stream);
-    const verdict = judgeStream(stream, received);
+    const alias = kind === 'tokens' ? aliases.tokens : aliases.phrases;
+    const verdict = judgeStream(stream, alias, await client.ask(alias, stream));
     if (verdict.kind === 'good') return undefined;
     return verdict.kind === 'false_stop' ? 'false stop' : verdict.fault;
   } catch (error) {
