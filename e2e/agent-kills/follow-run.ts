@@ -7,7 +7,12 @@ export type ClientEnd =
   | { readonly kind: 'broken' }
   | { readonly kind: 'untyped'; readonly why: string };
 
-const headers = { 'a2a-version': '1.0', 'content-type': 'application/json', 'x-user-id': 'ann' };
+const headers = {
+  'a2a-version': '1.0',
+  'content-type': 'application/json',
+  'x-tenant-id': 'default',
+  'x-user-id': 'ann',
+};
 
 /** Sends one question as a message or as a stream. @returns how its run ended */
 export async function followRun(origin: string, question: string, way: 'send' | 'stream'): Promise<ClientEnd> {

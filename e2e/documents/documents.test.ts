@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../hack/check/run-tool.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
@@ -28,6 +29,7 @@ function commandsOf(path: string) {
     .map(({ command, ...rest }) => ({ ...rest, command: command.replaceAll('\u0000', '\n') }));
 }
 
+const searches = /^portcullis \w+ search /;
 const pages = documents.filter((path) => path !== 'README.md' && commandsOf(path).length > 0);
 
 describe('commands of pages', () => {
@@ -43,7 +45,12 @@ describe('commands of pages', () => {
     const environment = { ...process.env, PORTCULLIS_DATA_DIR: platform.data, TMPDIR: folder.path };
     await using shell = openShell(root, environment);
     for (const { line, command, output } of commandsOf(path)) {
-      const given = await shell.type(command);
+      let given = await shell.type(command);
+      // An index follows what it indexes: a search is repeated until its index is complete.
+      for (let attempt = 1; searches.test(command) && attempt < 20 && !isPrinted(output, given); attempt += 1) {
+        await pause(500);
+        given = await shell.type(command);
+      }
       expect(isPrinted(output, given), `line ${line}: ${command}\nprinted:\n${output}\ngiven:\n${given}`).toBe(true);
     }
   });

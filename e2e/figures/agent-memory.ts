@@ -1,4 +1,4 @@
-import type { AgentVersion } from '#resources/agent-version';
+import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import { followRun } from '../agent-kills/follow-run.ts';
 import type { Figure } from '../support/figure.ts';
@@ -19,8 +19,8 @@ export const figure: Figure = {
     await (await startPlatform({ agents: true }))[Symbol.asyncDispose]();
     await using platform = await startPlatform({ agents: true });
     const operator = platform.status().processes.find(({ name }) => name === 'operator')?.pid ?? 0;
-    const version = await platform.client.get<AgentVersion>(kinds.agentVersion, 'assistant-1');
-    const address = version?.status?.address ?? '';
+    const agent = await platform.client.get<Agent>(kinds.agent, 'assistant');
+    const address = `${platform.status().addresses.gateway}/agents/${agent?.status?.agentId}`;
     const atRest = async (): Promise<number> => {
       await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
       const { proportional, resident } = processMemory(childrenOf(operator, 'portcullis-agent')[0] ?? 0);
@@ -30,7 +30,7 @@ export const figure: Figure = {
     const before = await atRest();
     for (let at = 0; at < runs; at += 1) {
       const end = await followRun(address, `question ${at}`, 'send');
-      if (end.kind !== 'answered') throw new Error(`a run ended ${end.kind}`);
+      if (end.kind !== 'answered') throw new Error(`a run ended ${JSON.stringify(end)}`);
     }
     const after = await atRest();
     return {

@@ -107,5 +107,8 @@ function readWrites(path: string, namespace: string): readonly string[] {
     .filter(({ stage, verb }) => stage === 'ResponseComplete' && writing.has(verb))
     .filter(({ user, objectRef }) => !user.username.startsWith('system:') && objectRef?.namespace === namespace)
     .filter(({ objectRef }) => !['pods', 'namespaces', 'endpointslices'].includes(objectRef?.resource ?? ''))
-    .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.name ?? ''}`);
+    .map(({ verb, objectRef, responseStatus }) => {
+      const refusal = (responseStatus?.code ?? 500) < 300 ? '' : `, refused with ${responseStatus?.code}`;
+      return `${verb} ${objectRef?.resource}/${objectRef?.name ?? ''}${refusal}`;
+    });
 }

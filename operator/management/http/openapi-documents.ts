@@ -68,8 +68,8 @@ export function commonDocument(): unknown {
     server: 'The control plane.',
     tags: [
       { name: 'Audit', description: 'Who changed what, and what was refused.' },
-      { name: 'Rights', description: 'Who has which right to the control plane.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
+      { name: 'Rights', description: 'Who has which right to the control plane.' },
     ],
     token: platformToken,
     schemas: componentSchemas({
