@@ -126,6 +126,8 @@ const describeServices = (): void => {
           ...{ url: `${address}/message:send`, method: 'POST', body },
           headers: { 'a2a-version': '1.0', ...headers },
         });
+      // The node learns about a new Service a moment later than the operator.
+      await until('the Service of the version can be reached', () => send({}).catch(() => undefined));
       expect(await send({ authorization: `Bearer ${await token()}` })).toMatchObject({
         status: 200,
         json: { message: { parts: [{ text: 'hello' }] } },
