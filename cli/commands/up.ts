@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { DataDirectory } from '#contracts/data-directory';
 import { defaultHungAfterMs } from '#kit/process/watch-answers';
+import { commandForNpm } from '../command-line/options-of-npm.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { ipAddress } from '../options/ip-address.ts';
@@ -40,7 +41,7 @@ type UpOptions = {
 };
 
 export function addPlatformUp(program: Command): void {
-  program
+  const command = program
     .command('up')
     .description('start the standalone platform and run it until Ctrl-C')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
@@ -61,11 +62,13 @@ export function addPlatformUp(program: Command): void {
     )
     .option('--console', 'start the console, web pages for policies, knowledge, memory and agents')
     .action((options: UpOptions) => up(options));
+  program.hook('preSubcommand', (parent, chosen) => {
+    if (chosen === command) refuseOptionsOfNpm(command, parent.args.slice(1));
+  });
 }
 
 async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
-  refuseOptionsOfNpm();
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();
   process.title = `portcullis-up ${data.root}`;
@@ -187,15 +190,19 @@ function isStartedByNpm(): boolean {
   return process.env['npm_lifecycle_event'] === 'start';
 }
 
-/** npm consumes `--port=8090` before `--` and passes it on in this variable only. */
-function refuseOptionsOfNpm(): void {
+/**
+ * Refuses options that npm took for its own. They are looked for before the command line is read: `npm start --port 8090`
+ * passes `8090` on as an argument.
+ */
+function refuseOptionsOfNpm({ options }: Command, words: readonly string[]): void {
   if (!isStartedByNpm()) return;
-  for (const name of ['port', 'address', 'data', 'gateways']) {
-    const value = process.env[`npm_config_${name}`];
-    if (value === undefined) continue;
-    const command = `npm start -- --${name} ${value === 'true' ? 'VALUE' : value}`;
-    throw new CliError('usage', `npm did not pass --${name} on. Write two dashes before the options: ${command}`);
-  }
+  const found = commandForNpm(options, words, process.env);
+  if (found === undefined) return;
+  const { taken, command } = found;
+  throw new CliError(
+    'usage',
+    `npm did not pass ${taken.join(', ')} on. Write two dashes before the options: ${command}`,
+  );
 }
 
 function portFromEnvironment(): number {

@@ -1,3 +1,4 @@
+import { quoteWord } from '../command-line/quote-word.ts';
 import type { PlatformStatus } from '../platform/status-file.ts';
 
 type NextSteps = {
@@ -21,7 +22,7 @@ const questions: Readonly<Record<string, string>> = {
 
 /** Addresses, files and commands to try, printed when the platform is ready. */
 export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, agents, signInCode }: NextSteps): string {
-  const on = data === undefined ? '' : ` --data ${quote(data)}`;
+  const on = data === undefined ? '' : ` --data ${quoteWord(data)}`;
   const command = (rest: string): string => `  ${isNpm ? 'npm run -s portcullis --' : 'portcullis'} ${rest}${on}`;
   return [
     '',
@@ -49,8 +50,4 @@ export function nextSteps(status: PlatformStatus, { data, isNpm, hasHandbook, ag
     'Ctrl-C stops everything.',
     '',
   ].join('\n');
-}
-
-function quote(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

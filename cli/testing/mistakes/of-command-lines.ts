@@ -187,6 +187,14 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     remedy: ['npm start -- --port 8090'],
   },
   {
+    title: 'services that npm did not pass on',
+    args: ['up'],
+    environment: { npm_lifecycle_event: 'start', npm_config_memory: 'true', npm_config_handbook: '' },
+    exit: 2,
+    place: ['--no-handbook, --memory'],
+    remedy: ['npm start -- --no-handbook --memory'],
+  },
+  {
     title: 'a duration with a wrong unit',
     args: ['apply', '-f', 'x.yaml', '--wait', '5m'],
     exit: 2,
