@@ -162,6 +162,21 @@ test('portcullis provider test --binding is run by every gateway replica, over b
   }
 });
 
+test('kubectl portcullis provider test asks every gateway replica through the management API, and for its address', async () => {
+  using folder = folderWithFiles();
+  const token = folder.write('token', (await run('token')).stdout);
+  const plugin = (...args: readonly string[]) =>
+    runToEnd(process.execPath, [join(checkout, 'cli/kubectl/main.ts'), 'provider', 'test', ...args], { cwd: checkout });
+  const server = platform.status().addresses.management ?? '';
+  const connection = ['--server', server, '--token-file', token];
+  const tested = await plugin('--binding', 'guarded-echo', ...connection, '-o', 'json');
+  const { items } = JSON.parse(tested.stdout) as { items: { replica: string; steps: object[] }[] };
+  expect(items.map(({ replica }) => replica).toSorted()).toEqual(['gateway-1', 'gateway-2']);
+  expect(await plugin('--binding', 'no-such-binding', ...connection)).toMatchObject({ code: 3, stdout: '' });
+  const refused = await plugin('--binding', 'guarded-echo');
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('needs the option --server') });
+});
+
 test('get and why name a provider that becomes unavailable; it recovers without a restart when providers.yaml is corrected', async () => {
   const file = join(platform.data, 'providers.yaml');
   const before = readFileSync(file, 'utf8');

@@ -147,7 +147,7 @@ describe('get and describe', () => {
 
   test('portcullis describe shows conditions and names a resource that does not exist', async () => {
     const { stdout } = await run(['describe', 'mb', 'guarded-echo']);
-    expect(stdout).toContain('Every ready gateway replica confirmed revision 1');
+    expect(stdout).toContain('Every ready gateway replica confirmed revision 1 of the policy guarded-chat.');
     expect(await run(['describe', 'mb', 'nobody'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('There is no ModelBinding named nobody in the namespace default.'),

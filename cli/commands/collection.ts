@@ -80,7 +80,7 @@ async function createOne(name: string, options: CreateOptions): Promise<void> {
     acl_model: aclModel,
     ...(description === undefined ? {} : { description }),
   });
-  writeResult(formatOf(options), created, () => `Collection ${created.name} created (${created.collection_id}).`);
+  writeResult(formatOf(options), created, () => `Collection ${created.name} created.`);
 }
 
 async function list(options: CollectionOptions): Promise<void> {

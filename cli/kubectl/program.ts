@@ -19,6 +19,7 @@ import { addWhy } from '../commands/why.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
 import { addClusterActivity } from './commands/activity.ts';
 import { addBackup } from './commands/backup.ts';
+import { addClusterProvider } from './commands/provider.ts';
 import { addRestore } from './commands/restore.ts';
 import { addInstallationStatus } from './commands/status.ts';
 
@@ -26,7 +27,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Look:', commands: [addInstallationStatus, addWhy, addLogs, addClusterActivity] },
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
-  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind] },
+  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addClusterProvider] },
   { heading: 'Tools:', commands: [addBackup, addRestore] },
 ];
 

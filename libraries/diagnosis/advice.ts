@@ -13,8 +13,9 @@ type Advice = (names: AdviceNames) => string;
 const reapply = ({ program, binding }: AdviceNames): string => `${program} reapply ${binding}`;
 const wait: Advice = () => 'Wait, and look again to see the progress.';
 const platform: Advice = () => 'The operator retries. See its log for details.';
-const correctVersion: Advice = ({ program }) =>
-  `Correct what the message names (${program} flow check shows the place), and apply the version under another name: a version never changes.`;
+/** Flows are files: the command line of a checkout checks them, the kubectl plugin has no such command. */
+const correctVersion: Advice = () =>
+  'Correct what the message names ("portcullis flow check FLOW" shows the place), and apply the version under another name: a version never changes.';
 const approve: Advice = () =>
   'Add the provider to the approved providers, with the same kind and credential. The operator reads the list again and retries.';
 
@@ -27,7 +28,16 @@ function providerAdvice(): Readonly<Record<string, Advice>> {
 function providerRemedy(remedy: string): Advice {
   const sentence = remedy.charAt(0).toUpperCase() + remedy.slice(1);
   return ({ program, binding }) =>
-    `${sentence}. The gateway retries automatically; "${program} provider test --binding ${binding}" tests each step now.`;
+    `${sentence}. The gateway retries automatically; "${program} provider test --binding ${binding}${connectionOf(program)}" tests each step now.`;
+}
+
+/** The kubectl plugin knows no address of the management API or of a service: the reader names it. */
+function connectionOf(program: string): string {
+  return isPlugin(program) ? ' --server URL --token-file FILE' : '';
+}
+
+function isPlugin(program: string): boolean {
+  return program.startsWith('kubectl ');
 }
 
 /** The remedy for each reason of a condition, a step or an application record. */
@@ -134,14 +144,14 @@ const advice: Readonly<Record<string, Advice>> = {
   DeletionHeld: () => 'Correct the cause that the message names: the operator retries.',
   Reindexing: wait,
   ReindexFailed: ({ program }) =>
-    `Correct the cause that the log of the retrieval service names, then: ${program} collection reindex NAME`,
+    `Correct the cause that the log of the retrieval service names, then: portcullis collection reindex NAME${connectionOf(program)}`,
   CollectionError: () => 'See the log of the retrieval service.',
   FlowInvalid: correctVersion,
   ManifestInvalid: correctVersion,
   TestsInvalid: correctVersion,
   ManifestDiffers: correctVersion,
-  TestsFailed: ({ program }) =>
-    `See which node answers otherwise: ${program} flow test FLOW. Then apply a corrected version under another name.`,
+  TestsFailed: () =>
+    'See which node answers otherwise ("portcullis flow test FLOW"), and apply a corrected version under another name.',
   ChecksTimedOut: platform,
   AgentsNotConfigured: () => 'Set agents.enabled of the chart, or PORTCULLIS_AGENTS_URL of a standalone operator.',
   PolicyNotServed: () => 'Add the policy to servedPolicies of the chart, with the revision that the version names.',

@@ -182,7 +182,9 @@ function ended(text: string): string {
 function appliedMessage(s: Snapshot): string {
   const guardrail = s.route?.spec.guardrail;
   if (guardrail?.mode !== 'Policy') return `Every ready gateway replica confirmed the route. ${unguardedMessage}`;
-  return `Every ready gateway replica confirmed revision ${guardrail.policyRevision} of policy ${guardrail.policyId}.`;
+  const { guardrail: desired } = s.binding.spec;
+  const name = desired.mode === 'Policy' ? ` ${desired.policyRef.name}` : '';
+  return `Every ready gateway replica confirmed revision ${guardrail.policyRevision} of the policy${name}.`;
 }
 
 function servingNote(s: Snapshot, result: PassResult): string {

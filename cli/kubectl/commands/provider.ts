@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { testFromGateways } from '../../commands/provider-test.ts';
+import { withRequestTimeout } from '../../options/resource-options.ts';
+import { type OutputOptions, withOutput } from '../../output/format.ts';
+import type { SourceOptions } from '../../resources/resource-source.ts';
+
+type ClusterTestOptions = OutputOptions & SourceOptions & { readonly binding: string };
+
+/** `provider test` of a cluster: the gateways call the provider, and the management API collects what they found. */
+export function addClusterProvider(program: Command): void {
+  const command = program
+    .command('provider')
+    .description('providers that are approved')
+    .command('test')
+    .description('let every gateway replica test a provider: credential, DNS, TCP, TLS, HTTP and model')
+    .requiredOption('--binding <name>', 'ModelBinding whose provider is tested')
+    .requiredOption(
+      '--server <url>',
+      'origin of the management API; "kubectl port-forward service/portcullis-management 8081:80" makes it http://127.0.0.1:8081',
+    )
+    .requiredOption('--token-file <file>', 'file with a platform token of an administrator');
+  withOutput(withRequestTimeout(command)).action((options: ClusterTestOptions) =>
+    testFromGateways(options.binding, { ...options, via: 'api' }),
+  );
+}
