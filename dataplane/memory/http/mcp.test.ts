@@ -62,7 +62,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     const id = await remember(client, ann, 'Ann sails a boat.');
     const search = { query: 'violin', top_k: 1, token_budget: 100 };
     const found = await call(client, 'search_memories', search);
-    expect(found.structuredContent).toMatchObject({ results: [{ memory: 'Ann plays the violin.', agent_id: 'tutor' }] });
+    expect(found.structuredContent).toMatchObject({
+      results: [{ memory: 'Ann plays the violin.', agent_id: 'tutor' }],
+    });
     const forgotten = await call(client, 'forget', { memory_id: id });
     expect(forgotten.structuredContent).toMatchObject({ id });
     const left = await call(client, 'search_memories', { query: 'boat violin' });
