@@ -10,15 +10,21 @@ import { agentVersionRow } from '../status/agent-version-row.ts';
 /** Where an agent takes calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };
 
-const requestSeconds = 10;
+/** A resource is read at once, also where a run may take long. */
+const mostSeconds = 10;
 
 /**
  * The address of an Agent or of an AgentVersion on a platform of this machine. It is that of a gateway; a platform without
  * `--agents` has no gateway for agents, and its versions take calls themselves.
+ * @param seconds timeout of one request; at most ten seconds are used
  * @throws CliError not_found, failed if it takes no calls
  */
-export async function findAgentAddress(platform: RunningPlatform, name: string): Promise<AgentAddress> {
-  await using resources = openPlatform(platform, { requestTimeout: requestSeconds });
+export async function findAgentAddress(
+  platform: RunningPlatform,
+  name: string,
+  seconds: number,
+): Promise<AgentAddress> {
+  await using resources = openPlatform(platform, { requestTimeout: Math.min(seconds, mostSeconds) });
   const { client } = resources;
   const gateway = platform.status.addresses.agents;
   const agent = await client.get<Agent>(kinds.agent, name);

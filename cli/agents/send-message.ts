@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { connectionFault } from '#kit/http/connection-fault';
 import type { JsonValue } from '#kit/json/json-value';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
@@ -16,9 +17,6 @@ const errorSchema = z.looseObject({
   }),
 });
 
-/** Longer than the longest run of a version, 900 s. */
-const answerMs = 930_000;
-
 type AgentAnswer = { readonly text?: string; readonly data?: JsonValue };
 
 type Sent = {
@@ -26,19 +24,22 @@ type Sent = {
   readonly identity: Readonly<Record<string, string>>;
   readonly text: string | undefined;
   readonly data: JsonValue | undefined;
+  /** Longest wait for the answer in seconds. */
+  readonly timeoutSeconds: number;
 };
 
 /**
  * Sends one message to an agent and waits for its answer (A2A 1.0, `POST /message:send`).
- * @throws CliError not_running, guardrail_blocked, guardrail_error, unauthenticated, failed with the code of the agent
+ * @throws CliError not_running, timeout, guardrail_blocked, guardrail_error, unauthenticated, failed with the code of the agent
  */
-export async function sendAgentMessage({ to, identity, text, data }: Sent): Promise<AgentAnswer> {
+export async function sendAgentMessage({ to, identity, text, data, timeoutSeconds }: Sent): Promise<AgentAnswer> {
   const parts = [...(text === undefined ? [] : [{ text }]), ...(data === undefined ? [] : [{ data }])];
   const body = { message: { messageId: randomUUID(), role: 'ROLE_USER', parts } };
   const headers = { 'a2a-version': '1.0', ...identity };
   const { origin } = to;
   const request = { method: 'POST', path: `${to.path}/message:send`, body, headers } as const;
-  const answer = await exchangeJson(origin, request, answerMs).catch((cause: unknown) => {
+  const answer = await exchangeJson(origin, request, timeoutSeconds * 1_000).catch((cause: unknown) => {
+    if (connectionFault(cause) === 'timeout') throw lateError(origin, timeoutSeconds, cause);
     const sentence = `The agent at ${origin} does not answer: ${unreachableReason(cause, origin)}.`;
     const remedy = '"portcullis get agents" shows the address and the condition of each agent.';
     throw new CliError('not_running', `${sentence} ${remedy}`, { cause });
@@ -54,6 +55,14 @@ export async function sendAgentMessage({ to, identity, text, data }: Sent): Prom
     ...(answered === undefined ? {} : { text: answered }),
     ...(given === undefined ? {} : { data: given as JsonValue }),
   };
+}
+
+function lateError(origin: string, seconds: number, cause: unknown): CliError {
+  const remedy =
+    'Its run may have continued. Give more seconds with --request-timeout; "portcullis status" names a process that ' +
+    'does not answer.';
+  const sentence = `The agent at ${origin} did not answer within ${seconds} s, the request timeout.`;
+  return new CliError('timeout', `${sentence} ${remedy}`, { cause });
 }
 
 const exits: Readonly<Record<string, ExitName>> = {

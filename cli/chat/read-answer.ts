@@ -2,7 +2,14 @@ import { z } from 'zod';
 
 /** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
 export type AnswerFault = {
-  readonly kind: 'guardrail_blocked' | 'guardrail_error' | 'upstream_error' | 'not_found' | 'unauthenticated' | 'other';
+  readonly kind:
+    | 'guardrail_blocked'
+    | 'guardrail_error'
+    | 'upstream_error'
+    | 'timeout'
+    | 'not_found'
+    | 'unauthenticated'
+    | 'other';
   readonly message: string;
 };
 

@@ -6,7 +6,7 @@ import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { readJsonObject } from '../options/json-object.ts';
-import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
+import { type ResourceCommandOptions, withRequestTimeout, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
@@ -20,7 +20,11 @@ type SendOptions = OutputOptions & {
   readonly groups?: readonly string[];
   readonly tenant: string;
   readonly data?: string;
+  readonly requestTimeout: number;
 };
+
+/** Longer than the longest run of a version, 900 s. */
+const answerSeconds = 930;
 
 export function addAgent(program: Command, source: ResourceSource): void {
   const agent = program.command('agent').description('agents that the platform runs');
@@ -34,7 +38,8 @@ export function addAgent(program: Command, source: ResourceSource): void {
     .option('--groups <names>', 'groups of this person, separated by commas', readCallerNames)
     .option('--tenant <name>', 'tenant of the person', readCallerName, defaultTenant)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withOutput(send).action(sendMessage);
+  const timeout = { seconds: answerSeconds, description: 'longest wait for the answer' };
+  withRequestTimeout(withOutput(send), timeout).action(sendMessage);
   addAgentChanges(agent, source);
 }
 
@@ -88,10 +93,10 @@ const percent = wholeNumber(1, 99);
 
 async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const identity = await callerIdentity(options)();
-  const to = await findAgentAddress(runningPlatform(options.data), name);
-  const { message, input } = options;
+  const to = await findAgentAddress(runningPlatform(options.data), name, options.requestTimeout);
+  const { message, input, requestTimeout: timeoutSeconds } = options;
   const isRead = message === undefined && input === undefined;
   const text = isRead ? (await readAll(process.stdin)).replace(/\r?\n$/, '') : message;
-  const answer = await sendAgentMessage({ to, identity, text, data: input });
+  const answer = await sendAgentMessage({ to, identity, text, data: input, timeoutSeconds });
   writeResult(formatOf(options), answer, () => answer.text ?? JSON.stringify(answer.data, undefined, 2));
 }

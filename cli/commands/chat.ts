@@ -7,11 +7,12 @@ import type { ModelBinding } from '#resources/model-binding';
 import { absentSentence, decisionSentence } from '../activity/activity-text.ts';
 import { openActivity } from '../activity/open-activity.ts';
 import { missingSentences } from '../activity/read-activity.ts';
-import { type AnswerFault, type ChatReply, readBuffered, readStream } from '../chat/read-answer.ts';
+import type { AnswerFault, ChatReply } from '../chat/read-answer.ts';
+import { requestAnswer } from '../chat/request-answer.ts';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
-import { unreachableReason, unreachableRemedy } from '../errors/unreachable.ts';
+import { withRequestTimeout } from '../options/resource-options.ts';
 import { withJson } from '../output/format.ts';
 import { writeJson } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
@@ -26,7 +27,11 @@ type ChatOptions = {
   readonly stream: boolean;
   readonly json?: boolean;
   readonly explain?: boolean;
+  readonly requestTimeout: number;
 };
+
+/** A model may think for minutes before the first word of its answer. */
+const answerSeconds = 300;
 
 export function addChat(program: Command): void {
   const command = program
@@ -38,7 +43,8 @@ export function addChat(program: Command): void {
     .option('--explain', 'for administrators: say which rule masked or denied the text')
     .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withJson(command).action(chat);
+  const timeout = { seconds: answerSeconds, description: 'longest wait for the answer, or for its next part' };
+  withRequestTimeout(withJson(command), timeout).action(chat);
 }
 
 async function chat(model: string, options: ChatOptions): Promise<void> {
@@ -47,25 +53,29 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
   const content = options.message ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system }];
   const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
-  const response = await post(status.addresses.gateway, readClientKey(status.clientKeyFile), body);
-  const answer = await read(response, options);
+  const { reply, requestId } = await requestAnswer({
+    gateway: status.addresses.gateway,
+    key: readClientKey(status.clientKeyFile),
+    body,
+    timeoutSeconds: options.requestTimeout,
+    onText: options.json === true ? () => undefined : (piece) => process.stdout.write(piece),
+  });
   const decision =
-    options.explain === true ? await explain({ ...dataOf(options), requestTimeout: 5 }, response) : undefined;
+    options.explain === true ? await explain({ ...dataOf(options), requestTimeout: 5 }, requestId) : undefined;
   const decided = decision === undefined ? {} : { decision };
-  if (options.json === true) writeJson({ complete: answer.fault === undefined, ...answer, ...decided });
-  else if (answer.text !== '' && !answer.text.endsWith('\n')) process.stdout.write('\n');
+  if (options.json === true) writeJson({ complete: reply.fault === undefined, ...reply, ...decided });
+  else if (reply.text !== '' && !reply.text.endsWith('\n')) process.stdout.write('\n');
   if (decision !== undefined && options.json !== true) process.stderr.write(`portcullis: ${decision.sentence}\n`);
-  if (answer.fault === undefined) return;
-  const meant = answer.fault.kind === 'not_found' ? await aliasRemedy(platform, model) : '';
-  throw new CliError(exitOf(answer.fault), `${sentenceOf(model, answer, answer.fault)}${meant}`);
+  if (reply.fault === undefined) return;
+  const meant = reply.fault.kind === 'not_found' ? await aliasRemedy(platform, model) : '';
+  throw new CliError(exitOf(reply.fault), `${sentenceOf(model, reply, reply.fault)}${meant}`);
 }
 
 /** The output that `--explain` adds; the decision is absent for a request that no policy decided. */
 type Explanation = { readonly sentence: string; readonly policy?: string } & Partial<ReplicaDecision>;
 
 /** The decision about a request, found by the request id of its response. */
-async function explain(options: SourceOptions, response: Response): Promise<Explanation> {
-  const requestId = response.headers.get('x-request-id');
+async function explain(options: SourceOptions, requestId: string | null): Promise<Explanation> {
   const { read: readActivity, policyNames } = openActivity(options);
   const activity = await readActivity();
   const found = activity.items.find((one) => one.requestId === requestId);
@@ -76,30 +86,6 @@ async function explain(options: SourceOptions, response: Response): Promise<Expl
 
 function dataOf({ data }: ChatOptions): Pick<SourceOptions, 'data'> {
   return data === undefined ? {} : { data };
-}
-
-async function post(gateway: string, key: string, body: unknown): Promise<Response> {
-  try {
-    return await fetch(`${gateway}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify(body),
-      redirect: 'error',
-    });
-  } catch (cause) {
-    const reason = unreachableReason(cause, gateway);
-    const remedy = unreachableRemedy('gateway');
-    throw new CliError('not_running', `The gateway at ${gateway} does not answer: ${reason}. ${remedy}`, { cause });
-  }
-}
-
-async function read(response: Response, options: ChatOptions): Promise<ChatReply> {
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const show = options.json === true ? () => undefined : (piece: string) => process.stdout.write(piece);
-  if (response.ok && isStream && response.body !== null) return readStream(response.body, show);
-  const answer = readBuffered(response.status, await response.text());
-  if (answer.text !== '' && options.json !== true) process.stdout.write(answer.text);
-  return answer;
 }
 
 /** The alias that was probably meant, or the command that lists the aliases; with a leading space. */
@@ -134,6 +120,8 @@ function sentenceOf(model: string, { text }: ChatReply, { kind, message }: Answe
       return `${incomplete}guardrail_error: ${message}`;
     case 'upstream_error':
       return `${incomplete}upstream_error: ${message}`;
+    case 'timeout':
+      return `${incomplete}${message}`;
     case 'not_found':
       return `There is no model ${model}.`;
     case 'unauthenticated':

@@ -5,6 +5,7 @@ import type { EvaluateOptions, RunOptions } from '../flows/run-actions.ts';
 import type { VersionOptions } from '../flows/version-of-folder.ts';
 import { defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
 import { readJsonObject } from '../options/json-object.ts';
+import { withRequestTimeout } from '../options/resource-options.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { withOutput } from '../output/format.ts';
 
@@ -65,7 +66,7 @@ export function addFlow(program: Command): void {
     .option('--workspace <name>', 'workspace of the Agent (default: that of the Agent, or the tenant)', readCallerName)
     .option('--wait <seconds>', 'how long to wait until it is served', wholeNumber(1, 99_999, 'seconds'), 60)
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
-  withOutput(publish).action(async (folder: string, options: PublishOptions) =>
+  withRequestTimeout(withOutput(publish)).action(async (folder: string, options: PublishOptions) =>
     (await import('../flows/publish-flow.ts')).publishFlow(folder, options),
   );
   withFlow(flow.command('graph'))

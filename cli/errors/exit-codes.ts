@@ -26,7 +26,7 @@ export const exitCodes = {
     meaning:
       'Another platform uses the data directory, a port is in use, or a component that must be stopped is running.',
   },
-  timeout: { code: 12, meaning: 'A wait reached its timeout.' },
+  timeout: { code: 12, meaning: 'A wait, or the answer of a model or an agent, reached its timeout.' },
   not_confirmed: {
     code: 13,
     meaning: 'A change that removes protection or cannot be undone was not confirmed; nothing was changed.',

@@ -21,6 +21,7 @@ export type PublishOptions = OutputOptions & {
   readonly everyone?: boolean;
   readonly workspace?: string;
   readonly wait: number;
+  readonly requestTimeout: number;
   readonly data?: string;
 };
 
@@ -41,7 +42,7 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   const say = (text: string): void => {
     if (isForPeople(format)) writeText(text);
   };
-  await using resources = openPlatform(platform, { requestTimeout: 10 });
+  await using resources = openPlatform(platform, { requestTimeout: options.requestTimeout });
   const { client, writer } = resources;
   const name = version.spec.agent;
   const before = await client.get<Agent>(kinds.agent, name);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readBounded } from '#kit/http/read-bounded';
+import { patientFetch } from './patient-fetch.ts';
 
 /** A JSON request to an API. */
 export type JsonRequest = {
@@ -35,13 +36,13 @@ export async function exchangeJson(
   ms: number,
 ): Promise<JsonAnswer> {
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
-  const answer = await fetch(`${origin}${path}`, {
+  const request = {
     method,
     headers: { ...headers, ...content },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    redirect: 'error',
     signal: AbortSignal.timeout(Math.ceil(ms)),
-  });
+  };
+  const answer = await patientFetch(`${origin}${path}`, request, ms);
   const bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, mostAnswerBytes);
   const { ok, status, headers: answered } = answer;
   return {

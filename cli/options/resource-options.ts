@@ -10,9 +10,13 @@ export function withResourceOptions(command: Command, source: ResourceSource): C
   return withRequestTimeout(source.addOptions(command));
 }
 
-export function withRequestTimeout(command: Command): Command {
+/** Adds `--request-timeout`; a request that waits for a model or an agent has a default of its own. */
+export function withRequestTimeout(
+  command: Command,
+  { seconds = defaultSeconds, description = 'timeout of one request' } = {},
+): Command {
   return command.addOption(
-    new Option('--request-timeout <seconds>', 'timeout of one request').argParser(readSeconds).default(defaultSeconds),
+    new Option('--request-timeout <seconds>', description).argParser(readSeconds).default(seconds),
   );
 }
 
