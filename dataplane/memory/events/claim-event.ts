@@ -1,6 +1,6 @@
 import type { MemoryMessage } from '#contracts/memory';
 import type { Sql } from '#sql/connect';
-import type { StoredDecision } from './event-row.ts';
+import { type StoredDecision, withoutText } from './event-row.ts';
 
 /** An event that this worker may process until another claim follows. */
 export type ClaimedEvent = {
@@ -73,7 +73,7 @@ export async function renewEventLease(sql: Sql, { eventId, attempt }: Claim, lea
   return rows.length > 0;
 }
 
-/** Ends an event as FAILED; its messages are removed. */
+/** Ends an event as FAILED; its text is removed. */
 export async function failEvent(
   sql: Sql,
   { eventId, attempt }: Claim,
@@ -81,7 +81,7 @@ export async function failEvent(
   decisions: readonly StoredDecision[] = [],
 ): Promise<void> {
   await sql`
-    update memory.events set status = 'FAILED', error = ${error}, messages = null, updated_at = clock_timestamp(),
+    update memory.events set status = 'FAILED', error = ${error}, ${withoutText(sql)}, updated_at = clock_timestamp(),
       decisions = ${JSON.stringify(decisions)}::text::jsonb
     where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
 }
@@ -97,15 +97,18 @@ export async function releaseEvent(
   isCounted: boolean,
 ): Promise<void> {
   await sql`
-    update memory.events set
-      status = case when coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval
-        then 'FAILED' else 'RUNNING' end,
-      messages = case when coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval
-        then null else messages end,
+    with held as (
+      select event_id, coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval as is_over
+      from memory.events where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING' for update)
+    update memory.events e set
+      status = case when is_over then 'FAILED' else 'RUNNING' end,
+      messages = case when is_over then null else messages end,
+      metadata = case when is_over then '{}' else metadata end,
+      categories = case when is_over then '{}' else categories end,
       error = ${`${dependency} was not available`}, unavailable_since = coalesce(unavailable_since, clock_timestamp()),
       deliveries = greatest(deliveries - ${isCounted ? 0 : 1}::int, 0), due_at = clock_timestamp() + ${pause}::interval,
       updated_at = clock_timestamp()
-    where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING'`;
+    from held where e.event_id = held.event_id`;
 }
 
 /** Releases an event at once, because its worker shuts down. */
@@ -125,7 +128,7 @@ export async function abandonEvent(sql: Sql, { eventId, attempt }: Claim): Promi
 /** Fails events whose workers died as often as allowed. Returns their number. */
 export async function failUndelivered(sql: Sql): Promise<number> {
   const rows = await sql`
-    update memory.events set status = 'FAILED', messages = null, updated_at = clock_timestamp(),
+    update memory.events set status = 'FAILED', ${withoutText(sql)}, updated_at = clock_timestamp(),
       error = ${`the worker ended ${mostClaims} times without a result`}
     where status in ('PENDING', 'RUNNING') and deliveries >= ${mostClaims} and due_at <= clock_timestamp()
     returning event_id`;

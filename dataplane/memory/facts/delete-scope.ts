@@ -1,4 +1,5 @@
 import type { Database } from '#sql/connect';
+import { withoutText } from '../events/event-row.ts';
 import { beginChange } from '../people/person.ts';
 import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { isLive } from './memory-row.ts';
@@ -21,9 +22,14 @@ export async function deleteScope(
     const changeNo = await beginChange(sql, person);
     if (changeNo === undefined) return { deleted: 0, cancelled: 0 };
     const cancelled = await sql`
-      update memory.events set status = 'FAILED', error = 'the memories of this scope were deleted', messages = null,
+      update memory.events set status = 'FAILED', error = 'the memories of this scope were deleted', ${withoutText(sql)},
         attempt = attempt + 1, updated_at = clock_timestamp()
       where person = ${person} and status in ('PENDING', 'RUNNING') and ${inScope(sql, scope)} returning event_id`;
+    // Replicas of an earlier version leave the metadata of ended events.
+    await sql`
+      update memory.events set ${withoutText(sql)}
+      where person = ${person} and status in ('SUCCEEDED', 'FAILED') and ${inScope(sql, scope)}
+        and (metadata <> '{}' or categories <> '{}')`;
     const live = await sql`
       select 1 from memory.memories m where m.person = ${person} and ${isLive(sql)} and ${inScope(sql, scope)}`;
     await sql`delete from memory.memories where person = ${person} and ${inScope(sql, scope)}`;
