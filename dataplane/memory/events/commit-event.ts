@@ -6,7 +6,7 @@ import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
 import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
-import type { StoredDecision } from './event-row.ts';
+import { type StoredDecision, withoutText } from './event-row.ts';
 
 /** A fact with everything that its memory stores. */
 export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };
@@ -60,7 +60,7 @@ export async function commitEvent(
     }
     const changed = stored.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
     await sql`
-      update memory.events set status = 'SUCCEEDED', messages = null, error = null, updated_at = clock_timestamp(),
+      update memory.events set status = 'SUCCEEDED', ${withoutText(sql)}, error = null, updated_at = clock_timestamp(),
         memory_ids = ${sql.array([...new Set(changed.map(({ memory_id }) => memory_id as string))])}::uuid[],
         decisions = ${JSON.stringify(stored)}::text::jsonb
       where event_id = ${event.eventId}`;
@@ -112,13 +112,7 @@ async function apply(
     case 'UPDATE': {
       const source = sourceOf(event, fact.source);
       const { topic } = decision;
-      await replaceMemory(change, decision.memoryId, {
-        ...stored,
-        topic,
-        source,
-        metadata: undefined,
-        categories: undefined,
-      });
+      await replaceMemory(change, decision.memoryId, { ...stored, topic, source, ...replacedByAdd(event) });
       return { ...shown, memory_id: decision.memoryId };
     }
     case 'ADD': {
@@ -135,6 +129,19 @@ async function apply(
       return { ...shown, memory_id: memoryId };
     }
   }
+}
+
+/**
+ * What a statement that replaces a memory changes beside its text: the expiry is that of the add, so that a memory
+ * never lasts longer or shorter than what it says; metadata and categories stay where the add has none
+ * (docs/design/memory.md, "From messages to memories").
+ */
+function replacedByAdd({ metadata, categories, expiresAt }: ClaimedEvent) {
+  return {
+    expiresAt,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    categories: categories.length === 0 ? undefined : categories,
+  };
 }
 
 function sourceOf({ eventId }: ClaimedEvent, { message, start, end, saidAt }: FactSource): object {

@@ -61,6 +61,8 @@ type Replacement = MemoryText & {
   /** Undefined leaves the value unchanged. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
   readonly categories: readonly string[] | undefined;
+  /** Null: the memory never expires. */
+  readonly expiresAt: Date | null | undefined;
 };
 
 /** Replaces the text of a live memory; false if none has this id. */
@@ -69,7 +71,7 @@ export async function replaceMemory(
   memoryId: string,
   memory: Replacement,
 ): Promise<boolean> {
-  const { text, metadata, categories } = memory;
+  const { text, metadata, categories, expiresAt } = memory;
   const [before] = await sql<{ text: string }[]>`
     select m.text from memory.memories m
     where m.person = ${person} and m.memory_id = ${memoryId} and m.deleted_at is null
@@ -82,6 +84,7 @@ export async function replaceMemory(
       source = ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb,
       metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
+      expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end,
       updated_at = clock_timestamp()
     where memory_id = ${memoryId}`;
   await sql`

@@ -29,7 +29,8 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
     const changeNo = await beginChange(sql, person);
     if (changeNo === undefined) return false;
     const change = { sql, person, changeNo, eventId: null, newId: service.newId };
-    return replaceMemory(change, found.row.memory_id, { ...memory, source: null, metadata, categories });
+    const replacement = { ...memory, source: null, metadata, categories, expiresAt: undefined };
+    return replaceMemory(change, found.row.memory_id, replacement);
   });
   return isReplaced ? getMemory(request) : failure('not_found');
 }

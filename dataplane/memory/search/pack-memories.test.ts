@@ -49,7 +49,8 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
         const text = textOf(random, store.profileId);
         if (ids.length > 5 && random() < 0.2) await removeMemory(own, ids.splice(at, 1)[0] as string);
         else if (ids.length > 0 && random() < 0.3) {
-          const memory = { ...text, source: null, metadata: undefined, categories: ['changed'] };
+          const rest = { metadata: undefined, categories: ['changed'], expiresAt: undefined };
+          const memory = { ...text, source: null, ...rest };
           await replaceMemory(own, ids[at] as string, memory);
         } else {
           const memoryId = uuid();
