@@ -1,6 +1,7 @@
 import type { MemoryMessage } from '#contracts/memory';
 import type { Sql } from '#sql/connect';
-import { type StoredDecision, withoutText } from './event-row.ts';
+import { withoutText } from '../facts/without-text.ts';
+import type { StoredDecision } from './event-row.ts';
 
 /** An event that this worker may process until another claim follows. */
 export type ClaimedEvent = {

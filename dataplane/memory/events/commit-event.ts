@@ -2,11 +2,12 @@ import { memoryLimits } from '#contracts/memory';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
 import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
+import { withoutText } from '../facts/without-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
 import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
-import { type StoredDecision, withoutText } from './event-row.ts';
+import type { StoredDecision } from './event-row.ts';
 
 /** A fact with everything that its memory stores. */
 export type PreparedFact = { readonly fact: UserFact; readonly stored: MemoryText };

@@ -25,11 +25,6 @@ export function eventColumns(sql: Sql | TransactionSql) {
   return sql`e.event_id, e.status, e.memory_ids, e.decisions, e.error, e.attempt, e.created_at, e.updated_at`;
 }
 
-/** What every statement sets that ends an event: an ended event holds no text of the client. */
-export function withoutText(sql: Sql | TransactionSql) {
-  return sql`messages = null, metadata = '{}', categories = '{}'`;
-}
-
 /** An event as clients see it (memory:event:status-values): RUNNING is shown as PENDING. */
 export function eventOf(row: EventRow): z.output<typeof memoryEventSchema> {
   return {

@@ -1,9 +1,9 @@
 import type { Database } from '#sql/connect';
-import { withoutText } from '../events/event-row.ts';
 import { beginChange } from '../people/person.ts';
 import { changesOfPacking, waitForPacking } from '../people/wait-for-packing.ts';
 import { isLive } from './memory-row.ts';
 import { inScope } from './scope-condition.ts';
+import { withoutText } from './without-text.ts';
 
 type Scope = Parameters<typeof inScope>[1];
 type Deleted = { readonly deleted: number; readonly cancelled: number };
