@@ -1,3 +1,4 @@
+import { type CheckProviderCause, checkProviderCauses } from '#contracts/check-provider-causes';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
 import type { Metrics } from '#kit/metrics/metrics';
@@ -13,6 +14,7 @@ const codes = Object.keys(checkErrors) as readonly CheckErrorCode[];
 /** Policies and rules come from the bundle; these bounds hold for any bundle that a runtime loads. */
 const policy = { bounded: 1_000 } as const;
 const rule = { bounded: 8_192 } as const;
+const provider = { bounded: 1_000 } as const;
 
 /** Upper bounds in seconds: from a prefiltered pass to the largest deadline. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -21,8 +23,22 @@ const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
  * Declares the counters of the runtime (`guardrail:metrics:bounded`). Labels name policies, rules and codes; nothing of a
  * text, a caller or an answer becomes a label.
  */
-export function createRuntimeMeters(metrics: Metrics): { readonly meter: CheckMeter; readonly tally: RuleTally } {
-  return { meter: createCheckMeter(metrics), tally: createRuleTally(metrics) };
+export function createRuntimeMeters(metrics: Metrics): {
+  readonly meter: CheckMeter;
+  readonly tally: RuleTally;
+  /** A call to a detector or classifier failed. */
+  readonly providerFailed: (provider: string, cause: CheckProviderCause) => void;
+} {
+  const failures = metrics.counter({
+    name: 'portcullis_runtime_provider_failures_total',
+    help: 'Calls to detectors and classifiers that failed, by cause.',
+    labels: { provider, cause: checkProviderCauses },
+  });
+  return {
+    meter: createCheckMeter(metrics),
+    tally: createRuleTally(metrics),
+    providerFailed: (name, cause) => failures.add({ provider: name, cause }),
+  };
 }
 
 function createCheckMeter(metrics: Metrics): CheckMeter {

@@ -9,6 +9,7 @@ import { connectProviders } from './adapters/providers/connect-providers.ts';
 import { BundleError } from './bundle/bundle-error.ts';
 import type { AskOf } from './bundle/compile-section.ts';
 import { loadBundle } from './bundle/load-bundle.ts';
+import { recordProvider } from './check/provider-record.ts';
 import { createObservers } from './check/run-observers.ts';
 import type { RuntimeConfig, RuntimeSecrets } from './config.ts';
 import { type ServedBundle, serveBundle } from './http/runtime-service.ts';
@@ -55,7 +56,7 @@ export async function createRuntime(
   const clock = overrides.clock ?? systemClock;
   const logger = overrides.logger ?? createLogger({ service: 'runtime', level: 'info' });
   const metrics = createMetrics({ service: 'runtime' });
-  const { meter, tally } = createRuntimeMeters(metrics);
+  const { meter, tally, providerFailed } = createRuntimeMeters(metrics);
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   const observers = createObservers({ clock, tally, meter, cap: observerCap, signal: stopping.signal });
@@ -67,7 +68,14 @@ export async function createRuntime(
 
   function connect(parsed: Bundle): AskOf {
     const { secretsDirectory } = secrets;
-    return resources.use(connectProviders(parsed, { secretsDirectory, connections: providerConnections, clock })).askOf;
+    const records = new Map<string, ReturnType<typeof recordProvider>>();
+    const noteOf = (name: string): ReturnType<typeof recordProvider> => {
+      const record = records.get(name) ?? recordProvider(name, { clock, logger, count: providerFailed });
+      records.set(name, record);
+      return record;
+    };
+    const options = { secretsDirectory, connections: providerConnections, clock, noteOf };
+    return resources.use(connectProviders(parsed, options)).askOf;
   }
 
   async function load(): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkProviderCauses } from './check-provider-causes.ts';
 import { limits } from './limits.ts';
 
 /** Most bytes of a verdict: a bundle in its canonical form, escaped, and the results of its tests. */
@@ -69,6 +70,8 @@ export const judgeVerdictSchema = z.strictObject({
       decision: z.enum(['Pass', 'Reject', 'Mask', 'Failed']),
       /** The code of a failed check. */
       code: z.string().optional(),
+      /** Why the provider of the rule of a failed check did not judge. */
+      cause: z.enum(checkProviderCauses).optional(),
       /** The deciding rule of a Reject, or the masking rules. */
       rules: z.array(z.string()),
       /** The contents after a mask. */

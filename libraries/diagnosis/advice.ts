@@ -67,7 +67,7 @@ const advice: Readonly<Record<string, Advice>> = {
     `Set lifecycle of the policy ${names.policy} to Draft, or choose another policy; then: ${reapply(names)}`,
   ProviderUnknown: approve,
   ProviderUnavailable: (names) =>
-    `Check endpoint, credential and timeoutMs of the named provider. The operator asks it again within a minute, and at once after: ${reapply(names)}`,
+    `Correct the cause that the message names. The operator asks the provider again within a minute, and at once after: ${reapply(names)}`,
   ProfileUnsupported: () => 'Set contentProfile to one that is supported.',
   BundleInvalid: ({ program, binding, policy }) =>
     `Correct the named rule, save the policy ${policy}, then: ${program} apply-revision ${binding}`,

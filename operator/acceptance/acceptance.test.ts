@@ -192,10 +192,10 @@ describe('calls to providers before an application', () => {
     const request: Section = { ...sectionOf('x'), baseline: [remote, { ...remote, id: 'asks-too' }] };
     const judge = judgeThatSays((names) => [
       { name: names[0] ?? '', decision: 'Reject', code: undefined, rules: [] },
-      { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable', rules: [] },
+      { name: names[1] ?? '', decision: 'Failed', code: 'provider_unavailable', cause: 'name_not_found', rules: [] },
     ]);
     expect(await ask(judge, bundleOf(request))).toEqual([
-      'the provider spam of the rule asks-too does not answer: provider_unavailable',
+      'the provider spam of the rule asks-too does not answer: the name of its host cannot be resolved (provider_unavailable); to correct it, correct the endpoint in providers.yaml, or the DNS',
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Bundle, BundlePolicy } from '#contracts/bundle';
+import { checkProviderProblem } from '#contracts/check-provider-causes';
 import {
   type AdditionalRule,
   isEnforced,
@@ -54,8 +55,10 @@ export async function askProviders(
     const result = results[index];
     if (result !== undefined && result.decision !== 'Failed') return undefined;
     const code = result?.code ?? 'no answer';
+    const found = result?.cause === undefined ? undefined : checkProviderProblem(result.cause);
+    const why = found === undefined ? code : `${found.problem} (${code}); to correct it, ${found.remedy}`;
     return {
-      message: `the provider ${providerOf(rule)} of the rule ${rule.id} does not answer: ${code}`,
+      message: `the provider ${providerOf(rule)} of the rule ${rule.id} does not answer: ${why}`,
       isOfProvider: code === 'provider_unavailable',
     };
   });

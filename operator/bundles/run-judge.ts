@@ -125,7 +125,8 @@ function copyOf({ name, policyId, stage, messages }: BundleCheck): JudgeJob['che
 function resultOf(name: string, verdict: JudgeVerdict): BundleCheckResult {
   const found = verdict.results.find((result) => result.name === name);
   if (found === undefined) return { name, decision: 'Failed', code: 'invalid', rules: [] };
-  return { name, decision: found.decision, code: found.code, rules: found.rules };
+  const { decision, code, cause, rules } = found;
+  return { name, decision, code, ...(cause === undefined ? {} : { cause }), rules };
 }
 
 function judgementOf(verdict: JudgeVerdict | 'invalid', digest: string): ValidationResult {

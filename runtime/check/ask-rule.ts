@@ -21,7 +21,8 @@ export async function askRule(
   using timeout = withTimeout(time.signal, allowance.ms);
   const verdict = await rule.effect.ask(question, timeout.signal);
   const took = time.clock.now() - started;
-  return timeout.timedOut() || took > allowance.ms ? { kind: 'failed', code: allowance.code } : verdict;
+  if (!timeout.timedOut() && took <= allowance.ms) return verdict;
+  return { kind: 'failed', code: allowance.code, cause: 'timeout' };
 }
 
 function allowanceOf(rule: CompiledRule, left: number): Allowance {

@@ -116,7 +116,7 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
       return denied(rule.id);
     case 'failed':
       tally.failed(rule, verdict.code);
-      return failed(verdict.code, rule.id);
+      return { ...failed(verdict.code, rule.id), ...(verdict.cause === undefined ? {} : { cause: verdict.cause }) };
   }
 }
 

@@ -34,6 +34,7 @@ export async function judgeBundle(job: JudgeJob, onProgress: OnProgress = () => 
     secretsDirectory: job.secretsDirectory,
     connections,
     clock: systemClock,
+    noteOf: () => () => undefined,
   });
   try {
     const file = await openFigureFile(job.cacheDirectory);

@@ -94,7 +94,8 @@ function present({ name }: TextCheck, decision: Decision, notRun: readonly strin
       return { name, decision: 'Mask', rules: [...decision.rules], contents: [...decision.contents], skipped };
     case 'failed': {
       const rules = decision.rule === undefined ? [] : [decision.rule];
-      return { name, decision: 'Failed', code: decision.code, rules, skipped };
+      const cause = decision.cause === undefined ? {} : { cause: decision.cause };
+      return { name, decision: 'Failed', code: decision.code, ...cause, rules, skipped };
     }
   }
 }

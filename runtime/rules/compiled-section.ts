@@ -1,12 +1,16 @@
+import type { CheckProviderCause } from '#contracts/check-provider-causes';
 import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
 import type { ByteRange, CheckedText } from './checked-text.ts';
 
-/** The verdict of a provider on a set of messages. Everything but a clear allow or deny is a failure with a code. */
+/**
+ * The verdict of a provider on a set of messages. Everything but a clear allow or deny is a failure with a code; `cause`
+ * says why the provider did not judge.
+ */
 export type Verdict =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny' }
-  | { readonly kind: 'failed'; readonly code: CheckFailureCode };
+  | { readonly kind: 'failed'; readonly code: CheckFailureCode; readonly cause?: CheckProviderCause };
 
 /** The input of a provider: always the original contents, never the output of a mask (`guardrail:execution:sees-original-text`). */
 export type Question = { readonly stage: Stage; readonly messages: readonly CheckMessage[] };

@@ -1,3 +1,4 @@
+import type { CheckProviderCause } from '#contracts/check-provider-causes';
 import type { CheckFailureCode } from '#contracts/checks';
 
 /** Pass: no configured rule denied the text, and no rule replaces a part of it (`guardrail:pass:meaning`). */
@@ -24,6 +25,8 @@ export type Failed = {
   readonly code: CheckFailureCode;
   /** The id of the rule that could not be judged, if one rule is the cause. */
   readonly rule?: string;
+  /** Why the provider of that rule did not judge. */
+  readonly cause?: CheckProviderCause;
 };
 
 /** The outcome of a check: pass, mask, deny or failed. Failed is never read as one of the others. */

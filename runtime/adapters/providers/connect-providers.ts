@@ -7,6 +7,7 @@ import { BundleError } from '../../bundle/bundle-error.ts';
 import type { AskOf, RemoteRule } from '../../bundle/compile-section.ts';
 import { createClassifier } from './ask-classifier.ts';
 import { createDetector } from './ask-detector.ts';
+import { type NoteProvider, noteCause } from './note-cause.ts';
 
 /** The connections to the providers of a bundle. */
 type Providers = AsyncDisposable & { readonly askOf: AskOf };
@@ -18,7 +19,13 @@ type Providers = AsyncDisposable & { readonly askOf: AskOf };
  */
 export function connectProviders(
   bundle: Pick<Bundle, 'providers'>,
-  options: { readonly secretsDirectory: string | undefined; readonly connections: number; readonly clock: Clock },
+  options: {
+    readonly secretsDirectory: string | undefined;
+    readonly connections: number;
+    readonly clock: Clock;
+    /** Where the outcome of each call to a provider is noted. */
+    readonly noteOf: (provider: string) => NoteProvider;
+  },
 ): Providers {
   const dispatcher = new Agent({ connections: options.connections, pipelining: 1 });
   const providers = new Map(bundle.providers.map((provider) => [provider.name, provider]));
@@ -38,10 +45,12 @@ export function connectProviders(
       if (provider === undefined)
         throw new BundleError('bundle_invalid', `provider ${providerNameOf(rule)} is missing`);
       const call = { dispatcher, endpoint: provider.endpoint, credential: credentialOf(provider) };
-      if (rule.kind === 'external_pipeline') return createDetector(call);
+      const note = options.noteOf(provider.name);
+      if (rule.kind === 'external_pipeline') return noteCause(createDetector(call), note);
       if (provider.kind !== 'classifier')
         throw new BundleError('bundle_invalid', `${provider.name} is not a classifier`);
-      return createClassifier(call, { model: provider.model, instruction: rule.llmClassifier.instruction.text });
+      const { model } = provider;
+      return noteCause(createClassifier(call, { model, instruction: rule.llmClassifier.instruction.text }), note);
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };

@@ -1,6 +1,9 @@
 import { type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import { connectionFault } from '#kit/http/connection-fault';
 import { readBounded } from '#kit/http/read-bounded';
-import type { TokenFile } from '#kit/http/token-file';
+import { type TokenFile, TokenFileError } from '#kit/http/token-file';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { Verdict } from '../../rules/compiled-section.ts';
 
@@ -22,13 +25,20 @@ type ProviderAnswer =
   | { readonly ok: true; readonly value: JsonValue }
   | { readonly ok: false; readonly verdict: Extract<Verdict, { kind: 'failed' }> };
 
-const unavailable: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_unavailable' } };
 const invalid: ProviderAnswer = { ok: false, verdict: { kind: 'failed', code: 'provider_invalid_answer' } };
+/** Most bytes of an error that are searched for an unknown model, and how long they are waited for. */
+const errorBytes = 8_192;
+const errorMs = 500;
+const unknownModelSchema = z.object({ error: z.object({ code: z.literal('model_not_found') }) });
+
+function unavailable(cause: CheckProviderCause): ProviderAnswer {
+  return { ok: false, verdict: { kind: 'failed', code: 'provider_unavailable', cause } };
+}
 
 /**
  * Posts a JSON body and reads a strict JSON answer of at most 64 KiB. A provider that cannot be reached, closes the
- * connection early or answers with another status than 200 is unavailable: redirects are not followed, and the body of
- * an error is ignored. Never rejects.
+ * connection early or answers with another status than 200 is unavailable: redirects are not followed, and of the body
+ * of an error only the code `model_not_found` is looked at. The verdict names the cause. Never rejects.
  */
 export async function postJson(call: ProviderCall, body: unknown, signal: AbortSignal): Promise<ProviderAnswer> {
   try {
@@ -45,13 +55,47 @@ export async function postJson(call: ProviderCall, body: unknown, signal: AbortS
       signal,
     });
     if (answer.statusCode !== 200) {
+      const cause = await causeOfAnswer(answer);
       answer.body.on('error', ignore).destroy();
-      return unavailable;
+      return unavailable(cause);
     }
     const bytes = await readBounded(answer.body, answerBytes);
     return bytes === undefined ? invalid : { ok: true, value: parseStrict(bytes) };
   } catch (error) {
-    return error instanceof JsonError ? invalid : unavailable;
+    if (error instanceof JsonError) return invalid;
+    return unavailable(error instanceof TokenFileError ? credentialCause(error) : connectionFault(error));
+  }
+}
+
+function credentialCause({ cause }: TokenFileError): CheckProviderCause {
+  const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+  return isMissing ? 'credential_missing' : 'credential_unreadable';
+}
+
+async function causeOfAnswer({ statusCode, body }: Dispatcher.ResponseData): Promise<CheckProviderCause> {
+  switch (statusCode) {
+    case 401:
+    case 403:
+      return 'credential_refused';
+    case 404:
+      return (await isModelUnknown(body)) ? 'model_not_found' : 'not_found';
+    case 429:
+      return 'rate_limited';
+    default:
+      return 'unexpected_status';
+  }
+}
+
+/** An error body that is late, long or not JSON names no unknown model. */
+async function isModelUnknown(body: Dispatcher.ResponseData['body']): Promise<boolean> {
+  const late = setTimeout(() => body.destroy(), errorMs);
+  try {
+    const bytes = await readBounded(body, errorBytes);
+    return bytes !== undefined && unknownModelSchema.safeParse(parseStrict(bytes)).success;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(late);
   }
 }
 

@@ -1,0 +1,24 @@
+import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import type { Question, Verdict } from '../../rules/compiled-section.ts';
+
+type Ask = (question: Question, signal: AbortSignal) => Promise<Verdict>;
+/** Receives the cause of each failed call, and undefined for each call that was answered. */
+export type NoteProvider = (cause: CheckProviderCause | undefined) => void;
+
+/** The same call with the cause in its verdict. A call that the caller ended says nothing about the provider. */
+export function noteCause(ask: Ask, note: NoteProvider): Ask {
+  return async (question, signal) => {
+    const verdict = await ask(question, signal);
+    const isLate = signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+    if (signal.aborted && !isLate) return verdict;
+    const cause = isLate ? 'timeout' : causeOf(verdict);
+    note(cause);
+    return verdict.kind === 'failed' && cause !== undefined ? { ...verdict, cause } : verdict;
+  };
+}
+
+/** Undefined for a provider that answered: an uncertain verdict or a refusal is an answer. */
+function causeOf(verdict: Verdict): CheckProviderCause | undefined {
+  if (verdict.kind !== 'failed') return undefined;
+  return verdict.cause ?? (verdict.code === 'provider_invalid_answer' ? 'invalid_answer' : undefined);
+}
