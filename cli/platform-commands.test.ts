@@ -470,6 +470,10 @@ describe('delete', () => {
     expect((await run(['describe', 'gp', 'leaving'])).stdout).toContain('Deleting since: ');
     expect((await run(['history', 'leaving'])).stdout).toContain('GuardrailPolicy leaving is being deleted: ');
     expect((await run(['why', 'going'])).stdout).toContain('The policy leaving is being deleted.');
+    const why = await run(['why', 'policy/leaving']);
+    expect(why.stdout).toMatch(/^GuardrailPolicy leaving is being deleted: .*binding going/);
+    expect(why.stdout).toContain('\nWhat to do: To keep leaving, apply it again from its file');
+    expect((await run(['why', 'modelbinding/going'])).stdout).toContain('The policy leaving is being deleted.');
     const archived = await run(['archive', 'leaving']);
     expect(archived).toMatchObject({ code: 10, stderr: expect.stringContaining('to keep it, apply it again') });
     const deleted = await json('get', 'gp', 'leaving');

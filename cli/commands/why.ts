@@ -4,6 +4,7 @@ import { type Explanation, explainBinding } from '#diagnosis/explain-binding';
 import type { Link } from '#diagnosis/links';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
@@ -15,6 +16,7 @@ import type { OpenedResources, ResourceSource } from '../resources/resource-sour
 import { explainAgentVersion } from '../why/explain-agent-version.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import type { DeclaredExplanation } from '../why/explain-declared.ts';
+import { explainPolicy } from '../why/explain-policy.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
 
@@ -24,9 +26,9 @@ export function addWhy(program: Command, source: ResourceSource): void {
   const command = program
     .command('why')
     .description(
-      'say why a binding is not applied, or a collection or version of an agent is not ready, and what to do',
+      'say why a binding is not applied, or a policy, collection or version of an agent is not ready, and what to do',
     )
-    .argument('<binding>', 'name of the binding, collection/NAME or agentversion/NAME');
+    .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME or agentversion/NAME');
   withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
     why(source, name, options),
   );
@@ -34,27 +36,30 @@ export function addWhy(program: Command, source: ResourceSource): void {
 
 async function why(source: ResourceSource, name: string, options: WhyOptions): Promise<void> {
   await using resources = await source.open(options);
-  const declared = declaredResource(name);
-  if (declared !== undefined) {
-    const explanation = await explained(resources, () => explainOne(resources, declared, source.program));
+  const target = resourceOf(name);
+  if (typeof target !== 'string') {
+    const explanation = await explained(resources, () => explainOne(resources, target, source.program));
     return writeResult(formatOf(options), explanation, () => declaredText(explanation));
   }
-  const facts = await explained(resources, () => gatherFacts(resources, name));
+  const facts = await explained(resources, () => gatherFacts(resources, target));
   const explanation = explainBinding(facts, source.program);
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }
 
-type DeclaredResource = { readonly kind: 'Collection' | 'AgentVersion'; readonly name: string };
+const declaredKinds = ['GuardrailPolicy', 'Collection', 'AgentVersion'] as const;
+type DeclaredResource = { readonly kind: (typeof declaredKinds)[number]; readonly name: string };
 
-/** Kind and name of KIND/NAME, with any word for the kind. @throws CliError usage for another kind */
-function declaredResource(word: string): DeclaredResource | undefined {
+/** The resource of KIND/NAME, with any word for the kind; the name alone for a binding. @throws CliError usage */
+function resourceOf(word: string): DeclaredResource | string {
   const [written = '', name] = word.split('/');
-  if (name === undefined) return undefined;
+  if (name === undefined) return word;
   const { kind } = resourceKind(written);
-  if (kind === 'Collection' || kind === 'AgentVersion') return { kind, name };
+  if (kind === kinds.modelBinding.kind) return name;
+  const declared = declaredKinds.find((one) => one === kind);
+  if (declared !== undefined) return { kind: declared, name };
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} cannot be explained: give the name of a binding, collection/NAME or agentversion/NAME.`,
+    `${JSON.stringify(word)} cannot be explained: give the name of a binding, policy/NAME, collection/NAME or agentversion/NAME.`,
   );
 }
 
@@ -63,6 +68,10 @@ async function explainOne(
   { kind, name }: DeclaredResource,
   program: string,
 ): Promise<DeclaredExplanation<string>> {
+  if (kind === 'GuardrailPolicy') {
+    const found = await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name);
+    return explainPolicy(found, await surroundings(), program);
+  }
   if (kind === 'AgentVersion') {
     const found = await readResource<AgentVersion>(client, kinds.agentVersion, name);
     return explainAgentVersion(found, await surroundings(), program);

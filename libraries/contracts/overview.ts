@@ -33,6 +33,11 @@ export const overviewSchema = z.object({
   /** A digest of the other members: the parameter `after` of a request that waits for a change. */
   mark: z.string(),
   models: z.array(overviewModelSchema),
+  deletingPolicies: z
+    .array(z.string())
+    .describe(
+      'Ids of the policies that are being deleted: they stay while a model refers to them, and cannot be applied.',
+    ),
 });
 
 export type Overview = z.infer<typeof overviewSchema>;

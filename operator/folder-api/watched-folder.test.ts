@@ -246,6 +246,26 @@ test('a watched file asks to keep a policy under deletion, with the content of t
   expect(kept?.metadata.annotations?.[keepAnnotation]).toBe(kept?.metadata.deletionTimestamp);
 });
 
+test('a watched file that is saved again without a change keeps a policy under deletion as it was edited', async () => {
+  await using one = await setUp({ 'a.yaml': yaml(samplePolicy('one', { finalizers: ['a.b/c'] })) });
+  await one.applied('a.yaml');
+  const stored = await policy(one.client, 'one');
+  if (stored === undefined) throw new Error('nothing was applied');
+  const held = { spec: { ...stored.spec, displayName: 'Edited' }, finalizers: ['a.b/c'] };
+  const edited = await applyDesired(one.client, policies, stored, held);
+  await one.client.delete(policies, 'one', { uid: edited.metadata.uid });
+  const marked = await policy(one.client, 'one');
+  await one.write('a.yaml', yaml(samplePolicy('one', { finalizers: ['a.b/c'] })));
+  const kept = await changed(one.client, 'one', marked);
+  expect(kept.metadata.annotations?.[keepAnnotation]).toBe(kept.metadata.deletionTimestamp);
+  expect(kept.spec).toEqual(edited.spec);
+  // Saved once more, it is not written again.
+  await one.write('a.yaml', yaml(samplePolicy('one', { finalizers: ['a.b/c'] })));
+  await one.write('b.yaml', yaml(samplePolicy('two')));
+  await one.applied('a.yaml', 'b.yaml');
+  expect(await policy(one.client, 'one')).toEqual(kept);
+});
+
 test('a watched file that is still being written is not read', async () => {
   let isWritten = false;
   /** The fake clock does not advance between two writes, however slow the machine is. */

@@ -1,6 +1,8 @@
 import type { Hono } from 'hono';
 import { bindingReadSchema, policyDetailSchema, policyListSchema, revisionListSchema } from '#contracts/management';
+import type { Overview } from '#contracts/overview';
 import { currentProfile } from '#contracts/profiles';
+import type { ApiAnswer } from '../clients/call-api.ts';
 import { runPolicyCommand } from '../clients/commands.ts';
 import { readPolicySource, readRecipes, writePolicySource } from '../clients/policy-source.ts';
 import { notice, refusalNotice } from '../pages/notice.ts';
@@ -46,8 +48,7 @@ async function showPolicies(context: ConsoleContext): Promise<Response> {
   const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
   const [list, overview] = await Promise.all([api.call(`${policiesPath}${query}`, policyListSchema), api.overview()]);
   if (list.kind !== 'value') return answerRefusal(context, page.words.policies, list);
-  const models = overview.kind === 'value' ? overview.value.models : [];
-  return answerPage(context, policiesPage(page, list.value.items, models, list.value.nextCursor));
+  return answerPage(context, policiesPage(page, list.value.items, shownOf(overview), list.value.nextCursor));
 }
 
 async function showPolicy(context: ConsoleContext): Promise<Response> {
@@ -61,8 +62,12 @@ async function showPolicy(context: ConsoleContext): Promise<Response> {
   ]);
   if (policy.kind !== 'value') return answerRefusal(context, page.words.policies, policy);
   if (revisions.kind !== 'value') return answerRefusal(context, page.words.policies, revisions);
-  const models = overview.kind === 'value' ? overview.value.models : [];
-  return answerPage(context, policyPage(page, policy.value, revisions.value.items, models));
+  return answerPage(context, policyPage(page, policy.value, revisions.value.items, shownOf(overview)));
+}
+
+/** A page is shown without the overview, too: the API refuses what it would not offer. */
+function shownOf(overview: ApiAnswer<Overview>): Pick<Overview, 'models' | 'deletingPolicies'> {
+  return overview.kind === 'value' ? overview.value : { models: [], deletingPolicies: [] };
 }
 
 async function showEditor(context: ConsoleContext): Promise<Response> {

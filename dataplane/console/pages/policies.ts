@@ -1,23 +1,26 @@
 import { html } from 'hono/html';
 import type { PolicySummary } from '#contracts/management';
-import type { OverviewModel } from '#contracts/overview';
+import type { Overview } from '#contracts/overview';
 import type { Words } from '../words/en.ts';
 import { badge } from './badge.ts';
 import { notice } from './notice.ts';
 import type { ConsolePage, Markup, PageContext } from './page.ts';
 import { timeOf } from './time.ts';
 
+/** What the overview says about policies; an overview that is not available says nothing. */
+type PolicySurroundings = Pick<Overview, 'models' | 'deletingPolicies'>;
+
 /** All policies; `next` is the cursor of the next page. */
 export function policiesPage(
   { words, language }: PageContext,
   items: readonly PolicySummary[],
-  models: readonly OverviewModel[],
+  { models, deletingPolicies }: PolicySurroundings,
   next: string | null,
 ): ConsolePage {
   const { policyPages: own } = words;
   const row = ({ id, name, status, revision, ruleCount, updatedAt, description }: PolicySummary) =>
     html`<tr><th scope="row"><a href="/policies/${id}">${name}</a><span class="sub">${description}</span></th>
-<td>${statusBadge(words, status)}</td><td class="number">${revision}</td><td class="number">${ruleCount}</td>
+<td>${statusBadge(words, status, deletingPolicies.includes(id))}</td><td class="number">${revision}</td><td class="number">${ruleCount}</td>
 <td>${models.filter(({ policyId }) => policyId === id).map(({ alias, wanted }) => html`<span class="sub">${alias} (${words.revision} ${wanted?.revision ?? ''})</span>`)}</td>
 <td>${timeOf(language, updatedAt)}</td></tr>`;
   return {
@@ -32,17 +35,18 @@ ${next === null ? '' : html`<p><a href="/policies?cursor=${encodeURIComponent(ne
   };
 }
 
-function statusBadge(words: Words, status: PolicySummary['status']): Markup | Promise<Markup> {
+function statusBadge(words: Words, status: PolicySummary['status'], isDeleting: boolean): Markup | Promise<Markup> {
   const { policyPages: own } = words;
+  if (isDeleting) return badge('warn', own.deleting);
   return status === 'archived' ? badge('off', own.archived) : badge('good', own.draft);
 }
 
-/** One policy: its history, and the application of one version to a model. */
+/** One policy: its history, and the application of one version to a model unless the policy is being deleted. */
 export function policyPage(
   { words, language, session }: PageContext,
   policy: PolicySummary,
   revisions: readonly PolicySummary[],
-  models: readonly OverviewModel[],
+  { models, deletingPolicies }: PolicySurroundings,
 ): ConsolePage {
   const { policyPages: own } = words;
   const { id, name, description, status, revision } = policy;
@@ -50,18 +54,20 @@ export function policyPage(
     html`<tr><td class="number">${one.revision}</td><td class="number">${one.ruleCount}</td><td>${one.ruleKinds.join(', ')}</td><td>${timeOf(language, one.createdAt)}</td><td class="mono">${one.definitionDigest.slice(0, 12)}</td>
 <td>${one.revision === 1 ? '' : html`<a href="/policies/${id}/diff?from=${one.revision - 1}&to=${one.revision}">${own.compare}</a>`}</td></tr>`;
   const using = models.filter(({ policyId }) => policyId === id);
-  return {
-    title: name,
-    main: html`<p>${description}</p>
-<p>${statusBadge(words, status)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
-<p><a class="button plain" href="/policies/${id}/edit">${own.edit}</a> <a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a></p>
+  const isDeleting = deletingPolicies.includes(id);
+  const change = html`<p><a class="button plain" href="/policies/${id}/edit">${own.edit}</a> <a class="button plain" href="/playground?policy=${id}&revision=${revision}">${words.playground}</a></p>
 <section aria-labelledby="apply"><h2 id="apply">${own.applyTo}</h2>
 <form class="row" method="post" action="/policies/${id}/apply">
 <input type="hidden" name="csrf" value="${session?.csrf ?? ''}">
 <label>${words.model} <select name="model">${models.flatMap(({ modelId, alias }) => (modelId === null ? [] : [html`<option value="${modelId}">${alias}</option>`]))}</select></label>
 <label>${own.chosen} <select name="revision">${revisions.map((one) => html`<option value="${one.revision}">${one.revision}</option>`)}</select></label>
 <button>${own.applyButton}</button>
-</form><p class="hint">${own.applyHint}</p></section>
+</form><p class="hint">${own.applyHint}</p></section>`;
+  return {
+    title: name,
+    main: html`<p>${description}</p>
+<p>${statusBadge(words, status, isDeleting)} ${using.map(({ alias, wanted }) => badge('good', `${alias}: ${words.revision} ${wanted?.revision ?? ''}`))}</p>
+${isDeleting ? notice({ kind: 'error', title: own.deleting, text: own.deletingText }) : change}
 <section aria-labelledby="history"><h2 id="history">${own.history}</h2>
 <table><thead><tr><th scope="col" class="number">${words.revision}</th><th scope="col" class="number">${own.rules}</th><th scope="col">${own.kinds}</th><th scope="col">${own.updated}</th><th scope="col">SHA-256</th><th scope="col"><span class="hidden">${own.compare}</span></th></tr></thead><tbody>${revisions.map(row)}</tbody></table></section>
 <section aria-labelledby="tests"><h2 id="tests">${own.tests}</h2><div hx-get="/policies/${id}/tests" hx-trigger="load"><p class="quiet">…</p></div></section>`,

@@ -66,6 +66,10 @@ export const en = {
     status: 'Status',
     draft: 'In use or ready',
     archived: 'Archived',
+    deleting: 'Deleting',
+    deletingText:
+      'This policy is being deleted. It stays in force until no model refers to it, and it can be neither changed nor applied. ' +
+      'To keep it, apply it again from its file: portcullis apply -f FILE.',
     rules: 'Rules',
     kinds: 'Kinds of rules',
     updated: 'Changed',

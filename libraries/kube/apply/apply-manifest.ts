@@ -17,7 +17,10 @@ const tokenMembers: ReadonlyMap<string, string> = new Map([
 ]);
 
 export type ApplyOptions = {
-  /** Hash of the source, stored in an annotation; an object with the same hash is not written. */
+  /**
+   * Hash of the source, stored in an annotation; an object with the same hash is not written, except that a policy under
+   * deletion is kept as it is.
+   */
   readonly sourceHash?: string;
   /**
    * Value of a token that the manifest omits: `fresh` sets a new one, `when_changed` only when another part of the spec
@@ -92,18 +95,20 @@ async function applyOnce(
     });
     return { action: 'created', object };
   }
-  if (
-    options.sourceHash !== undefined &&
-    current.metadata.annotations?.[appliedHashAnnotation] === options.sourceHash
-  ) {
-    return { action: 'unchanged', object: current };
-  }
   const { deletionTimestamp } = current.metadata;
   const isKept = deletionTimestamp !== undefined && kind.kind === kinds.guardrailPolicy.kind;
+  const keep = isKept ? { [keepAnnotation]: deletionTimestamp } : {};
+  const isSameSource =
+    options.sourceHash !== undefined && current.metadata.annotations?.[appliedHashAnnotation] === options.sourceHash;
+  if (isSameSource) {
+    if (!isKept) return { action: 'unchanged', object: current };
+    // Edits that were made since the source was applied stay, as they do without a deletion.
+    const operations = patchOperations(current, { spec: current.spec, annotations: keep }, 'generation');
+    return { action: 'restored', object: await patched(client, kind, current, operations) };
+  }
   if (deletionTimestamp !== undefined && !isKept) throw new DeletingError(kind, name);
   const spec = withToken(kind, resource.spec, current.spec, freshToken, options);
   const note = sameJson(spec, current.spec) ? {} : noteOf(kind, spec, options);
-  const keep = isKept ? { [keepAnnotation]: deletionTimestamp } : {};
   const { base } = options;
   const desired = {
     spec,
@@ -111,14 +116,19 @@ async function applyOnce(
     annotations: { ...removed(base?.metadata.annotations), ...annotations, ...note, ...keep },
   };
   const operations = patchOperations(current, desired, 'generation');
-  if (isKept) {
-    return {
-      action: 'restored',
-      object: operations.length === 0 ? current : await client.patch(kind, name, operations),
-    };
-  }
-  if (operations.length === 0) return { action: 'unchanged', object: current };
-  return { action: 'configured', object: await client.patch<Resource>(kind, name, operations) };
+  const object = await patched(client, kind, current, operations);
+  if (isKept) return { action: 'restored', object };
+  return { action: operations.length === 0 ? 'unchanged' : 'configured', object };
+}
+
+/** The object after the operations; no request is sent without one. */
+async function patched(
+  client: KubeClient,
+  kind: Kind,
+  current: Stored<Resource>,
+  operations: ReturnType<typeof patchOperations>,
+): Promise<Stored<Resource>> {
+  return operations.length === 0 ? current : client.patch<Resource>(kind, current.metadata.name, operations);
 }
 
 /** A null for each member of a map, which removes it; a later spread of the desired members keeps those. */

@@ -55,8 +55,19 @@ export async function readOverview({ caches, gateways, program }: OverviewSource
       program,
     );
   });
-  const mark = createHash('sha256').update(JSON.stringify(models)).digest('base64url').slice(0, 22);
-  return { mark, models };
+  const deletingPolicies = deletingOf(caches.policies.list());
+  const mark = createHash('sha256')
+    .update(JSON.stringify([models, deletingPolicies]))
+    .digest('base64url')
+    .slice(0, 22);
+  return { mark, models, deletingPolicies };
+}
+
+function deletingOf(policies: ReturnType<OverviewSources['caches']['policies']['list']>): string[] {
+  return [...policies]
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .flatMap(({ metadata }) => metadata.labels?.[idLabel] ?? [])
+    .sort();
 }
 
 function overviewModel(facts: BindingDependencies, program: string): OverviewModel {

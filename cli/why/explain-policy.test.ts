@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { Surroundings } from '#diagnosis/surroundings';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import type { Stored } from '#resources/metadata';
+import { explainPolicy } from './explain-policy.ts';
+
+type Said = readonly [type: string, status: string, reason: string];
+type Changed = { readonly generation?: number; readonly deletionTimestamp?: string; readonly lifecycle?: string };
+
+const leading = { operator: { state: 'leading', message: 'one is the leader.', replicas: [] }, problems: [] };
+const absent = { operator: { state: 'absent', message: 'there is no leader', replicas: [] }, problems: [] };
+const well: readonly Said[] = [
+  ['Accepted', 'True', 'Accepted'],
+  ['Valid', 'True', 'Valid'],
+  ['Warnings', 'False', 'NoWarnings'],
+  ['Ready', 'True', 'Recorded'],
+];
+
+function policy(changed: readonly Said[] = [], { generation = 1, deletionTimestamp, lifecycle }: Changed = {}) {
+  const conditions = well
+    .map((one) => changed.find(([type]) => type === one[0]) ?? one)
+    .map(([type, status, reason]) => ({ type, status, reason, message: `It said ${reason}`, observedGeneration: 1 }));
+  const metadata = { name: 'chat', generation, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) };
+  const resource: unknown = { metadata, spec: { lifecycle: lifecycle ?? 'Draft' }, status: { conditions } };
+  return resource as Stored<GuardrailPolicy>;
+}
+
+const explain = (resource: Stored<GuardrailPolicy>, surroundings: object = leading) =>
+  explainPolicy(resource, surroundings as Surroundings, 'portcullis');
+
+test('a recorded policy has no cause, and a warning is shown beside it', () => {
+  const { state, summary, cause, chain } = explain(policy([['Warnings', 'True', 'RulesHaveWarnings']]));
+  expect([state, summary, cause]).toEqual([
+    'recorded',
+    'GuardrailPolicy chat is recorded and can be applied.',
+    undefined,
+  ]);
+  expect(chain.map(({ part }) => part)).toEqual(['Operator', 'Accepted', 'Rules', 'Warnings', 'Record']);
+  expect(chain[3]).toMatchObject({ state: 'aside', reason: 'RulesHaveWarnings' });
+});
+
+test('an archived policy is not ready for applications, and nothing is wrong', () => {
+  expect(explain(policy([], { lifecycle: 'Archived' }))).toMatchObject({
+    state: 'archived',
+    summary: expect.stringContaining('cannot be applied again'),
+  });
+});
+
+test('a policy under deletion names what holds it, and how the deletion is taken back', () => {
+  const held = policy([['Ready', 'False', 'DeletionHeld']], { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  const { state, summary, cause, whatToDo } = explain(held);
+  expect(state).toBe('deleting');
+  expect(summary).toBe('GuardrailPolicy chat is being deleted: It said DeletionHeld.');
+  expect(cause).toMatchObject({ part: 'Deletion', reason: 'DeletionHeld' });
+  expect(whatToDo).toMatch(/To keep chat, apply it again from its file: the deletion is taken back\./);
+});
+
+test.each<[string, readonly Said[], string, RegExp]>([
+  ['an invalid spec', [['Accepted', 'False', 'SpecInvalid']], 'Accepted', /./],
+  ['rules that cost too much', [['Valid', 'False', 'RuleTooCostly']], 'Rules', /portcullis apply-revision/],
+])('a policy that is refused for %s names the step and the remedy', (_, changed, part, remedy) => {
+  const { state, cause, whatToDo } = explain(policy(changed));
+  expect([state, cause?.part]).toEqual(['refused', part]);
+  expect(whatToDo).toMatch(remedy);
+});
+
+test('a policy that the operator has not looked at waits, and without an operator that is the cause', () => {
+  expect(explain(policy([], { generation: 2 }))).toMatchObject({ state: 'waiting', cause: { reason: 'NotLookedAt' } });
+  expect(explain(policy([], { generation: 2 }), absent)).toMatchObject({ cause: { reason: 'NoOperator' } });
+});

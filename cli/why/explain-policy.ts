@@ -1,0 +1,70 @@
+import { adviceFor } from '#diagnosis/advice';
+import { type Link, operatorLink } from '#diagnosis/links';
+import { sentence } from '#diagnosis/sentence';
+import type { Surroundings } from '#diagnosis/surroundings';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import type { Stored } from '#resources/metadata';
+import { deletionOf } from '../resources/policy-references.ts';
+import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
+
+type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
+type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };
+
+/** Explains whether a policy can be applied and, if not, why; what holds its deletion and how it is taken back. Pure. */
+export function explainPolicy(
+  resource: Stored<GuardrailPolicy>,
+  surroundings: Surroundings,
+  program: string,
+): PolicyExplanation {
+  const { name } = resource.metadata;
+  const deletion = deletionLink(resource);
+  const chain = [
+    operatorLink({ surroundings }),
+    ...deletion,
+    declaredLink(resource, 'Accepted', 'Accepted'),
+    declaredLink(resource, 'Rules', 'Valid'),
+    warningsLink(resource),
+    // While a policy is being deleted, its condition Ready is about the deletion.
+    ...(deletion.length > 0 ? [] : [declaredLink(resource, 'Record', 'Ready')]),
+  ];
+  const state = stateOfPolicy(resource, chain);
+  const explanation = explainDeclared({ title: `GuardrailPolicy ${name}`, state, stateWords, chain, program });
+  const { cause } = explanation;
+  if (cause === undefined) return { policy: name, ...explanation };
+  const reason = cause.part === 'Deletion' ? 'PolicyDeleting' : (cause.reason ?? '');
+  const whatToDo = adviceFor(reason, { program, policy: name, binding: 'each binding that the message names' });
+  return { policy: name, ...explanation, whatToDo };
+}
+
+const stateWords: Readonly<Record<PolicyState, string>> = {
+  recorded: 'recorded and can be applied',
+  archived: 'archived: bindings that it guards keep it, and it cannot be applied again',
+  refused: 'refused',
+  waiting: 'not recorded yet',
+  deleting: 'being deleted',
+};
+
+function stateOfPolicy({ metadata, spec }: Stored<GuardrailPolicy>, chain: readonly Link[]): PolicyState {
+  if (metadata.deletionTimestamp !== undefined) return 'deleting';
+  if (chain.some(({ part, state }) => part !== 'Operator' && state === 'fault')) return 'refused';
+  if (chain.some(({ state }) => state === 'open')) return 'waiting';
+  return spec.lifecycle === 'Archived' ? 'archived' : 'recorded';
+}
+
+function deletionLink(resource: Stored<GuardrailPolicy>): readonly Link[] {
+  const message = deletionOf(resource);
+  return message === undefined
+    ? []
+    : [{ part: 'Deletion', state: 'open', reason: 'DeletionHeld', message: sentence(message) }];
+}
+
+/** A warning forbids nothing. The condition is absent while the rules were not judged. */
+function warningsLink({ metadata, status }: Stored<GuardrailPolicy>): Link {
+  const found = status?.conditions?.find(({ type }) => type === 'Warnings');
+  if (found?.observedGeneration !== metadata.generation || found === undefined) {
+    return { part: 'Warnings', state: 'aside', reason: 'NotJudged', message: 'The rules have not been judged yet.' };
+  }
+  const message = sentence(found.message);
+  if (found.status === 'True') return { part: 'Warnings', state: 'aside', reason: found.reason, message };
+  return { part: 'Warnings', state: 'well', message };
+}
