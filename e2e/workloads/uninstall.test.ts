@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { kinds } from '#resources/kinds';
+import { kinds, operatorFinalizer } from '#resources/kinds';
+import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { root } from '../../hack/check/run-tool.ts';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
 import { silentProgress } from '../../hack/cluster/progress.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { fullObjects } from '../crds/full-objects.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { useApiServer } from '../kube/shared-api-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -18,12 +20,23 @@ import { startClusterOperator } from './start-cluster-operator.ts';
 
 const server = useApiServer();
 
+const page = readFileSync(join(root, 'docs', 'install-on-kubernetes.md'), 'utf8');
+/** The kinds that users write: the operator keeps each of their objects with its finalizer until it has removed what they started. */
+const userKinds = Object.values(kinds).filter(({ internal }) => !internal);
+
 /** The command of the page that removes the finalizers, as printed there. */
 function documentedCommand(namespace: string): string {
-  const page = readFileSync(join(root, 'docs', 'install-on-kubernetes.md'), 'utf8');
   const [, command = ''] = /```sh\n([^`]*"finalizers":null[^`]*)```/.exec(page) ?? [];
   return command.replaceAll('-n portcullis', `-n ${namespace}`);
 }
+
+test.each([
+  ['deletes every resource', /kubectl -n portcullis delete (\S+) --all/],
+  ['removes the finalizers', /kubectl -n portcullis get (\S+) -o name/],
+])('the documented command that %s names every kind that users write', (_what, command) => {
+  const [, named = ''] = command.exec(page) ?? [];
+  expect(named.split(',').toSorted()).toEqual(userKinds.map(({ plural }) => plural).toSorted());
+});
 
 test.skipIf(missingApiServer !== undefined)(
   'deleting a namespace after its operator completes once the documented command removed the finalizers',
@@ -39,6 +52,11 @@ test.skipIf(missingApiServer !== undefined)(
       return (binding?.metadata.finalizers ?? []).length > 0;
     });
     await operator[Symbol.asyncDispose]();
+    for (const [name, object] of Object.entries(fullObjects)) {
+      const { internal } = kinds[name as keyof typeof kinds];
+      const metadata = { ...object.metadata, ...(internal ? {} : { finalizers: [operatorFinalizer] }) };
+      await client.create<Resource>(kinds[name as keyof typeof kinds], { ...object, metadata });
+    }
     await kubectl('delete', 'namespace', client.namespace, '--wait=false');
     await until('the deletion waits for the finalizers', async () => {
       const path = '--output=jsonpath={.status.conditions[?(@.type=="NamespaceFinalizersRemaining")].status}';
