@@ -179,6 +179,7 @@ function startWorker(
       logger,
       everyMs: times.maintainMs,
       failUndelivered: () => failUndelivered(memory.database.sql),
+      onFailed: metrics.maintenanceFailed,
     }),
   );
   parts.use(startWorkLoop(async () => (await packOnce()) !== undefined, { pollMs: times.maintainMs }));

@@ -6,6 +6,9 @@ import { type ScaleService, startScaleService } from './scale-service.ts';
 
 export type ScaleSize = StoreSize & { readonly queries: number };
 
+/** Whether the measured process serves requests alone, or also maintains and packs the store meanwhile. */
+export type ScaleRole = 'api' | 'both';
+
 type ScaleReport = {
   readonly queries: number;
   readonly found: number;
@@ -26,7 +29,11 @@ const warmSearches = 400;
 const callers = 4;
 
 /** Measures searches of one person among many, with a real PostgreSQL and in a separate process. */
-export async function measureScale(size: ScaleSize, say: (progress: string) => void): Promise<ScaleReport> {
+export async function measureScale(
+  size: ScaleSize,
+  role: ScaleRole,
+  say: (progress: string) => void,
+): Promise<ScaleReport> {
   await using server = await startTestServer();
   const random = randomFrom(17);
   const query = (): string =>
@@ -43,14 +50,14 @@ export async function measureScale(size: ScaleSize, say: (progress: string) => v
   {
     await using database = await server.createDatabase();
     await fillMemories(database.database, { ...size, equals: 0, others: 0 });
-    await using service = await startScaleService(database, size.dimension);
+    await using service = await startScaleService(database, size.dimension, role);
     alone = await warmTimes(service);
     say(`alone: warm p50 ${alone.p50.toFixed(1)} ms, p95 ${alone.p95.toFixed(1)} ms`);
   }
   await using database = await server.createDatabase();
   await fillMemories(database.database, size);
   say('the store is filled');
-  await using service = await startScaleService(database, size.dimension);
+  await using service = await startScaleService(database, size.dimension, role);
   const residentAtStart = service.resident();
   let residentMost = 0;
   // A new process compiles its code during the first requests.

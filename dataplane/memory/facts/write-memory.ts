@@ -80,7 +80,8 @@ export async function replaceMemory(
   await sql`
     update memory.memories set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
       tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
-      profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo},
+      profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
+      embed_after = '-infinity',
       source = ${memory.source === null ? null : JSON.stringify(memory.source)}::text::jsonb,
       metadata = coalesce(${metadata === undefined ? null : JSON.stringify(metadata)}::text::jsonb, metadata),
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),

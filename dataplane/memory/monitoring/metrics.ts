@@ -7,6 +7,7 @@ import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import type { EventEnd } from '../events/run-events.ts';
+import { type MaintenancePart, maintenanceParts } from '../facts/maintain-memories.ts';
 import { type MemoryOperation, memoryOperationNames } from '../http/memory-table.ts';
 import type { EventBacklog } from './read-backlog.ts';
 
@@ -19,6 +20,7 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   eventEnded(end: EventEnd): void;
   /** The result of reading the table of events; undefined if the database did not answer. */
   backlog(found: EventBacklog | undefined): void;
+  maintenanceFailed(part: MaintenancePart): void;
   /** Counts an error of a request if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
   /**
@@ -51,6 +53,16 @@ export function createMemoryMetrics(): MemoryMetrics {
     help: 'Memories without a vector, which are found by their words only.',
     labels: {},
   });
+  const delayed = registry.gauge({
+    name: 'portcullis_memory_vectors_delayed',
+    help: 'Memories whose next vector is delayed, because the embedder answered their text with an invalid one.',
+    labels: {},
+  });
+  const maintenance = registry.counter({
+    name: 'portcullis_memory_maintenance_failures_total',
+    help: 'Steps of maintenance that failed, by part; the other parts continue.',
+    labels: { part: maintenanceParts },
+  });
   const failures = registry.counter({
     name: 'portcullis_memory_dependency_failures_total',
     help: 'Requests that failed because a dependency was unavailable.',
@@ -67,8 +79,11 @@ export function createMemoryMetrics(): MemoryMetrics {
     eventEnded: (end) => attempts.add({ end }),
     backlog(found) {
       waiting(found);
-      if (found !== undefined) unembedded.set({}, found.unembedded);
+      if (found === undefined) return;
+      unembedded.set({}, found.unembedded);
+      delayed.set({}, found.delayed);
     },
+    maintenanceFailed: (part) => maintenance.add({ part }),
     requestFailed(error) {
       if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });
       if (error instanceof SearchUnavailableError) failures.add({ dependency: 'index' });

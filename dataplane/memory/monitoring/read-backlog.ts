@@ -8,6 +8,8 @@ export type EventBacklog = {
   readonly oldestSeconds: number;
   /** Live memories without a vector. */
   readonly unembedded: number;
+  /** Live memories whose next vector is delayed, because an invalid one came before. */
+  readonly delayed: number;
 };
 
 /** @throws SqlUnavailableError */
@@ -15,7 +17,8 @@ export async function readEventBacklog({ sql }: Database): Promise<EventBacklog>
   const [row] = await sql<EventBacklog[]>`
     select count(*)::int as open,
       coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds",
-      (select count(*)::int from memory.memories where deleted_at is null and vector is null) as unembedded
+      (select count(*)::int from memory.memories where deleted_at is null and vector is null) as unembedded,
+      (select count(*)::int from memory.memories where deleted_at is null and embed_failures > 0) as delayed
     from memory.events where status in ('PENDING', 'RUNNING')`;
-  return row ?? { open: 0, oldestSeconds: 0, unembedded: 0 };
+  return row ?? { open: 0, oldestSeconds: 0, unembedded: 0, delayed: 0 };
 }

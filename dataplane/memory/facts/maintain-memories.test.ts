@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { ModelsError } from '#models/models-error';
+import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
+import { hashedWords } from '../../../e2e/support/hashed-words.ts';
+import { until } from '../../../e2e/support/until.ts';
+import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
+
+const ann = { user: 'ann' };
+
+/** Stores texts without vectors, as an installation without a profile does. */
+async function store(database: TestDatabase, texts: readonly string[]): Promise<void> {
+  await using memory = await openMemory({ database, config: { embeddingProfile: undefined } });
+  for (let from = 0; from < texts.length; from += 100) {
+    const messages = texts.slice(from, from + 100).map((content) => ({ role: 'user', content }));
+    await memory.add(ann, { agent_id: 'a', infer: false, messages });
+  }
+}
+
+async function metric(memory: OpenedMemory, line: string): Promise<number> {
+  const text = await (await fetch(`${memory.adminUrl}/metrics`)).text();
+  const found = text.split('\n').find((one) => one.startsWith(line));
+  return Number(found?.split(' ').at(-1) ?? Number.NaN);
+}
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memories'), () => {
+  test('texts for which the embedder gives no valid vector are delayed and keep no other text waiting', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    const bad = Array.from({ length: 130 }, (_, no) => `broken text ${no}`);
+    await store(database, [...bad, 'tea is good']);
+    const models = hashedWords((texts) => {
+      if (texts.some((text) => text.startsWith('broken'))) throw new ModelsError('invalid', 'the vector is invalid');
+    });
+    await using memory = await openMemory({ database, overrides: { models, times: { pollMs: 100, maintainMs: 50 } } });
+    const delays = () => sql<{ failures: number; seconds: number; count: number }[]>`
+      select embed_failures as failures, count(*)::int as count,
+        round(extract(epoch from max(embed_after) - clock_timestamp()) / 60)::int * 60 as seconds
+      from memory.memories where embed_failures > 0 group by 1`;
+    const allDelayed = (failures: number, seconds: number) => async () => {
+      const found = await delays();
+      return found.length === 1 &&
+        found[0]?.failures === failures &&
+        found[0].count === 130 &&
+        found[0].seconds === seconds
+        ? true
+        : undefined;
+    };
+    await until('every broken text is delayed for a minute', allDelayed(1, 60));
+    await until('the other text has a vector', async () => {
+      const [found] = await memory.find(ann, 'tea', { mode: 'semantic' });
+      return found === 'tea is good' ? true : undefined;
+    });
+    expect(await metric(memory, 'portcullis_memory_vectors_delayed')).toBe(130);
+    await sql`update memory.memories set embed_after = '-infinity' where embed_failures > 0`;
+    await until('every broken text is delayed for two minutes', allDelayed(2, 120));
+    await sql`update memory.memories set embed_failures = 29, embed_after = '-infinity' where embed_failures > 0`;
+    await until('every broken text is delayed for a day', allDelayed(30, 86_400));
+    const { json } = await memory.call(ann, 'GET', '/v1/memories?user_id=ann&page_size=200');
+    const broken = (json['results'] as readonly { id: string; memory: string }[]).find(
+      ({ memory: text }) => text === bad[7],
+    );
+    await memory.call(ann, 'PUT', `/v1/memories/${broken?.id}`, { text: 'coffee is good' });
+    expect(await metric(memory, 'portcullis_memory_vectors_delayed')).toBe(129);
+    expect((await memory.find(ann, 'coffee', { mode: 'semantic' }))[0]).toBe('coffee is good');
+  });
+
+  test('a text at which the embedder is unavailable keeps no other text waiting', async () => {
+    await using database = await openTestDatabase();
+    await store(database, ['slow text', 'tea is good']);
+    const models = hashedWords((texts) => {
+      if (texts.includes('slow text')) throw new ModelsError('unavailable', 'the embedder does not answer');
+    });
+    await using memory = await openMemory({ database, overrides: { models, times: { pollMs: 100, maintainMs: 50 } } });
+    await until('the other text has a vector', async () => {
+      const [found] = await memory.find(ann, 'tea', { mode: 'semantic' });
+      return found === 'tea is good' ? true : undefined;
+    });
+    expect(await metric(memory, 'portcullis_memory_maintenance_failures_total{part="missing_vectors"')).toBeGreaterThan(
+      0,
+    );
+    expect(await metric(memory, 'portcullis_memory_without_vector')).toBe(1);
+  });
+
+  test('memories get vectors of another profile when the installation changes it', async () => {
+    await using database = await openTestDatabase();
+    await store(database, ['tea is good']);
+    const { sql } = database.database;
+    await sql`update memory.memories set profile_id = 'zeta', vector = '\\x00000000'`;
+    await using _memory = await openMemory({ database });
+    await until('the memory has a vector of the profile', async () => {
+      const [row] = await sql`select 1 from memory.memories where profile_id = 'words' and octet_length(vector) = 256`;
+      return row === undefined ? undefined : true;
+    });
+  });
+
+  test('a part of maintenance that fails is counted and leaves the other parts unaffected', async () => {
+    await using database = await openTestDatabase();
+    const { sql } = database.database;
+    await using memory = await openMemory({ database });
+    await sql.unsafe(`create function memory.refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'refused'; end $$`);
+    await sql.unsafe(
+      'create trigger refuse before delete on memory.sessions for each row execute function memory.refuse()',
+    );
+    await memory.call(ann, 'POST', '/v1/sessions/s/state', { state: {}, ttl_seconds: 60 });
+    await memory.say(ann, 'I like tea.');
+    await memory.say(ann, 'I like milk.');
+    await sql`update memory.sessions set expires_at = clock_timestamp() - interval '1 second'`;
+    await sql`
+      update memory.events set updated_at = case when seq = (select min(seq) from memory.events)
+        then clock_timestamp() - interval '31 days' else clock_timestamp() - interval '29 days' end`;
+    await sql`update memory.memories set expires_at = clock_timestamp() where text = 'I like tea'`;
+    await until('the expired memory is deleted, with an entry in its history', async () => {
+      const [row] = await sql`
+        select 1 from memory.history h join memory.memories m using (memory_id)
+        where h.event = 'DELETE' and h.old_text = 'I like tea' and m.deleted_at is not null`;
+      return row === undefined ? undefined : true;
+    });
+    await until('the event that ended 31 days ago is removed, and the one of 29 days ago is not', async () => {
+      const rows = await sql`select 1 from memory.events`;
+      return rows.length === 1 ? true : undefined;
+    });
+    const failures = 'portcullis_memory_maintenance_failures_total{part="expired_sessions"';
+    await until('the failure is counted', async () => ((await metric(memory, failures)) > 0 ? true : undefined));
+    expect(await sql`select 1 from memory.sessions`).toHaveLength(1);
+    await sql.unsafe('drop trigger refuse on memory.sessions');
+    await until('the expired state is removed', async () => {
+      const rows = await sql`select 1 from memory.sessions`;
+      return rows.length === 0 ? true : undefined;
+    });
+  });
+});
