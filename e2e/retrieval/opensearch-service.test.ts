@@ -11,6 +11,7 @@ import {
 } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { missingPostgres, openTestDatabase, type TestDatabase } from '../../libraries/sql/testing/test-database.ts';
 import { until } from '../support/until.ts';
+import { expectNoTraceOfHidden } from './hidden-documents.ts';
 import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from './opensearch-server.ts';
 
 const missing = missingPostgres ?? missingOpenSearch;
@@ -100,6 +101,10 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
       components: { opensearch: 'ok' },
       details: { search: 'opensearch' },
     });
+  });
+
+  test('answers and scores from OpenSearch are the same with and without documents that are hidden by rights or dates', async () => {
+    await expectNoTraceOfHidden(service, 'traces');
   });
 
   test('a reindex switches to an index of the other profile, and the index of the first profile is removed', async () => {

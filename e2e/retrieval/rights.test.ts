@@ -12,6 +12,7 @@ import {
   type TestCaller,
 } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { verifies } from '../support/verifies.ts';
+import { expectNoTraceOfHidden } from './hidden-documents.ts';
 
 const [ann, bob, eve] = [{ user: 'ann' }, { user: 'bob' }, { user: 'eve' }];
 const unknown = '0190b0c2-7d3b-7a54-9a55-000000000001';
@@ -291,5 +292,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
         expect(second).toEqual(first);
       }
     }
+  });
+
+  test('answers and scores are the same with and without documents that are hidden by rights or by their dates', async () => {
+    await expectNoTraceOfHidden(service, 'traces');
   });
 });

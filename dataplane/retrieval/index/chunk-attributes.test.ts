@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { attributeLimits, chunkAttributes } from './chunk-attributes.ts';
+import { fulfils } from '#search/condition';
+import { attributeLimits, chunkAttributes as attributesOf, validAt } from './chunk-attributes.ts';
 import { partitionName, readPartitionName } from './partition-name.ts';
 
+const chunkAttributes = (docId: string, metadata: Readonly<Record<string, unknown>>) =>
+  attributesOf({ docId, metadata, validFrom: null, validUntil: null });
+
 describe('attributes of a chunk', () => {
+  test('a document is valid from its first instant to the one before its end, and without bounds always', () => {
+    const validity = (validFrom: number | null, validUntil: number | null, now: number) =>
+      fulfils(attributesOf({ docId: 'd', metadata: {}, validFrom, validUntil }), validAt(now));
+    expect([validity(1_000, null, 999), validity(1_000, null, 1_000)]).toEqual([false, true]);
+    expect([validity(null, 2_000, 1_999), validity(null, 2_000, 2_000)]).toEqual([true, false]);
+    expect([999, 1_000, 1_999, 2_000].map((now) => validity(1_000, 2_000, now))).toEqual([false, true, true, false]);
+    expect(validity(null, null, 0)).toBe(true);
+  });
+
   test('metadata is compared by its paths, lists by their scalar values, and other values not at all', () => {
     const metadata = { source: 'wiki', labels: ['a', 1, null, {}], nested: { deep: true, none: null } };
     expect(chunkAttributes('d', metadata)).toEqual({

@@ -1,3 +1,4 @@
+import type { AttributeCondition } from '#search/condition';
 import type { IndexEntry } from '#search/ports';
 
 /** Bounds of what conditions can compare; values beyond them stay in the metadata and are not found by a condition. */
@@ -13,11 +14,38 @@ export const attributeLimits = {
 
 type Attributes = Record<string, IndexEntry['attributes'][string]>;
 
-/** The attributes that filters compare: `doc_id`, and the metadata of a document by paths such as `metadata.source`. */
-export function chunkAttributes(docId: string, metadata: Readonly<Record<string, unknown>>): IndexEntry['attributes'] {
-  const attributes: Attributes = { doc_id: docId };
+/** The bounds of a document's validity, milliseconds since 1970: rounded outwards, so that no valid document is excluded. */
+type Validity = { readonly validFrom: number | null; readonly validUntil: number | null };
+
+/** A document whose attributes are compared. */
+type DescribedDocument = Validity & {
+  readonly docId: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * The attributes that conditions compare: `doc_id`, the bounds of the validity, and the metadata of a document by paths
+ * such as `metadata.source`.
+ */
+export function chunkAttributes(document: DescribedDocument): IndexEntry['attributes'] {
+  const { docId, metadata, validFrom, validUntil } = document;
+  const attributes: Attributes = {
+    doc_id: docId,
+    ...(validFrom === null ? {} : { valid_from: validFrom }),
+    ...(validUntil === null ? {} : { valid_until: validUntil }),
+  };
   addObject(attributes, 'metadata', metadata, 1);
   return attributes;
+}
+
+/** The documents that are valid at a time, milliseconds since 1970; those without bounds always are. */
+export function validAt(now: number): AttributeCondition {
+  return {
+    and: [
+      { not: { path: 'valid_from', op: 'gte', value: now + 1 } },
+      { not: { path: 'valid_until', op: 'lte', value: now } },
+    ],
+  };
 }
 
 function addObject(into: Attributes, path: string, object: Readonly<Record<string, unknown>>, depth: number): void {

@@ -23,6 +23,8 @@ type ChunkRow = {
   readonly doc_id: string;
   readonly labels: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly valid_from: number | null;
+  readonly valid_until: number | null;
   readonly terms: string;
   /** Base64, because the driver would read bytes as hexadecimal text, which is half as long again. */
   readonly vector: string;
@@ -39,6 +41,8 @@ type BlockRow = {
   readonly labels: readonly string[];
   /** JSON, parsed once a condition needs it. */
   readonly metadata: string;
+  readonly valid_from: number | null;
+  readonly valid_until: number | null;
   readonly packed: string;
 };
 
@@ -47,21 +51,26 @@ type BlockRow = {
  * that is being built is a partition from the commit on that proves it complete.
  */
 export function chunkSource({ sql }: Database): PartitionSource {
+  // Rounded outwards: a document that is valid is never excluded.
+  const validity = sql`
+    floor(extract(epoch from d.valid_from) * 1000)::float8 as valid_from,
+    ceil(extract(epoch from d.valid_until) * 1000)::float8 as valid_until`;
   const columns = sql`
-    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, c.terms, encode(c.vector, 'base64') as vector
+    c.doc, c.no, c.chunk_id, d.doc_id, d.labels, d.metadata, ${validity}, c.terms, encode(c.vector, 'base64') as vector
     from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted`;
 
   async function packedBlocks(partition: string, after: Cursor) {
     const { collectionId, version } = readPartitionName(partition);
     const rows = await sql<BlockRow[]>`
       with next as (
-        select c.doc, c.seq, c.no, d.doc_id, d.labels, d.metadata, octet_length(c.packed) as bytes
+        select c.doc, c.seq, c.no, d.doc_id, d.labels, d.metadata, ${validity},
+          octet_length(c.packed) as bytes
         from retrieval.chunks c join retrieval.documents d on d.doc = c.doc and d.live_seq = c.seq and not d.deleted
         where d.collection_id = ${collectionId} and c.version = ${version} and c.packed is not null
           and d.doc >= ${after.doc}::bigint and (c.doc, c.no) > (${after.doc}::bigint, ${after.no}::integer)
         order by c.doc, c.no limit ${blocksAtOnce}
       ), page as (select *, sum(bytes) over (order by doc, no) - bytes as before from next)
-      select n.doc, n.no, n.doc_id, n.labels, n.metadata::text as metadata, encode(c.packed, 'base64') as packed
+      select n.doc, n.no, n.doc_id, n.labels, n.metadata::text as metadata, n.valid_from, n.valid_until, encode(c.packed, 'base64') as packed
       from page n join retrieval.chunks c on c.doc = n.doc and c.seq = n.seq and c.version = ${version} and c.no = n.no
       where n.before < ${blockBytes}
       order by n.doc, n.no`;
@@ -142,23 +151,26 @@ export function chunkSource({ sql }: Database): PartitionSource {
   );
 }
 
-function entryOf({ doc, chunk_id, doc_id, labels, metadata, terms, vector }: ChunkRow): IndexEntry {
+function entryOf(row: ChunkRow): IndexEntry {
+  const { doc, chunk_id, doc_id, labels, metadata, terms, vector } = row;
   return {
     id: chunk_id,
     group: doc,
     labels,
-    attributes: chunkAttributes(doc_id, metadata),
+    attributes: chunkAttributes({ docId: doc_id, metadata, validFrom: row.valid_from, validUntil: row.valid_until }),
     terms: terms === '' ? [] : terms.split(' '),
     ...(vector === '' ? {} : { vector: vectorOf(vector) }),
   };
 }
 
-function packedBlock({ doc, doc_id, labels, metadata, packed }: BlockRow): EntryBlock {
+function packedBlock(row: BlockRow): EntryBlock {
+  const { doc, doc_id, labels, metadata, packed, valid_from, valid_until } = row;
   const scope: EntryScope = {
     group: doc,
     labels,
     get attributes() {
-      return chunkAttributes(doc_id, JSON.parse(metadata) as Record<string, unknown>);
+      const parsed = JSON.parse(metadata) as Record<string, unknown>;
+      return chunkAttributes({ docId: doc_id, metadata: parsed, validFrom: valid_from, validUntil: valid_until });
     },
   };
   return {

@@ -6,9 +6,15 @@ import type { Candidate, Leg, SearchIndex } from '#search/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import type { Database } from '#sql/connect';
 import type { CollectionRecord } from '../collections/collection-record.ts';
+import { validAt } from '../index/chunk-attributes.ts';
 import { partitionName } from '../index/partition-name.ts';
-
-import { hasVisibleChange, type Visibility, type VisibleChunk, visibleChunks } from './visible-chunks.ts';
+import {
+  hasVisibleChange,
+  timeIfSomeAreInvalid,
+  type Visibility,
+  type VisibleChunk,
+  visibleChunks,
+} from './visible-chunks.ts';
 
 export type SearchPorts = {
   readonly database: Database;
@@ -58,34 +64,53 @@ export class ProfileUnavailableError extends Error {
 
 /**
  * The best visible chunks of a collection, best first. The index proposes candidates and PostgreSQL decides which of
- * them are returned. If too few are visible, the window grows up to the whole collection.
+ * them are ranked: a hidden chunk takes no rank, so that scores do not depend on it. If too few are visible, the window
+ * grows up to the whole collection.
  * @throws SearchUnavailableError, ModelsError, SqlUnavailableError, ProfileUnavailableError: never an empty answer
  * instead
  */
 export async function searchCollection(ports: SearchPorts, search: CollectionSearch): Promise<Found> {
   const { collection, topK } = search;
   const legs = await legsOf(ports, search);
+  const condition = await validCondition(ports, search);
   const whole = Math.max(1, collection.chunkCount);
   const most = Math.min(whole, ports.index.mostCandidates);
-  for (let window = Math.min(firstWindow(topK), most); ; window = Math.min(window * widening, most)) {
+  const wanted = Math.min(firstWindow(topK), most);
+  for (let window = wanted; ; window = Math.min(window * widening, most)) {
     const rankings = await ports.index.candidates(
       {
         partition: partitionName({ collectionId: collection.collectionId, version: collection.activeVersion }),
         reflects: BigInt(collection.changeNo),
         labels: search.visibility.labels,
-        ...(search.condition === undefined ? {} : { condition: search.condition }),
+        ...(condition === undefined ? {} : { condition }),
         legs: legs.map(({ leg }) => leg),
         window,
       },
       search.call.signal,
     );
-    const fused = fuseRankings(rankings.map((candidates, at) => ({ candidates, weight: legs[at]?.weight ?? 0 })));
-    const found = await decide(ports, search, fused);
-    if (await isOvertaken(ports, search, fused.length - found.length)) return { ranked: [], isOvertaken: true };
+    const { chunks, dropped } = await decide(ports, search, rankings);
+    if (await isOvertaken(ports, search, dropped)) return { ranked: [], isOvertaken: true };
+    const visible = rankings.map((ranking) => ranking.filter(({ id }) => chunks.has(id)).slice(0, wanted));
+    const ranked = rank(visible, legs, chunks);
     const isExhausted = window >= whole || rankings.every((ranking) => ranking.length < window);
-    if (found.length >= topK || isExhausted) return { ranked: found.slice(0, topK), isOvertaken: false };
+    const isFilled = visible.every(
+      ({ length }, at) => length === wanted || (rankings[at] as readonly Candidate[]).length < window,
+    );
+    if (isFilled || isExhausted || (window === most && ranked.length >= topK)) {
+      return { ranked: ranked.slice(0, topK), isOvertaken: false };
+    }
     if (window === most) throw new SearchUnavailableError('too_deep');
   }
+}
+
+/** The condition of the caller, and that documents are valid: asked of the index only where some are not. */
+async function validCondition(
+  { database }: SearchPorts,
+  { visibility, condition }: CollectionSearch,
+): Promise<AttributeCondition | undefined> {
+  const now = await timeIfSomeAreInvalid(database.sql, visibility.collectionId);
+  if (now === undefined) return condition;
+  return condition === undefined ? validAt(now) : { and: [condition, validAt(now)] };
 }
 
 async function legsOf(
@@ -106,11 +131,20 @@ async function legsOf(
 async function decide(
   { database }: SearchPorts,
   { collection, visibility }: CollectionSearch,
-  fused: readonly Candidate[],
-): Promise<readonly RankedChunk[]> {
-  const scores = new Map(fused.map(({ id, score }) => [id, score]));
-  const visible = await visibleChunks(database.sql, visibility, collection.activeVersion, [...scores.keys()]);
-  return visible.map((chunk) => ({ chunk, score: scores.get(chunk.chunkId) ?? 0 }));
+  rankings: readonly (readonly Candidate[])[],
+): Promise<{ readonly chunks: ReadonlyMap<string, VisibleChunk>; readonly dropped: number }> {
+  const ids = [...new Set(rankings.flatMap((ranking) => ranking.map(({ id }) => id)))];
+  const chunks = await visibleChunks(database.sql, visibility, collection.activeVersion, ids);
+  return { chunks: new Map(chunks.map((chunk) => [chunk.chunkId, chunk])), dropped: ids.length - chunks.length };
+}
+
+function rank(
+  visible: readonly (readonly Candidate[])[],
+  legs: readonly { readonly weight: number }[],
+  chunks: ReadonlyMap<string, VisibleChunk>,
+): readonly RankedChunk[] {
+  const fused = fuseRankings(visible.map((candidates, at) => ({ candidates, weight: legs[at]?.weight ?? 0 })));
+  return fused.map(({ id, score }) => ({ chunk: chunks.get(id) as VisibleChunk, score }));
 }
 
 /** Candidates that are not visible may be earlier chunks of a document that has changed meanwhile. */

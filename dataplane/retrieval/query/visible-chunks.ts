@@ -64,6 +64,20 @@ export async function hasVisibleChange(sql: Sql, visibility: Visibility, after: 
   return found !== undefined;
 }
 
+/**
+ * The time of the database, whole milliseconds since 1970, if a document of the collection is not valid at it; undefined
+ * if all are.
+ */
+export async function timeIfSomeAreInvalid(sql: Sql, collectionId: string): Promise<number | undefined> {
+  const [row] = await sql<{ now: number }[]>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    where exists (
+      select 1 from retrieval.documents
+      where collection_id = ${collectionId} and (valid_from is not null or valid_until is not null) and not deleted
+        and (valid_from > clock_timestamp() or valid_until <= clock_timestamp()))`;
+  return row?.now;
+}
+
 /** The whole text of a visible document. */
 export type VisibleText = { readonly doc: string; readonly text: string };
 
