@@ -110,6 +110,7 @@ export async function createMemoryService(
     newId: uuid,
     hint: () => publish(eventsTopic),
     announceErasure: () => publish(erasuresTopic),
+    onModelsAway: metrics.dependencyFailed,
     health: () => readMemoryHealth({ database, queueAnswers: () => queue.publish('health') }, config),
   };
   parts.use(
@@ -148,7 +149,7 @@ export async function createMemoryService(
       service: memory,
       authorizer,
       errorOf: memoryErrorOf,
-      onError: metrics.requestFailed,
+      onError: metrics.dependencyFailed,
       logger,
       metrics,
       documents: { [memoryOpenApiPath]: memoryDocument() },
@@ -171,15 +172,28 @@ function startWorker(
   const worker = parts.use(
     runEvents(
       { ...memory, extraction, onStep: overrides.onStep ?? (() => undefined) },
-      { logger, concurrency: eventConcurrency, ...times, onEnded: metrics.eventEnded },
+      {
+        logger,
+        concurrency: eventConcurrency,
+        ...times,
+        onEnded: metrics.eventEnded,
+        onFailed: metrics.dependencyFailed,
+      },
     ),
   );
   parts.use(
     maintainMemories(memory, {
       logger,
       everyMs: times.maintainMs,
-      failUndelivered: () => failUndelivered(memory.database.sql),
-      onFailed: metrics.maintenanceFailed,
+      failUndelivered: async () => {
+        const failed = await failUndelivered(memory.database.sql);
+        metrics.undelivered(failed);
+        return failed;
+      },
+      onFailed(part, error) {
+        metrics.maintenanceFailed(part);
+        metrics.dependencyFailed(error);
+      },
     }),
   );
   parts.use(startWorkLoop(async () => (await packOnce()) !== undefined, { pollMs: times.maintainMs }));

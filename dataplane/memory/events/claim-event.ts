@@ -90,14 +90,15 @@ export async function failEvent(
 /**
  * Releases an event because a dependency was unavailable; it fails after 24 hours.
  * @param isCounted whether the claim counts among those after which an event fails
+ * @returns whether it failed
  */
 export async function releaseEvent(
   sql: Sql,
   { eventId, attempt }: Claim,
   dependency: string,
   isCounted: boolean,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const [row] = await sql<{ status: string }[]>`
     with held as (
       select event_id, coalesce(unavailable_since, clock_timestamp()) < clock_timestamp() - ${patience}::interval as is_over
       from memory.events where event_id = ${eventId} and attempt = ${attempt} and status = 'RUNNING' for update)
@@ -109,7 +110,8 @@ export async function releaseEvent(
       error = ${`${dependency} was not available`}, unavailable_since = coalesce(unavailable_since, clock_timestamp()),
       deliveries = greatest(deliveries - ${isCounted ? 0 : 1}::int, 0), due_at = clock_timestamp() + ${pause}::interval,
       updated_at = clock_timestamp()
-    from held where e.event_id = held.event_id`;
+    from held where e.event_id = held.event_id returning e.status`;
+  return row?.status === 'FAILED';
 }
 
 /** Releases an event at once, because its worker shuts down. */

@@ -18,7 +18,8 @@ import {
 import { EventFault } from './event-fault.ts';
 import { type EventPorts, processEvent } from './process-event.ts';
 
-export type EventEnd = 'succeeded' | 'failed' | 'claim_over' | 'released' | 'returned' | 'abandoned';
+/** `failed`: the add cannot succeed; `exhausted`: it could, but a dependency was away or a worker died for too long. */
+export type EventEnd = 'succeeded' | 'failed' | 'exhausted' | 'claim_over' | 'released' | 'returned' | 'abandoned';
 
 type RunOptions = {
   readonly logger: Logger;
@@ -28,6 +29,8 @@ type RunOptions = {
   /** How often the table is polled without a hint, milliseconds. */
   readonly pollMs: number;
   readonly onEnded: (end: EventEnd) => void;
+  /** Called with the error of an attempt that did not succeed. */
+  readonly onFailed: (error: unknown) => void;
 };
 
 /**
@@ -53,7 +56,7 @@ export function runEvents(ports: EventPorts, options: RunOptions): WorkLoop {
 async function attempt(
   ports: EventPorts,
   event: ClaimedEvent,
-  { logger, leaseMs, signal }: RunOptions & { readonly signal: AbortSignal },
+  { logger, leaseMs, onFailed, signal }: RunOptions & { readonly signal: AbortSignal },
 ): Promise<EventEnd> {
   const { sql } = ports.database;
   using lease = keepLease(() => renewEventLease(sql, event, leaseMs), leaseMs, signal);
@@ -65,6 +68,7 @@ async function attempt(
   } catch (error) {
     const end = lease.signal.aborted && !signal.aborted ? 'claim_over' : await recordEnd(ports, event, error, signal);
     if (end === 'released') ports.onStep('released');
+    if (!signal.aborted) onFailed(error);
     const failure = describeFailure(error);
     logger.info('memory_event_ended', { event: event.eventId, attempt: event.attempt, end, failure });
     return end;
@@ -85,15 +89,16 @@ async function recordEnd(
   const fault = faultOf(error, event.deliveries);
   if (fault !== undefined) {
     await failEvent(sql, event, fault);
-    return 'failed';
+    // A model that gives no valid answer is no fault of the add.
+    return error instanceof ModelsError && error.code === 'invalid' ? 'exhausted' : 'failed';
   }
   const dependency = dependencyOfEvent(error);
   if (dependency === undefined) {
     await abandonEvent(sql, event);
     return 'abandoned';
   }
-  await releaseEvent(sql, event, dependency, error instanceof ModelsError && error.code === 'invalid');
-  return 'released';
+  const isCounted = error instanceof ModelsError && error.code === 'invalid';
+  return (await releaseEvent(sql, event, dependency, isCounted)) ? 'exhausted' : 'released';
 }
 
 /** Why an event fails at once; undefined if a later attempt may succeed. */

@@ -19,7 +19,7 @@ type MaintenanceOptions = {
   readonly everyMs: number;
   /** Ends events that no worker may try again; returns their number. */
   readonly failUndelivered: () => Promise<number>;
-  readonly onFailed: (part: MaintenancePart) => void;
+  readonly onFailed: (part: MaintenancePart, error: unknown) => void;
 };
 
 /**
@@ -46,7 +46,7 @@ export function maintainMemories(ports: EmbedPorts, options: MaintenanceOptions)
       return await steps[part](signal);
     } catch (error) {
       if (signal.aborted) return false;
-      options.onFailed(part);
+      options.onFailed(part, error);
       options.logger.warn('memory_maintenance_failed', { part, failure: describeFailure(error) });
       return false;
     }

@@ -12,6 +12,8 @@ export type Memory = MemorySearchPorts & {
   readonly hint: () => void;
   /** Notifies the other replicas that a person was erased. */
   readonly announceErasure: () => void;
+  /** Called when a request was answered although the models did not answer. */
+  readonly onModelsAway: (error: unknown) => void;
   readonly health: () => Promise<z.output<typeof memoryHealthSchema>>;
 };
 

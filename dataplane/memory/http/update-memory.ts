@@ -43,7 +43,8 @@ async function textOf({ service, incoming }: MemoryRequest, text: string) {
     const [embedded] = await embedTexts(service, [{ text, topic }], call);
     return embedded ?? unembedded(service, text, topic);
   } catch (error) {
-    if (error instanceof ModelsError && error.code === 'unavailable') return unembedded(service, text, topic);
-    throw error;
+    if (!(error instanceof ModelsError) || error.code !== 'unavailable') throw error;
+    service.onModelsAway(error);
+    return unembedded(service, text, topic);
   }
 }

@@ -12,17 +12,27 @@ import { type MemoryOperation, memoryOperationNames } from '../http/memory-table
 import type { EventBacklog } from './read-backlog.ts';
 
 const codes = Object.keys(memoryErrors) as MemoryErrorCode[];
-const ends: readonly EventEnd[] = ['succeeded', 'failed', 'claim_over', 'released', 'returned', 'abandoned'];
+const ends: readonly EventEnd[] = [
+  'succeeded',
+  'failed',
+  'exhausted',
+  'claim_over',
+  'released',
+  'returned',
+  'abandoned',
+];
 const dependencies = ['postgres', 'models', 'index'] as const;
 
 export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   readonly registry: Metrics;
   eventEnded(end: EventEnd): void;
+  /** Counts events that FAILED because their workers died as often as allowed. */
+  undelivered(events: number): void;
   /** The result of reading the table of events; undefined if the database did not answer. */
   backlog(found: EventBacklog | undefined): void;
   maintenanceFailed(part: MaintenancePart): void;
-  /** Counts an error of a request if its cause is an unavailable dependency. */
-  requestFailed(error: unknown): void;
+  /** Counts an error of a request, an attempt or a maintenance pass if its cause is an unavailable dependency. */
+  dependencyFailed(error: unknown): void;
   /**
    * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
    */
@@ -42,6 +52,8 @@ export function createMemoryMetrics(): MemoryMetrics {
     help: 'Ended attempts to process an event, by how they ended.',
     labels: { end: ends },
   });
+  // An increase from nothing to 1 is none for a query, an increase from 0 is.
+  for (const end of ends) attempts.add({ end }, 0);
   const waiting = createBacklogMetrics(registry, {
     service: 'memory',
     names: { open: 'portcullis_memory_open_events', oldest: 'portcullis_memory_oldest_event_seconds' },
@@ -65,7 +77,7 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const failures = registry.counter({
     name: 'portcullis_memory_dependency_failures_total',
-    help: 'Requests that failed because a dependency was unavailable.',
+    help: 'Failures of dependencies that requests, attempts to process an event, and repeated embeddings met.',
     labels: { dependency: dependencies },
   });
   const refused = registry.gauge({
@@ -77,6 +89,7 @@ export function createMemoryMetrics(): MemoryMetrics {
     registry,
     ...requests,
     eventEnded: (end) => attempts.add({ end }),
+    undelivered: (events) => attempts.add({ end: 'exhausted' }, events),
     backlog(found) {
       waiting(found);
       if (found === undefined) return;
@@ -84,7 +97,7 @@ export function createMemoryMetrics(): MemoryMetrics {
       delayed.set({}, found.delayed);
     },
     maintenanceFailed: (part) => maintenance.add({ part }),
-    requestFailed(error) {
+    dependencyFailed(error) {
       if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });
       if (error instanceof SearchUnavailableError) failures.add({ dependency: 'index' });
       if (error instanceof ModelsError && error.code !== 'denied' && error.code !== 'refused') {

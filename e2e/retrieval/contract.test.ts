@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { type OpenedRetrieval, openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
+import { ReleasedContract } from '../support/released-contract.ts';
+
+/** SHA-256 of the released document. A change of it is a release of the contract, never a correction of this test. */
+const pinned = '6191201c20cb0fa06ee71df603056bc47255a0ed4cf5054b7b588a4b0f083b4a';
+const released = new ReleasedContract(new URL('./contract/retrieval-v1.json', import.meta.url));
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('the OpenAPI document of the retrieval service'), () => {
+  let service: OpenedRetrieval;
+  beforeAll(async () => {
+    service = await openRetrieval();
+  });
+  afterAll(() => service?.[Symbol.asyncDispose]());
+
+  test('the served document keeps everything of the released one', async () => {
+    const answer = await fetch(`${service.url}/openapi.json`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(released.broken(await answer.json())).toEqual([]);
+  });
+});
+
+describe('the released OpenAPI document of the retrieval service', () => {
+  test('the file has the pinned digest', () => {
+    expect(released.digest).toBe(pinned);
+  });
+
+  test('a document without an operation, a member or a status, or with a stricter request, is refused', () => {
+    expect(released.brokenBy(({ paths }) => void delete paths['/v1/query'])).toEqual(['POST /v1/query: is gone']);
+    expect(
+      released.brokenBy(({ components }) => void delete components.schemas['IngestJob']?.properties['status']),
+    ).toEqual(['schema IngestJob.status: is gone']);
+    expect(
+      released.brokenBy(({ paths }) => {
+        Reflect.deleteProperty(paths['/v1/query']?.['post']?.['responses'] as object, '503');
+      }),
+    ).toEqual(['POST /v1/query: status 503 is gone']);
+    expect(
+      released.brokenBy(({ components }) => void components.schemas['QueryRequest']?.required.push('mode')),
+    ).toEqual(['schema QueryRequest.mode: is required now']);
+  });
+
+  test('a document with one more optional member of a request and of an answer is accepted', () => {
+    const found = released.brokenBy(({ components: { schemas } }) => {
+      for (const name of ['QueryRequest', 'IngestJob']) {
+        (schemas[name] as (typeof schemas)[string]).properties['mood'] = { type: 'string' };
+      }
+    });
+    expect(found).toEqual([]);
+  });
+});
