@@ -207,13 +207,22 @@ async function showHistory(id: string, options: Options): Promise<void> {
 }
 
 async function exportAll(options: Options): Promise<void> {
-  const exported = await openMemoryClient(options).export();
+  const pages = await Array.fromAsync(openMemoryClient(options).export());
+  const exported = {
+    user_id: pages[0]?.user_id,
+    exported_at: pages[0]?.exported_at,
+    memories: pages.flatMap(({ memories }) => memories),
+    history: pages.flatMap(({ history }) => history),
+    events: pages.flatMap(({ events }) => events),
+    sessions: pages.flatMap(({ sessions }) => sessions),
+    deletions: pages.flatMap(({ deletions }) => deletions),
+  };
   writeResult(formatOf(options), exported, () => JSON.stringify(exported, undefined, 2));
 }
 
 async function eraseAll(options: Options & ConfirmOption): Promise<void> {
   const client = openMemoryClient(options);
-  const person = namedPerson(options) ?? (await client.export()).user_id;
+  const person = namedPerson(options) ?? (await client.whoAmI());
   await confirm([`Everything that the service holds of ${person} is erased; this cannot be undone.`], options);
   const erased = await client.erase(person);
   writeResult(

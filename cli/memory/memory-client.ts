@@ -19,6 +19,7 @@ import {
 import { createServiceCalls, type ServiceConnection } from '../http/service-calls.ts';
 
 export type MemoryEvent = z.output<typeof memoryEventSchema>;
+type ExportedPage = z.output<typeof exportedMemorySchema>;
 export type ListedMemory = z.output<typeof memoryRecordSchema>;
 type MemoryScope = { readonly agent?: string; readonly run?: string };
 
@@ -55,7 +56,19 @@ export function createMemoryClient(connection: Omit<ServiceConnection, 'service'
     deleteScope: (scope: MemoryScope) =>
       send('DELETE', `/v1/memories?${scopeQuery(scope, undefined)}`, deletedMemoriesSchema),
     history: (id: string) => send('GET', `${memory(id)}/history`, memoryHistorySchema),
-    export: () => send('GET', '/v1/export', exportedMemorySchema),
+    /** The pages of everything that the service holds of the caller. */
+    async *export(): AsyncGenerator<ExportedPage, void, undefined> {
+      for (let token: string | null = ''; token !== null; ) {
+        const query: string = token === '' ? '' : `?${new URLSearchParams({ page_token: token })}`;
+        const page: ExportedPage = await send('GET', `/v1/export${query}`, exportedMemorySchema);
+        yield page;
+        token = page.next_page_token;
+      }
+    },
+    /** The id of the caller. */
+    async whoAmI(): Promise<string> {
+      return (await send('GET', '/v1/export?page_size=1', exportedMemorySchema)).user_id;
+    },
     erase: (userId: string) => send('POST', '/v1/erasures', erasureSchema, { user_id: userId }),
     getSession: (id: string) => send('GET', session(id), sessionStateSchema),
     setSession: (id: string, body: z.input<typeof setSessionSchema>) =>

@@ -20,6 +20,9 @@ export const memoryLimits = {
   topK: { min: 1, max: 100, default: 10 },
   tokenBudget: { min: 1, max: 200_000 },
   pageSize: { min: 1, max: 200, default: 50 },
+  /** Rows of a page of an export, and bytes of text after which a page gets no further row. */
+  exportPage: { min: 1, max: 1_000, default: 500 },
+  exportPageBytes: 4_194_304,
   /** Of one user: events that have not ended, memories that are not deleted, session states that have not expired. */
   openEvents: 1_000,
   memories: 100_000,
@@ -249,16 +252,40 @@ export const sessionStateSchema = z
   })
   .describe('The state of a session.');
 
+const exportedEventSchema = memoryEventSchema
+  .extend({
+    agent_id: z.string().nullable(),
+    run_id: z.string().nullable(),
+    infer: z.boolean(),
+    metadata: z.record(z.string(), z.unknown()),
+    categories: z.array(z.string()),
+    expires_at: z.iso.datetime().nullable(),
+    messages: z.array(messageSchema).nullable().describe('Null after the end of the event, as they are removed then.'),
+    idempotency_key: z.string().nullable(),
+  })
+  .describe('An event with everything that is stored of it.');
+
+const deletionRecordSchema = z
+  .strictObject({
+    confirmation_id: z.uuid(),
+    deleted_count: z.int(),
+    cancelled_events: z.int(),
+    deleted_at: z.iso.datetime(),
+  })
+  .describe('The record of a deletion by filter; it holds no text.');
+
 export const exportedMemorySchema = z
   .strictObject({
     user_id: z.string(),
     exported_at: z.iso.datetime(),
     memories: z.array(memoryRecordSchema.extend({ deleted_at: z.iso.datetime().nullable() })),
     history: z.array(historyEntrySchema),
-    events: z.array(memoryEventSchema),
+    events: z.array(exportedEventSchema),
     sessions: z.array(sessionStateSchema),
+    deletions: z.array(deletionRecordSchema).describe('Deletions by filter, without what they deleted.'),
+    next_page_token: z.string().nullable().describe('Null on the last page.'),
   })
-  .describe('Everything that the service holds of a user, read at one moment.');
+  .describe('A page of everything that the service holds of a user, read at one moment.');
 
 /** Body of POST /v1/erasures: the user is named again as a confirmation, because an erasure cannot be undone. */
 export const eraseUserSchema = z.strictObject({ user_id: scopeId }).describe('The caller, who is erased.');

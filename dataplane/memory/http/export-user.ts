@@ -1,37 +1,63 @@
 import { success } from '#api/operation';
-import { type EventRow, eventColumns, eventOf } from '../events/event-row.ts';
-import { type HistoryRow, historyColumns, historyEntryOf } from '../facts/history-row.ts';
-import { type MemoryRow, memoryColumns, memoryRecordOf } from '../facts/memory-row.ts';
+import { readLimit } from '#api/pages';
+import { memoryLimits } from '#contracts/memory';
+import type { TransactionSql } from '#sql/connect';
 import { findPerson } from '../people/person.ts';
-import type { SessionRow } from '../sessions/session-state.ts';
+import { type ExportSection, exportSections, readSection } from './export-sections.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
+import { exportCursors } from './page-parameters.ts';
 import { userIdOf } from './read-scope.ts';
-import { sessionOf } from './set-session.ts';
 
-/** All data of the caller that the service stores, read in one snapshot of the database. */
-export async function exportUser({ service, caller }: MemoryRequest): Promise<MemoryResponse> {
+type Place = { readonly section: ExportSection; readonly after: string | undefined };
+type Page = Record<ExportSection, object[]>;
+
+/**
+ * A page of all data of the caller that the service stores, read in one snapshot of the database
+ * (docs/design/memory.md, "Export").
+ */
+export async function exportUser({ service, caller, query }: MemoryRequest): Promise<MemoryResponse> {
   const userId = userIdOf(caller);
-  return service.database.sql.begin('repeatable read', async (sql) => {
+  const rows = readLimit(query['page_size'], memoryLimits.exportPage) ?? memoryLimits.exportPage.default;
+  const page: Page = { memories: [], history: [], events: [], sessions: [], deletions: [] };
+  const next = await service.database.sql.begin('repeatable read', async (sql) => {
     const person = (await findPerson(sql, caller))?.person ?? '0';
-    const memories = await sql<MemoryRow[]>`
-      select ${memoryColumns(sql)} from memory.memories m where m.person = ${person} order by m.memory_id`;
-    const history = await sql<HistoryRow[]>`
-      select ${historyColumns(sql)} from memory.history h where h.person = ${person} order by h.entry`;
-    const events = await sql<EventRow[]>`
-      select ${eventColumns(sql)} from memory.events e where e.person = ${person} order by e.seq`;
-    const sessions = await sql<SessionRow[]>`
-      select session_id, state, updated_at, ceil(extract(epoch from expires_at - clock_timestamp()))::int as remaining
-      from memory.sessions where person = ${person} and expires_at > clock_timestamp() order by session_id`;
-    return success({
-      user_id: userId,
-      exported_at: new Date().toISOString(),
-      memories: memories.map((row) => ({
-        ...memoryRecordOf(row, userId),
-        deleted_at: row.deleted_at?.toISOString() ?? null,
-      })),
-      history: history.map(historyEntryOf),
-      events: events.map(eventOf),
-      sessions: sessions.map(sessionOf),
-    });
+    return fillPage(sql, page, { person, userId, rows, from: placeOf(query['page_token']) });
   });
+  const token = next === undefined ? null : exportCursors.write(`${next.section}/${next.after ?? ''}`);
+  return success({ user_id: userId, exported_at: new Date().toISOString(), ...page, next_page_token: token });
+}
+
+function placeOf(key: string | undefined): Place {
+  if (key === undefined) return { section: 'memories', after: undefined };
+  const at = key.indexOf('/');
+  const after = key.slice(at + 1);
+  return { section: key.slice(0, at) as ExportSection, after: after === '' ? undefined : after };
+}
+
+type Filling = {
+  readonly person: string;
+  readonly userId: string;
+  readonly rows: number;
+  readonly from: Place;
+};
+
+/** Reads sections until the page is full; returns where the next page begins, undefined after the last row. */
+async function fillPage(
+  sql: TransactionSql,
+  page: Page,
+  { person, userId, rows, from }: Filling,
+): Promise<Place | undefined> {
+  let rowsLeft = rows;
+  let bytesLeft: number = memoryLimits.exportPageBytes;
+  for (const section of exportSections.slice(exportSections.indexOf(from.section))) {
+    const after = section === from.section ? from.after : undefined;
+    // One row more shows whether the section continues.
+    const found = await readSection(sql, section, { person, userId, after, rows: rowsLeft + 1, bytes: bytesLeft });
+    const shown = found.slice(0, rowsLeft);
+    page[section].push(...shown.map((row) => row.shown));
+    rowsLeft -= shown.length;
+    bytesLeft -= shown.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (found.length > shown.length || bytesLeft <= 0) return { section, after: shown.at(-1)?.key ?? after };
+  }
+  return undefined;
 }

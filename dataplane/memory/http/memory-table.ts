@@ -19,7 +19,7 @@ import { getSession } from './get-session.ts';
 import { listMemories } from './list-memories.ts';
 import type { Memory } from './memory.ts';
 import type { MemorySchema } from './memory-schemas.ts';
-import { memoryPages, scopeParameters } from './page-parameters.ts';
+import { exportPages, memoryPages, scopeParameters } from './page-parameters.ts';
 import { searchMemories } from './search-memories.ts';
 import { setSession } from './set-session.ts';
 import { updateMemory } from './update-memory.ts';
@@ -241,9 +241,12 @@ const operations: readonly Row[] = [
     tag: 'Users',
     summary: 'Export a user',
     description:
-      'Everything that the service holds of the caller, read at one moment. The operation is the service’s own.',
+      'Everything that the service holds of the caller, in pages: memories with deleted ones, history, events with the ' +
+      'messages of open ones, states of sessions, and records of deletions by filter. Each page is read at one moment. ' +
+      'Data that exist from the first to the last page are in exactly one page. A page has at most 4 MiB of text and one ' +
+      'more row. The operation is the service’s own.',
     gates: readGates,
-    parameters: callerParameters,
+    parameters: [...exportPages, ...callerParameters],
     success: answer('ExportedUser'),
     errors: everyRead,
     obligations: [],

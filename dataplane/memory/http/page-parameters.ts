@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Parameter } from '#api/operation';
 import { createCursors } from '#api/pages';
 import { pageParameters } from '#api/parameters';
@@ -5,6 +6,13 @@ import { memoryLimits } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 
 export const memoryCursors = createCursors('memories/v1');
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+/** Section and key of the last row, which is empty where the section has no row yet. */
+const exportKey = new RegExp(
+  `^(?:(?:memories|deletions)/(?:${uuid})?|(?:history|events)/\\d{0,18}|sessions/[^\\0]{0,255})$`,
+);
+export const exportCursors = createCursors('export/v1', z.string().regex(exportKey));
 
 const { pageSize, scopeId } = memoryLimits;
 
@@ -30,3 +38,9 @@ export const scopeParameters: readonly Parameter<MemoryErrorCode>[] = [
 ];
 
 export const memoryPages = pageParameters({ size: 'page_size', bounds: pageSize, cursors: memoryCursors });
+
+export const exportPages = pageParameters({
+  size: 'page_size',
+  bounds: memoryLimits.exportPage,
+  cursors: exportCursors,
+});
