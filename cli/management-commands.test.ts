@@ -17,7 +17,7 @@ import {
   ManagementApiError,
   ManagementUnreachableError,
 } from './management/management-error.ts';
-import { definitionOfWord, manifestOfWord } from './testing/policy-text.ts';
+import { definitionOfWord, manifestOfWord, patternRule, policyManifest } from './testing/policy-text.ts';
 import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
 import { folderWithFiles, runCli } from './testing/run-cli.ts';
 
@@ -243,9 +243,42 @@ test('revisions and applications keep their author and message, over both transp
     { author: subject, message: 'too strict' },
     { author: user, message: 'first use' },
   ]);
+  for (const via of [[], overApi]) {
+    const rows = await json('history', 'binding/guarded-echo', ...via);
+    expect(rows.slice(0, 2)).toMatchObject([
+      { author: subject, message: 'too strict', outcome: 'Applied', serves: true },
+      { author: user, message: 'first use', outcome: 'Applied', serves: false, policy: name, revision: 1 },
+    ]);
+    const { stdout } = await run(['history', 'mb/guarded-echo', ...via]);
+    expect(stdout).toMatch(
+      /^TIME +OUTCOME +POLICY +REVISION +SERVES +AUTHOR +MESSAGE\n.* Applied .* yes .* too strict\n/,
+    );
+  }
+  expect(await run(['history', 'workload/x'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has no history'),
+  });
   for (const text of ['', 'two\nlines', 'a'.repeat(513)]) {
     expect(await run([...apply, '--message', text])).toMatchObject({ code: 2, stdout: '' });
   }
+});
+
+test('portcullis apply --via api --wait of a policy and its binding prints the warnings that the operator found', async () => {
+  const name = await createPolicy('doubtful');
+  const policy = policyManifest({ name, response: patternRule('culprit', '^begins') }).replace('  tests: []\n', '');
+  const bound = await json('get', 'mb', 'guarded-echo');
+  const guardrail = { mode: 'Policy', policyRef: { name } };
+  const { apply: _token, ...spec } = bound.spec;
+  const binding = {
+    apiVersion: bound.apiVersion,
+    kind: bound.kind,
+    metadata: { name: 'guarded-echo' },
+    spec: { ...spec, guardrail },
+  };
+  const end = await run(['apply', '-f', '-', '--wait', ...overApi], `${policy}---\n${stringify(binding)}`);
+  expect(end).toMatchObject({ code: 0, stdout: expect.stringContaining('ModelBinding guarded-echo is applied\n') });
+  expect(end.stderr).toMatch(/^portcullis: warning: policy doubtful: .*rule culprit: it is anchored/);
+  expect((await run(['rollback', 'guarded-echo', '--wait'])).code).toBe(0);
 });
 
 test('the management API refuses a change message that is not one line of text in percent encoding', async () => {

@@ -68,22 +68,25 @@ export async function applyManifests(
     results.push(result);
     say(`${kind.kind} ${result.object.metadata.name} ${result.action}${dryRunSuffix(options)}`);
   }
+  const onState = waitProgressOn(process.stderr, format);
   for (const { object } of dryRun === undefined ? results : []) {
     if (options.wait === undefined) continue;
     if (isAgentVersion(object)) {
-      await waitAgentReady(client, object, options.wait);
+      await waitAgentReady(client, object, options.wait, onState);
       say(`${object.kind} ${object.metadata.name} is ready`);
     }
     if (isAgent(object)) {
-      await waitAgentServed(client, object, options.wait);
+      await waitAgentServed(client, object, options.wait, onState);
       say(`${object.kind} ${object.metadata.name} is served`);
     }
     if (!isBinding(object)) continue;
-    await waitApplied(client, object, options.wait, waitProgressOn(process.stderr, format));
+    await waitApplied(client, object, options.wait, onState);
     say(`${object.kind} ${object.metadata.name} is applied`);
   }
-  if (dryRun === undefined && options.wait !== undefined && !results.some(({ object }) => isBinding(object))) {
-    const found = await judgedByOperator(client, results, options.wait);
+  // An applied binding was judged with its policy; where this machine could not find the warnings, the operator has.
+  const isJudged = warnings !== undefined && results.some(({ object }) => isBinding(object));
+  if (dryRun === undefined && options.wait !== undefined && !isJudged) {
+    const found = await judgedByOperator(client, results, options.wait, onState);
     if (warnings === undefined) found.forEach(writeWarning);
   }
   if (!isForPeople(format)) writeValue(format, results);

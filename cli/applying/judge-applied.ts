@@ -15,10 +15,11 @@ export async function judgedByOperator(
   client: KubeClient,
   results: readonly ApplyResult[],
   seconds: number,
+  onState: (sentence: string) => void,
 ): Promise<readonly string[]> {
   const warnings: (string | undefined)[] = [];
   for (const { object } of results) {
-    if (isPolicy(object)) warnings.push(await waitJudged(client, object, seconds));
+    if (isPolicy(object)) warnings.push(await waitJudged(client, object, seconds, onState));
   }
   return warnings.filter((warning) => warning !== undefined);
 }

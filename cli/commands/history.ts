@@ -1,32 +1,48 @@
 import type { Command } from 'commander';
+import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { bindingHistoryText, readBindingHistory } from '../bindings/binding-history.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { deletionLines } from '../resources/policy-references.ts';
+import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
+import { readTarget } from '../selection/select.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;
 
 export function addHistory(program: Command, source: ResourceSource): void {
   const command = program
     .command('history')
-    .description('list the revisions of a policy, newest first, with the bindings that they guard')
-    .argument('<policy>', 'name of the policy');
-  withOutput(withResourceOptions(command, source)).action((policy: string, options: HistoryOptions) =>
-    history(source, policy, options),
+    .description(
+      'list the revisions of a policy with the bindings that they guard, or the applications of a binding; newest first',
+    )
+    .argument(
+      '<policy>',
+      'name of the policy; binding/NAME for the applications of a binding, with author and message',
+    );
+  withOutput(withResourceOptions(command, source)).action((word: string, options: HistoryOptions) =>
+    history(source, word, options),
   );
 }
 
-async function history(source: ResourceSource, policy: string, options: HistoryOptions): Promise<void> {
+async function history(source: ResourceSource, word: string, options: HistoryOptions): Promise<void> {
+  const target = word.includes('/') ? readTarget(word) : { kind: kinds.guardrailPolicy, name: word };
+  const { kind, name: policy } = target;
   await using resources = await source.open(options);
   const { client } = resources;
+  if (kind.kind === kinds.modelBinding.kind) return await historyOfBinding(client, policy, options);
+  if (kind.kind !== kinds.guardrailPolicy.kind) {
+    throw new CliError('usage', `A ${kind.kind} has no history: give the name of a policy, or binding/NAME.`);
+  }
   const revisions = await readRevisions(client, policy, withoutRevisionDefinition);
   const bindings = (await listAll<ModelBinding>(client, kinds.modelBinding)).items;
   const rows = revisions.map((revision) => rowOf(revision, bindings));
@@ -37,6 +53,12 @@ async function history(source: ResourceSource, policy: string, options: HistoryO
       ...(live === undefined ? [] : deletionLines(live)),
     ].join('\n'),
   );
+}
+
+async function historyOfBinding(client: KubeClient, name: string, options: HistoryOptions): Promise<void> {
+  const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
+  const rows = await readBindingHistory(client, binding);
+  writeResult(formatOf(options), rows, (isWide) => bindingHistoryText(binding, rows, isWide));
 }
 
 type Row = ReturnType<typeof rowOf>;

@@ -31,7 +31,8 @@ export function readSelection([first = '', ...rest]: readonly string[]): Selecti
   return { by: 'name', targets: selected.flatMap((kind) => rest.map((name) => ({ kind, name }))) };
 }
 
-function readTarget(word: string): Target {
+/** Reads KIND/NAME. @throws CliError usage */
+export function readTarget(word: string): Target {
   const [kind = '', name = '', ...more] = word.split('/');
   if (name === '' || more.length > 0) {
     throw new CliError('usage', `${JSON.stringify(word)} is not KIND/NAME, as in policy/guarded-chat.`);
