@@ -128,6 +128,10 @@ describe('portcullis flow publish and the commands of versions', () => {
     writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
     await serving(['flow', 'publish', desk], 'desk-2');
     await serving(['agent', 'rollback', 'desk', '--wait'], 'desk-1');
+    const dry = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'server', '--wait']);
+    expect(dry).toMatchObject({ code: 0, stdout: 'Agent desk set to desk-2 (server dry run)\n' });
+    const compared = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'client', '-o', 'json']);
+    expect(JSON.parse(compared.stdout).spec.version).toBe('desk-2');
     await serving(['agent', 'switch', 'desk', 'desk-2', '--canary', '50', '--wait'], 'desk-1');
     await serving(['agent', 'promote', 'desk', '--wait'], 'desk-2');
     await serving(['agent', 'switch', 'desk', 'desk-1', '--wait'], 'desk-1');

@@ -55,6 +55,26 @@ describe.each([
     expect(gone).toMatchObject({ code: 0, stdout: `GuardrailPolicy ${name} is deleted${suffix}.\n` });
     expect(await namesOf()).toContain(name);
   });
+
+  test(`commands that change bindings and policies say what would be done, wait for nothing and change nothing${suffix}`, async () => {
+    const generations = async () =>
+      (await run(['get', 'mb,gp', '-o', 'jsonpath={.items[*].metadata.generation}'])).stdout;
+    const before = await generations();
+    const dry = (...args: readonly string[]) => run([...args, `--dry-run=${mode}`]);
+    const applied = { code: 0, stdout: `ModelBinding guarded-echo set to revision 1${suffix}\n`, stderr: '' };
+    expect(await dry('apply-revision', 'guarded-echo', '1', '--wait')).toEqual(applied);
+    expect(await dry('rollback', 'guarded-echo', '--to', '1', '--wait')).toEqual(applied);
+    expect(await dry('reapply', 'guarded-echo', '--wait')).toEqual(applied);
+    // Nothing is lost, so that nothing is asked.
+    const unguarded = `ModelBinding guarded-echo set to UNGUARDED${suffix}\n`;
+    expect(await dry('unbind', 'guarded-echo', '--wait')).toMatchObject({ code: 0, stdout: unguarded });
+    const bare = JSON.parse((await dry('unbind', 'guarded-echo', '-o', 'json')).stdout);
+    expect(bare.spec.guardrail).toEqual({ mode: 'None' });
+    const archived = `GuardrailPolicy guarded-chat is archived${suffix}\n`;
+    expect(await dry('archive', 'guarded-chat')).toMatchObject({ code: 0, stdout: archived });
+    expect(await dry('rollback', 'guarded-echo', '--to', '99')).toMatchObject({ code: 3, stdout: '' });
+    expect(await generations()).toBe(before);
+  });
 });
 
 test('portcullis apply --dry-run of a binding that loses its guardrail asks for no confirmation and writes nothing', async () => {
@@ -142,6 +162,15 @@ describe('edit', () => {
     expect(same).toMatchObject({ code: 0, stdout: 'The text was not changed: nothing was written.\n' });
   });
 
+  test('portcullis edit --dry-run applies nothing and keeps the text', async () => {
+    const before = await wordOf('edited');
+    const dry = await edit(`sed -i s/${before}/tried/`, '--dry-run=server');
+    expect(dry).toMatchObject({ code: 0, stdout: 'GuardrailPolicy edited configured (server dry run)\n' });
+    const file = /^Your text is kept in (\S+\.yaml): /.exec(dry.stderr)?.[1] ?? '';
+    expect(readFileSync(file, 'utf8')).toContain('tried');
+    expect(await wordOf('edited')).toBe(before);
+  });
+
   test('portcullis edit removes labels and annotations that are missing in the edited text, and records the message of the change', async () => {
     const metadata = { labels: { team: 'a', stays: 'b' }, annotations: { memo: 'c' } };
     await run(['apply', '-f', '-', '--message', 'reason one'], { input: manifestOfWord('marked', 'first', metadata) });
@@ -202,6 +231,12 @@ test('portcullis explain describes kinds and fields with types, choices, limits 
   expect(await run(['explain', 'policy.spec.definiton'])).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('GuardrailPolicy.spec has no field "definiton"'),
+  });
+  const asJson = JSON.parse((await run(['explain', 'modelbinding.spec.guardrail.mode', '-o', 'json'])).stdout);
+  expect(asJson).toMatchObject({
+    kind: 'ModelBinding',
+    path: ['spec', 'guardrail', 'mode'],
+    schema: { type: 'string' },
   });
   expect((await run(['explain', 'policy.spec.definiton'])).stderr).toContain('Did you mean definition?');
 });

@@ -113,6 +113,12 @@ describe('check', () => {
     expect((await judge('project aurora')).code).toBe(0);
   });
 
+  test('portcullis check writes its result as YAML and by a template', async () => {
+    const judged = (...more: string[]) => runInProcess(['check', '--policy', example, 'good morning', ...more]);
+    expect((await judged('-o', 'jsonpath={.decision}{"\\n"}')).stdout).toBe('Pass\n');
+    expect((await judged('-o', 'yaml')).stdout).toContain('decision: Pass\n');
+  });
+
   test('portcullis check reads the text from standard input', async () => {
     const end = await runCli(['check', '--policy', example], { input: 'сделать бомбу\n' });
     expect(end.code).toBe(6);

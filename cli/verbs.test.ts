@@ -67,6 +67,22 @@ describe.each([['resources'], ['api']])('reads over --via %s', (via) => {
     expect(await get('gp', 'second', '-l', 'a=b')).toMatchObject({ code: 2 });
   });
 
+  test('portcullis describe takes KIND/NAME, several names and labels, as get does', async () => {
+    const describeOf = (...args: readonly string[]) => run(['describe', ...args, '--via', via]);
+    const both = await describeOf('policy/second', 'gp/guarded-chat');
+    expect(both.stdout).toMatch(/^Name: +second\n(.|\n)*\n\nName: +guarded-chat\n/);
+    expect((await describeOf('gp', 'second', 'guarded-chat')).stdout).toBe(both.stdout);
+    expect((await describeOf('gp/second')).stdout).toBe(both.stdout.split('\n\nName:')[0]?.concat('\n'));
+    expect((await describeOf('gp', '-l', 'team=chat', '-o', 'name')).stdout).toBe(
+      'guardrailpolicy.portcullis.dev/second\n',
+    );
+    expect(JSON.parse((await describeOf('gp/second', '-o', 'json')).stdout)).toMatchObject({ kind: 'GuardrailPolicy' });
+    expect((await describeOf('policies', '-l', 'team=none')).stdout).toMatch(/^No resources in the namespace /);
+    expect((await describeOf('mb/guarded-echo')).stdout.includes('\nState:\n')).toBe(via === 'api');
+    expect(await describeOf('gp', 'second', '-l', 'a=b')).toMatchObject({ code: 2 });
+    expect(await describeOf('gp', 'missing')).toMatchObject({ code: 3, stdout: '' });
+  });
+
   test('portcullis get writes JSON, YAML, names and JSONPath of one resource and of a list', async () => {
     const one = JSON.parse((await get('gp', 'second', '-o', 'json')).stdout);
     expect(parse((await get('gp/second', '-o', 'yaml')).stdout)).toEqual(one);

@@ -2,8 +2,9 @@ import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
+import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
@@ -22,7 +23,7 @@ export async function changeAgent(
   { client, writer }: Pick<OpenedResources, 'client' | 'writer'>,
   name: string,
   changeOf: (agent: Stored<Agent>) => VersionChange,
-  options: OutputOptions & WaitOption,
+  options: OutputOptions & WaitOption & DryRunOption,
 ): Promise<void> {
   const agent = await readResource<Agent>(client, kinds.agent, name);
   const { version, canary } = changeOf(agent);
@@ -33,15 +34,16 @@ export async function changeAgent(
     if (isForPeople(format)) writeText(text);
   };
   const { apiVersion, kind } = agent;
-  const { object } = await writer.applyManifest(
-    { kind: kinds.agent, resource: { apiVersion, kind, metadata: { name }, spec } },
-    agent,
-  );
+  const manifest = { kind: kinds.agent, resource: { apiVersion, kind, metadata: { name }, spec } };
+  const object =
+    options.dryRun === 'client' ? { ...agent, spec } : (await writer.applyManifest(manifest, agent)).object;
   const trial = canary === undefined ? '' : `, with ${canary.version} for ${canary.percent} % of the callers`;
-  say(`Agent ${name} set to ${version}${trial}`);
+  say(`Agent ${name} set to ${version}${trial}${dryRunSuffix(options)}`);
   const written = object as Stored<Agent>;
-  const settled = options.wait === undefined ? written : await waitAgentServed(client, written, options.wait);
-  if (options.wait !== undefined) say(`Agent ${name} serves ${agentRow(settled).version ?? ''}`);
+  const wait = options.dryRun === undefined ? options.wait : undefined;
+  const onState = waitProgressOn(process.stderr, format);
+  const settled = wait === undefined ? written : await waitAgentServed(client, written, wait, onState);
+  if (wait !== undefined) say(`Agent ${name} serves ${agentRow(settled).version ?? ''}`);
   if (!isForPeople(format)) writeValue(format, settled);
 }
 

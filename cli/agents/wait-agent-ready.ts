@@ -12,15 +12,18 @@ const faultyMs = 5_000;
 
 /**
  * Waits until a version of an agent is ready.
+ * @param onState called with a sentence for each state that the version passes through
  * @throws CliError refused with the reason if it cannot become ready, conflict if it is deleted meanwhile, timeout
  */
 export async function waitAgentReady(
   client: KubeClient,
   written: Stored<AgentVersion>,
   seconds: number,
+  onState: (sentence: string) => void = () => undefined,
 ): Promise<void> {
   const { name, uid } = written.metadata;
   const end = performance.now() + seconds * 1_000;
+  let said: string | undefined;
   let faultySince: number | undefined;
   for (;;) {
     const current = await client.get<AgentVersion>(kinds.agentVersion, name);
@@ -29,6 +32,8 @@ export async function waitAgentReady(
     }
     const { state, why = '' } = agentVersionRow(current);
     if (state === 'ready') return;
+    if (why !== said) onState(`AgentVersion ${name} is ${state}: ${why}`);
+    said = why;
     const now = performance.now();
     faultySince = state === 'faulty' ? (faultySince ?? now) : undefined;
     if (faultySince !== undefined && now - faultySince > faultyMs) {

@@ -12,6 +12,7 @@ const faultyMs = 10_000;
 
 /**
  * Waits until every ready gateway replica serves the version that an Agent names.
+ * @param onState called with a sentence for each state that the Agent passes through
  * @returns the Agent as it was then
  * @throws CliError refused with the reason if it cannot be served, conflict if it is changed or deleted meanwhile, timeout
  */
@@ -19,8 +20,10 @@ export async function waitAgentServed(
   client: KubeClient,
   { metadata: { name, uid, generation } }: Stored<Agent>,
   seconds: number,
+  onState: (sentence: string) => void = () => undefined,
 ): Promise<Stored<Agent>> {
   const end = performance.now() + seconds * 1_000;
+  let said: string | undefined;
   let faultySince: number | undefined;
   for (;;) {
     const current = await client.get<Agent>(kinds.agent, name);
@@ -32,6 +35,8 @@ export async function waitAgentServed(
     }
     const { state, why = '' } = agentRow(current);
     if (state === 'ready') return current;
+    if (why !== said) onState(`Agent ${name} is ${state}: ${why}`);
+    said = why;
     const now = performance.now();
     faultySince = state === 'faulty' ? (faultySince ?? now) : undefined;
     if (faultySince !== undefined && now - faultySince > faultyMs) {

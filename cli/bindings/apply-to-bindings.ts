@@ -3,24 +3,25 @@ import type { Stored } from '#resources/metadata';
 import type { Guardrail, ModelBinding } from '#resources/model-binding';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
+import { type DryRunOption, dryRunSuffix } from '../options/dry-run-option.ts';
 import type { WaitOption } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
-import type { DesiredGuardrail } from '../resources/resource-writer.ts';
+import { type DesiredGuardrail, refuseDeleting } from '../resources/resource-writer.ts';
 import { createProviderCheck } from '../revisions/check-providers.ts';
 import { waitApplied } from './wait-applied.ts';
 
 type DesiredApplication = DesiredGuardrail & { readonly binding: Stored<ModelBinding> };
 
 /**
- * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each is applied. A failure does not stop
- * the others; the first failure decides the exit code.
+ * Writes the desired revision of each binding whose providers are approved and, with --wait, waits until each is applied.
+ * A dry run waits for nothing. A failure does not stop the others; the first failure decides the exit code.
  */
 export async function applyToBindings(
   { client, writer, environment }: Pick<OpenedResources, 'client' | 'writer' | 'environment'>,
   wanted: readonly DesiredApplication[],
-  options: OutputOptions & WaitOption,
+  options: OutputOptions & WaitOption & DryRunOption,
 ): Promise<void> {
   const format = formatOf(options);
   const say = (text: string): void => {
@@ -32,13 +33,15 @@ export async function applyToBindings(
   for (const { binding, ...desired } of wanted) {
     await attempt(failures, async () => {
       await checkProviders(binding, desired);
-      written.push(await writer.applyToBinding(binding, desired));
-      say(`ModelBinding ${binding.metadata.name} set to ${desiredText(binding, desired.guardrail)}`);
+      const isSent = options.dryRun !== 'client';
+      written.push(isSent ? await writer.applyToBinding(binding, desired) : asDesired(binding, desired));
+      const what = desiredText(binding, desired.guardrail);
+      say(`ModelBinding ${binding.metadata.name} set to ${what}${dryRunSuffix(options)}`);
     });
   }
   for (const binding of written) {
     const { wait } = options;
-    if (wait === undefined) break;
+    if (wait === undefined || options.dryRun !== undefined) break;
     await attempt(failures, async () => {
       await waitApplied(client, binding, wait, waitProgressOn(process.stderr, format));
       say(`ModelBinding ${binding.metadata.name} is applied`);
@@ -47,6 +50,15 @@ export async function applyToBindings(
   if (failures.length > 0) throw together(failures);
   const value = wanted.length === 1 ? written[0] : written;
   if (!isForPeople(format)) writeValue(format, value);
+}
+
+/** The binding as it would be written, without its new token. */
+function asDesired(
+  binding: Stored<ModelBinding>,
+  { guardrail, contentProfile = binding.spec.contentProfile }: DesiredGuardrail,
+): Stored<ModelBinding> {
+  refuseDeleting(binding);
+  return { ...binding, spec: { ...binding.spec, guardrail, contentProfile } };
 }
 
 async function attempt(failures: unknown[], act: () => Promise<void>): Promise<void> {

@@ -5,6 +5,7 @@ import { changeAgent, promoted, rolledBack } from '../agents/change-agent.ts';
 import { findAgentAddress } from '../agents/find-agent-address.ts';
 import { sendAgentMessage } from '../agents/send-message.ts';
 import { callerIdentity, defaultTenant, readCallerName, readCallerNames } from '../http/caller-options.ts';
+import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { readJsonObject } from '../options/json-object.ts';
 import { type ResourceCommandOptions, withRequestTimeout, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
@@ -46,9 +47,9 @@ export function addAgent(program: Command, source: ResourceSource): void {
 /** The commands that change which versions an Agent serves. */
 function addAgentChanges(agent: Command, source: ResourceSource): void {
   const written = (command: Command): Command =>
-    withWait(withOutput(withResourceOptions(command, source)), 'wait until it is served (default: 60 s)');
+    withDryRun(withWait(withOutput(withResourceOptions(command, source)), 'wait until it is served (default: 60 s)'));
   const change = async (name: string, options: ChangeOptions, changeOf: Parameters<typeof changeAgent>[2]) => {
-    await using resources = await source.open(options);
+    await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
     await changeAgent(resources, name, changeOf, options);
   };
   written(
@@ -87,7 +88,7 @@ function addAgentChanges(agent: Command, source: ResourceSource): void {
   });
 }
 
-type ChangeOptions = ResourceCommandOptions & OutputOptions & WaitOption;
+type ChangeOptions = ResourceCommandOptions & OutputOptions & WaitOption & DryRunOption;
 
 const percent = wholeNumber(1, 99);
 

@@ -6,6 +6,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { newestRevision } from '../manifests/omitted-revision.ts';
+import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
@@ -16,7 +17,8 @@ import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
 type ApplyRevisionOptions = ResourceCommandOptions &
   OutputOptions &
-  WaitOption & { readonly policy?: string; readonly profile?: string };
+  WaitOption &
+  DryRunOption & { readonly policy?: string; readonly profile?: string };
 
 export function addApplyRevision(program: Command, source: ResourceSource): void {
   const command = program
@@ -29,7 +31,7 @@ export function addApplyRevision(program: Command, source: ResourceSource): void
       new Option('--profile <profile>', 'content profile (default: that of the binding)').choices(contentProfiles),
     );
   source
-    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
     .action((name: string, revision: number | undefined, options: ApplyRevisionOptions) =>
       applyRevision(source, name, revision, options),
     );
@@ -41,7 +43,7 @@ async function applyRevision(
   asked: number | undefined,
   options: ApplyRevisionOptions,
 ): Promise<void> {
-  await using resources = await source.open(options);
+  await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const policy = options.policy ?? policyOf(binding);

@@ -13,19 +13,17 @@ import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { ExitName } from '../errors/exit-codes.ts';
 import { withRequestTimeout } from '../options/resource-options.ts';
-import { withJson } from '../output/format.ts';
-import { writeJson } from '../output/write.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../output/format.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { type RunningPlatform, runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
 import { readClientKey } from './env.ts';
 
-type ChatOptions = {
+type ChatOptions = OutputOptions & {
   readonly data?: string;
   readonly message?: string;
   readonly system?: string;
   readonly stream: boolean;
-  readonly json?: boolean;
   readonly explain?: boolean;
   readonly requestTimeout: number;
 };
@@ -44,12 +42,13 @@ export function addChat(program: Command): void {
     .option('--no-stream', 'do not stream the answer')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer, or for its next part' };
-  withRequestTimeout(withJson(command), timeout).action(chat);
+  withRequestTimeout(withOutput(command), timeout).action(chat);
 }
 
 async function chat(model: string, options: ChatOptions): Promise<void> {
   const platform = runningPlatform(options.data);
   const { status } = platform;
+  const format = formatOf(options);
   const content = options.message ?? (await readAll(process.stdin)).replace(/\r?\n$/, '');
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system }];
   const body = { model, stream: options.stream, messages: [...system, { role: 'user', content }] };
@@ -58,14 +57,14 @@ async function chat(model: string, options: ChatOptions): Promise<void> {
     key: readClientKey(status.clientKeyFile),
     body,
     timeoutSeconds: options.requestTimeout,
-    onText: options.json === true ? () => undefined : (piece) => process.stdout.write(piece),
+    onText: isForPeople(format) ? (piece) => process.stdout.write(piece) : () => undefined,
   });
   const decision =
     options.explain === true ? await explain({ ...dataOf(options), requestTimeout: 5 }, requestId) : undefined;
   const decided = decision === undefined ? {} : { decision };
-  if (options.json === true) writeJson({ complete: reply.fault === undefined, ...reply, ...decided });
+  if (!isForPeople(format)) writeValue(format, { complete: reply.fault === undefined, ...reply, ...decided });
   else if (reply.text !== '' && !reply.text.endsWith('\n')) process.stdout.write('\n');
-  if (decision !== undefined && options.json !== true) process.stderr.write(`portcullis: ${decision.sentence}\n`);
+  if (decision !== undefined && isForPeople(format)) process.stderr.write(`portcullis: ${decision.sentence}\n`);
   if (reply.fault === undefined) return;
   const meant = reply.fault.kind === 'not_found' ? await aliasRemedy(platform, model) : '';
   throw new CliError(exitOf(reply.fault), `${sentenceOf(model, reply, reply.fault)}${meant}`);

@@ -4,17 +4,16 @@ import type { JudgeVerdict } from '#contracts/judge';
 import { CliError } from '../errors/cli-error.ts';
 import { readLimits, readProviders } from '../manifests/read-environment-files.ts';
 import { type PolicyFileOptions, withPolicyFileOptions } from '../options/policy-file-options.ts';
-import { withJson } from '../output/format.ts';
-import { writeJson, writeText } from '../output/write.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { judgePolicy } from '../policy/judge-policy.ts';
 import { readPolicy } from '../policy/read-policy.ts';
 
-type CheckOptions = PolicyFileOptions & {
-  readonly policy: string;
-  readonly stage: 'request' | 'response';
-  readonly role: string;
-  readonly json?: boolean;
-};
+type CheckOptions = PolicyFileOptions &
+  OutputOptions & {
+    readonly policy: string;
+    readonly stage: 'request' | 'response';
+    readonly role: string;
+  };
 type Result = JudgeVerdict['results'][number];
 
 export function addCheck(program: Command): void {
@@ -27,7 +26,7 @@ export function addCheck(program: Command): void {
       new Option('--stage <stage>', 'section of the policy').choices(['request', 'response']).default('request'),
     )
     .option('--role <role>', 'role of the message', 'user');
-  withJson(withPolicyFileOptions(command)).action(check);
+  withOutput(withPolicyFileOptions(command)).action(check);
 }
 
 async function check(given: string | undefined, options: CheckOptions): Promise<void> {
@@ -41,8 +40,7 @@ async function check(given: string | undefined, options: CheckOptions): Promise<
   });
   const [result] = verdict.results;
   if (result === undefined) throw new CliError('failed', 'The check has no result.');
-  if (options.json === true) writeJson(result);
-  else writeText(describe(result));
+  writeResult(formatOf(options), result, () => describe(result));
   if (result.decision === 'Reject')
     throw new CliError('guardrail_blocked', `The policy denies the text (${named(result)}).`);
   if (result.decision === 'Failed') throw new CliError('guardrail_error', `The check failed (${result.code}).`);

@@ -5,41 +5,49 @@ import { conditionSchema, type Resource, type Stored } from '#resources/metadata
 import type { ModelBinding } from '#resources/model-binding';
 import { judgedScopeOf, judgedScopeText } from '../bindings/judged-scope.ts';
 import { bindingText } from '../management/texts.ts';
+import { withSelector } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf, yamlOf } from '../output/write.ts';
-import { readResource } from '../resources/read-resource.ts';
-import { resourceKind } from '../resources/resource-kind.ts';
-import type { ResourceSource } from '../resources/resource-source.ts';
+import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
+import { readSelected } from '../selection/read-selected.ts';
+import { readSelection } from '../selection/select.ts';
 
-type DescribeOptions = ResourceCommandOptions & OutputOptions;
+type DescribeOptions = ResourceCommandOptions & OutputOptions & { readonly selector?: string };
 
 export function addDescribe(program: Command, source: ResourceSource): void {
   const command = program
     .command('describe')
-    .description('show one resource with its conditions')
-    .argument('<kind>', 'such as guardrailpolicy, modelbinding, gp or mb')
-    .argument('<name>', 'name of the resource');
-  withOutput(withResourceOptions(command, source)).action((word: string, name: string, options: DescribeOptions) =>
-    describe(source, word, name, options),
+    .description('show resources with their conditions: some by name, those with labels, or a whole kind')
+    .argument('<kind>', 'such as policy, binding, gp or mb; KIND/NAME, or all')
+    .argument('[names...]', 'names of resources');
+  withSelector(withOutput(withResourceOptions(command, source))).action(
+    (word: string, names: readonly string[], options: DescribeOptions) => describe(source, [word, ...names], options),
   );
 }
 
-async function describe(source: ResourceSource, word: string, name: string, options: DescribeOptions): Promise<void> {
-  const kind = resourceKind(word);
+async function describe(source: ResourceSource, words: readonly string[], options: DescribeOptions): Promise<void> {
+  const selection = readSelection(words);
   await using resources = await source.open(options);
-  const found = await readResource(resources.client, kind, name);
-  const { stateOf } = resources;
-  const binding = kind.kind === kinds.modelBinding.kind ? (found as Stored<ModelBinding>) : undefined;
-  const state =
-    stateOf === undefined || binding === undefined ? [] : [`State:\n${indent(bindingText(await stateOf(binding)))}`];
-  const judged =
-    binding === undefined
-      ? []
-      : [
-          `Judged:\n${indent(judgedScopeText(judgedScopeOf(binding), binding.status?.pinned?.checks?.streamingRefusedBy))}`,
-        ];
-  writeResult(formatOf(options), found, () => [description(found), ...judged, ...state].join('\n'));
+  const selected = await readSelected(resources, selection, options);
+  const found = selected.flatMap((one) => one.found);
+  const isOne = selection.by === 'name' && selection.targets.length === 1;
+  const texts: string[] = [];
+  const format = formatOf(options);
+  for (const one of isForPeople(format) ? found : []) texts.push(await textOf(resources, one));
+  const value = isOne ? found[0] : { apiVersion: 'v1', kind: 'List', items: found };
+  const none = `No resources in the namespace ${resources.client.namespace}.`;
+  writeResult(format, value, () => (found.length === 0 ? none : texts.join('\n\n')));
+}
+
+/** A resource with what its binding leaves unjudged and, over the management API, the state that the API computes. */
+async function textOf({ stateOf }: OpenedResources, found: Stored<Resource>): Promise<string> {
+  if (found.kind !== kinds.modelBinding.kind) return description(found);
+  const binding = found as Stored<ModelBinding>;
+  const refusing = binding.status?.pinned?.checks?.streamingRefusedBy;
+  const judged = `Judged:\n${indent(judgedScopeText(judgedScopeOf(binding), refusing))}`;
+  const state = stateOf === undefined ? [] : [`State:\n${indent(bindingText(await stateOf(binding)))}`];
+  return [description(found), judged, ...state].join('\n');
 }
 
 const statusSchema = z.looseObject({ conditions: z.array(conditionSchema).optional() });

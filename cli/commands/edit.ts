@@ -10,6 +10,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
 import { type ConfirmOption, withConfirm } from '../options/confirm-option.ts';
+import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
@@ -18,7 +19,7 @@ import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readSelection } from '../selection/select.ts';
 
-type EditOptions = ResourceCommandOptions & OutputOptions & WaitOption & ConfirmOption;
+type EditOptions = ResourceCommandOptions & OutputOptions & WaitOption & ConfirmOption & DryRunOption;
 
 export function addEdit(program: Command, source: ResourceSource): void {
   const command = program
@@ -27,7 +28,7 @@ export function addEdit(program: Command, source: ResourceSource): void {
     .argument('<kind>', 'policy or binding, or KIND/NAME')
     .argument('[name]', 'name of the resource');
   source
-    .addWriteOptions(withConfirm(withWait(withOutput(withResourceOptions(command, source)))))
+    .addWriteOptions(withDryRun(withConfirm(withWait(withOutput(withResourceOptions(command, source))))))
     .action((word: string, name: string | undefined, options: EditOptions) =>
       edit(source, name === undefined ? [word] : [word, name], options),
     );
@@ -42,7 +43,7 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
   }
   const { kind, name } = target;
   if (kind.internal) throw new CliError('usage', `A ${kind.kind} is written by the platform only.`);
-  await using resources = await source.open(options);
+  await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   const before = await readResource(resources.client, kind, name);
   const text = textOf(before);
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-edit-'));
@@ -55,6 +56,9 @@ async function edit(source: ResourceSource, words: readonly string[], options: E
     const manifest = readEdited(file, kind, before);
     refuseOtherNamespaces([manifest], resources.client.namespace);
     await applyManifests(resources, { manifests: [manifest], base: before }, options);
+    isKept = options.dryRun !== undefined;
+    if (isKept)
+      process.stderr.write(`Your text is kept in ${file}: "${source.program} apply -f ${file}" applies it.\n`);
   } catch (error) {
     isKept = readFileSync(file, 'utf8') !== text;
     if (!isKept) throw error;

@@ -6,21 +6,21 @@ import { schemaOf } from '#resources/schemas';
 import { didYouMean } from '../command-line/did-you-mean.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type FieldSchema, findField, type Member, membersOf, rulesOf, typeOf } from '../explaining/find-field.ts';
-import { writeText } from '../output/write.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 
-type ExplainOptions = { readonly recursive?: boolean };
+type ExplainOptions = OutputOptions & { readonly recursive?: boolean };
 
 export function addExplain(program: Command): void {
-  program
+  const command = program
     .command('explain')
     .description('describe a kind, or one of its fields with type, choices and default')
     .argument('<kind>', 'such as policy or binding; a field as in policy.spec.definition')
-    .option('--recursive', 'show all fields below it by name and type')
-    .action(explain);
+    .option('--recursive', 'show all fields below it by name and type');
+  withOutput(command).action(explain);
 }
 
-function explain(word: string, { recursive = false }: ExplainOptions): void {
+function explain(word: string, { recursive = false, ...output }: ExplainOptions): void {
   const [kindWord = '', ...path] = word.split('.');
   const kind = resourceKind(kindWord);
   const found = findField(schemaOfKind(kind), path);
@@ -35,7 +35,8 @@ function explain(word: string, { recursive = false }: ExplainOptions): void {
   const { schema } = found;
   const members = membersOf(schema);
   const fields = recursive ? treeOf(members, '  ') : members.flatMap(memberLines);
-  writeText(
+  const value = { kind: kind.kind, apiVersion, path, description: descriptionOf(kind, path, schema), schema };
+  writeResult(formatOf(output), value, () =>
     [
       `KIND:     ${kind.kind}`,
       `VERSION:  ${apiVersion}`,

@@ -6,7 +6,7 @@ import type { ListedMemory, MemoryClient, MemoryEvent } from '../memory/memory-c
 import { type MemoryOptions, namedPerson, openMemoryClient, withMemoryOptions } from '../memory/memory-options.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { formatOf, type OutputOptions, waitProgressOn, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
 import { addMemorySession } from './memory-session.ts';
 
@@ -82,6 +82,7 @@ async function addMessages(messages: readonly string[], options: AddOptions): Pr
   const client = openMemoryClient(options);
   const body = { ...scopeOf(options), infer, messages: messages.map((content) => ({ role, content })) };
   const { event_id } = await client.add(body, randomUUID());
+  waitProgressOn(process.stderr, formatOf(options))(`The add ${event_id} is accepted and being processed.`);
   const event = await waitForEvent(client, event_id, options.requestTimeout * 1_000);
   if (event.status === 'PENDING') {
     throw new CliError(

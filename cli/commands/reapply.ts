@@ -9,6 +9,7 @@ import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { outdatedBindings } from '../bindings/outdated-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { formatOf, isForPeople, type OutputOptions, withOutput } from '../output/format.ts';
@@ -18,7 +19,8 @@ import type { ResourceSource } from '../resources/resource-source.ts';
 
 type ReapplyOptions = ResourceCommandOptions &
   OutputOptions &
-  WaitOption & { readonly all?: boolean; readonly olderThan?: string };
+  WaitOption &
+  DryRunOption & { readonly all?: boolean; readonly olderThan?: string };
 
 export function addReapply(program: Command, source: ResourceSource): void {
   const command = program
@@ -28,7 +30,7 @@ export function addReapply(program: Command, source: ResourceSource): void {
     .option('--all', 'every binding')
     .option('--older-than <build>', 'every binding whose workload has another build than this one');
   source
-    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
     .action((name: string | undefined, options: ReapplyOptions) => reapply(source, name, options));
 }
 
@@ -37,7 +39,7 @@ async function reapply(source: ResourceSource, name: string | undefined, options
   if ([name, all, olderThan].filter((one) => one !== undefined).length !== 1) {
     throw new CliError('usage', 'Give the name of one binding, or --all, or --older-than with a build.');
   }
-  await using resources = await source.open(options);
+  await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   const { client } = resources;
   const bindings = await chosen(client, name, options);
   const wanted = bindings.map((binding) => ({ binding, guardrail: binding.spec.guardrail }));

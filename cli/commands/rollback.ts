@@ -5,6 +5,7 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { type WaitOption, withWait } from '../options/wait-option.ts';
 import { type OutputOptions, withOutput } from '../output/format.ts';
@@ -14,7 +15,10 @@ import { checkApplicable, type RevisionRef } from '../revisions/applicable-revis
 import { readRevisionOfId } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
 
-type RollbackOptions = ResourceCommandOptions & OutputOptions & WaitOption & { readonly toRevision?: number };
+type RollbackOptions = ResourceCommandOptions &
+  OutputOptions &
+  WaitOption &
+  DryRunOption & { readonly toRevision?: number };
 
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
@@ -27,12 +31,12 @@ export function addRollback(program: Command, source: ResourceSource): void {
       parseRevisionNumber,
     );
   source
-    .addWriteOptions(withWait(withOutput(withResourceOptions(command, source))))
+    .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
     .action((name: string, options: RollbackOptions) => rollback(source, name, options));
 }
 
 async function rollback(source: ResourceSource, name: string, options: RollbackOptions): Promise<void> {
-  await using resources = await source.open(options);
+  await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const { toRevision } = options;

@@ -64,12 +64,14 @@ async function valuesOf(
 /** Commands that change resources. */
 const writers: ReadonlySet<string> = new Set(['delete', 'edit']);
 
+const listers: ReadonlySet<string> = new Set(['get', 'describe']);
+
 /** Internal kinds can be shown and not changed. */
 function kindsOf(command: Command): readonly string[] {
   const all = Object.values(kinds);
   const isWriter = writers.has(command.name());
   const words = all.filter(({ internal }) => !(internal && isWriter)).map(({ plural }) => plural);
-  return command.name() === 'get' ? [...words, everyKind] : words;
+  return listers.has(command.name()) ? [...words, everyKind] : words;
 }
 
 function flagsOf(command: Command, { options }: PartialLine): readonly string[] {

@@ -20,8 +20,11 @@ type Find = (client: KubeClient, line: PartialLine) => Promise<readonly string[]
 
 /** Candidates of the completion, by the name of an argument or option value. */
 const finders: Readonly<Record<string, Find>> = {
-  binding: (client) => namesOf(client, kinds.modelBinding),
-  policy: (client) => namesOf(client, kinds.guardrailPolicy),
+  // `why` and `history` take KIND/NAME, too.
+  binding: (client, { last }) =>
+    last.includes('/') ? slashedNames(client, last) : namesOf(client, kinds.modelBinding),
+  policy: (client, { last }) =>
+    last.includes('/') ? slashedNames(client, last) : namesOf(client, kinds.guardrailPolicy),
   name: (client, { open, operands }) =>
     namesOf(client, open?.long === '--policy' ? kinds.guardrailPolicy : resourceKind(operands[0] ?? '')),
   names: async (client, { operands, last }) => {

@@ -5,7 +5,7 @@ import type { Stored } from '#resources/metadata';
 import { waitAgentServed } from '../agents/wait-agent-served.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { readCallerName } from '../http/caller-options.ts';
-import { formatOf, isForPeople, type OutputOptions, writeValue } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue } from '../output/format.ts';
 import { writeText } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
@@ -52,7 +52,12 @@ export async function publishFlow(folder: string, options: PublishOptions): Prom
   const resource: Agent = { apiVersion, kind: kinds.agent.kind, metadata: { name }, spec };
   const applied = await writer.applyManifest({ kind: kinds.agent, resource }, before);
   say(`Agent ${name} ${applied.action}`);
-  const served = await waitAgentServed(client, applied.object as Stored<Agent>, options.wait);
+  const served = await waitAgentServed(
+    client,
+    applied.object as Stored<Agent>,
+    options.wait,
+    waitProgressOn(process.stderr, format),
+  );
   say(`Agent ${name} serves ${agentRow(served).version ?? ''} at ${served.status?.url ?? ''}`);
   if (!isForPeople(format)) writeValue(format, served);
 }

@@ -1,6 +1,6 @@
 import type { OperationResource } from '#contracts/management';
 import type { WaitOption } from '../options/wait-option.ts';
-import { formatOf, isForPeople, type OutputOptions, writeResult } from '../output/format.ts';
+import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeResult } from '../output/format.ts';
 import type { ManagementClient } from './client.ts';
 import { awaitFinalOperation, isFinalOperation, refuseFailed } from './operation-end.ts';
 import { operationText } from './texts.ts';
@@ -12,8 +12,10 @@ export async function finishOperation(
   options: OutputOptions & WaitOption,
 ): Promise<void> {
   const { wait } = options;
-  const operation = wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait);
   const format = formatOf(options);
+  const onState = waitProgressOn(process.stderr, format);
+  const operation =
+    wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait, onState);
   // With --json, a failure prints one object on standard error and nothing else.
   if (!isForPeople(format)) refuseFailed(operation);
   writeResult(format, operation, () => operationText(operation));

@@ -15,17 +15,22 @@ export function isFinalOperation({ state }: OperationResource): boolean {
 
 /**
  * Waits until an operation is final.
+ * @param onState called with a sentence for each state that the operation passes through
  * @throws CliError timeout
  */
 export async function awaitFinalOperation(
   client: Pick<ManagementClient, 'getOperation'>,
   operationId: string,
   seconds: number,
+  onState: (sentence: string) => void = () => undefined,
 ): Promise<OperationResource> {
+  let said: string | undefined;
   const end = performance.now() + seconds * 1_000;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
     const operation = await client.getOperation(operationId);
     if (isFinalOperation(operation)) return operation;
+    if (operation.state !== said) onState(`The operation ${operationId} is ${operation.state}.`);
+    said = operation.state;
     if (performance.now() > end) {
       const sentence = `The operation ${operationId} is ${operation.state} after ${seconds} s. It continues in the background.`;
       throw new CliError('timeout', sentence);

@@ -10,6 +10,7 @@ const pauseMs = 200;
 
 /**
  * Waits until the operator has judged the given generation of a policy.
+ * @param onState called with a sentence for each state that the policy passes through
  * @returns its warnings as one sentence; undefined without any
  * @throws CliError refused if its rules are refused, conflict if the policy was changed meanwhile, timeout
  */
@@ -17,9 +18,11 @@ export async function waitJudged(
   client: KubeClient,
   written: Stored<GuardrailPolicy>,
   seconds: number,
+  onState: (sentence: string) => void = () => undefined,
 ): Promise<string | undefined> {
   const { name, generation, uid } = written.metadata;
   const end = performance.now() + seconds * 1_000;
+  let said: string | undefined;
   for (;;) {
     const current = await client.get<GuardrailPolicy>(kinds.guardrailPolicy, name);
     if (current === undefined || current.metadata.uid !== uid || current.metadata.generation !== generation) {
@@ -38,6 +41,9 @@ export async function waitJudged(
     if (accepted?.observedGeneration === generation && accepted.status === 'False') {
       throw new CliError('refused', `The GuardrailPolicy ${name} is refused (${accepted.reason}): ${accepted.message}`);
     }
+    const state = valid?.message ?? accepted?.message ?? 'the operator has not looked at it yet';
+    if (state !== said) onState(`GuardrailPolicy ${name} is being judged: ${state}`);
+    said = state;
     if (performance.now() > end) {
       throw new CliError('timeout', `The operator did not judge the GuardrailPolicy ${name} within ${seconds} s.`);
     }

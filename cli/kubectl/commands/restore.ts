@@ -11,11 +11,11 @@ import { restoreObjects } from '../../backup/restore-objects.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { readSources } from '../../manifests/read-sources.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../../options/resource-options.ts';
-import { withJson } from '../../output/format.ts';
-import { writeJson, writeText } from '../../output/write.ts';
+import { formatOf, isForPeople, type OutputOptions, withOutput, writeValue } from '../../output/format.ts';
+import { writeText } from '../../output/write.ts';
 import type { ResourceSource } from '../../resources/resource-source.ts';
 
-type RestoreOptions = ResourceCommandOptions & { readonly allowRunning?: boolean; readonly json?: boolean };
+type RestoreOptions = ResourceCommandOptions & OutputOptions & { readonly allowRunning?: boolean };
 
 /** The number of problems that one message lists. */
 const maxProblems = 10;
@@ -26,14 +26,15 @@ export function addRestore(program: Command, source: ResourceSource): void {
     .description('restore a backup into a namespace without resources of the platform, while its processes are stopped')
     .argument('<file>', 'the file that backup wrote, or - for standard input')
     .option('--allow-running', 'restore although an operator or a gateway is running or may be running');
-  withJson(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
+  withOutput(withResourceOptions(command, source)).action((file: string, options: RestoreOptions) =>
     restore(source, file, options),
   );
 }
 
 async function restore(source: ResourceSource, file: string, options: RestoreOptions): Promise<void> {
+  const format = formatOf(options);
   const say = (sentence: string): void => {
-    if (options.json !== true) writeText(sentence);
+    if (isForPeople(format)) writeText(sentence);
   };
   const backup = await readBackupFile(file);
   await using resources = await source.open(options);
@@ -50,7 +51,7 @@ async function restore(source: ResourceSource, file: string, options: RestoreOpt
     const result = await restoreKind(client, kind, plan, say);
     results.push(result);
   }
-  if (options.json === true) writeJson({ namespace: client.namespace, kinds: results });
+  if (!isForPeople(format)) writeValue(format, { namespace: client.namespace, kinds: results });
   say('The backup is restored. Start the operator now, and the gateways when bindings wait for replicas.');
 }
 
