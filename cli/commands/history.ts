@@ -15,7 +15,7 @@ import { deletionLines } from '../resources/policy-references.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
-import { readTarget } from '../selection/select.ts';
+import { readKindAndName } from '../selection/select.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;
 
@@ -35,7 +35,7 @@ export function addHistory(program: Command, source: ResourceSource): void {
 }
 
 async function history(source: ResourceSource, word: string, options: HistoryOptions): Promise<void> {
-  const target = word.includes('/') ? readTarget(word) : { kind: kinds.guardrailPolicy, name: word };
+  const target = word.includes('/') ? readKindAndName(word) : { kind: kinds.guardrailPolicy, name: word };
   const { kind, name: policy } = target;
   await using resources = await source.open(options);
   const { client } = resources;

@@ -17,7 +17,7 @@ export const everyKind = 'all';
  * @throws CliError usage
  */
 export function readSelection([first = '', ...rest]: readonly string[]): Selection {
-  if (first.includes('/')) return { by: 'name', targets: [first, ...rest].map(readTarget) };
+  if (first.includes('/')) return { by: 'name', targets: [first, ...rest].map(readKindAndName) };
   const slashed = rest.find((word) => word.includes('/'));
   if (slashed !== undefined) {
     throw new CliError('usage', `${JSON.stringify(slashed)} names a kind again: write KIND NAME… or KIND/NAME….`);
@@ -32,7 +32,7 @@ export function readSelection([first = '', ...rest]: readonly string[]): Selecti
 }
 
 /** Reads KIND/NAME. @throws CliError usage */
-export function readTarget(word: string): Target {
+export function readKindAndName(word: string): Target {
   const [kind = '', name = '', ...more] = word.split('/');
   if (name === '' || more.length > 0) {
     throw new CliError('usage', `${JSON.stringify(word)} is not KIND/NAME, as in policy/guarded-chat.`);
