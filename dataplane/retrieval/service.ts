@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openTextGuard } from '#checks/guard/open-text-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
@@ -24,7 +25,7 @@ import { openApiPath, retrievalDocument } from './http/openapi-document.ts';
 import type { Retrieval } from './http/retrieval.ts';
 import { retrievalTable } from './http/retrieval-table.ts';
 import { preparedHints, startPreloading } from './index/start-preloading.ts';
-import { openDocumentGuard } from './ingest/guard/open-document-guard.ts';
+import { createDocumentGuard } from './ingest/guard/document-guard.ts';
 import type { ContentFetcher, DocumentGuard } from './ingest/ports.ts';
 import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/role/start-ingest.ts';
 import { readHealth } from './monitoring/health.ts';
@@ -185,7 +186,8 @@ async function openGuard(
   { logger, metrics }: Tools,
 ): Promise<DocumentGuard | 'unguarded'> {
   const onRefused = (isRefused: boolean): void => metrics.fileRefused('guard_target', isRefused);
-  if (guard !== 'unguarded') return parts.use(await openDocumentGuard({ ...guard, logger, onRefused }));
+  if (guard !== 'unguarded')
+    return createDocumentGuard(parts.use(await openTextGuard({ ...guard, logger, onRefused })));
   logger.warn('documents_unguarded', {});
   return guard;
 }

@@ -7,7 +7,8 @@ import {
   startPolicy,
   termRule,
 } from '../../dataplane/gateway/testing/start-policy.ts';
-import { openDocumentGuard } from '../../dataplane/retrieval/ingest/guard/open-document-guard.ts';
+import { createDocumentGuard } from '../../dataplane/retrieval/ingest/guard/document-guard.ts';
+import { openTextGuard } from '../../libraries/checks/guard/open-text-guard.ts';
 import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
 import { createLogger } from '../../libraries/kit/log/logger.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -43,14 +44,16 @@ async function write(target: ServedTarget): Promise<void> {
   await rename(`${targetFile}.new`, targetFile);
 }
 
-const open = () =>
-  openDocumentGuard({
+const open = async () => {
+  const guard = await openTextGuard({
     targetFile,
     tokenFile: join(folder, 'runtime.token'),
     onRefused: (isRefused) => refusals.push(isRefused),
     everyMs: 10,
     logger: createLogger({ service: 'test', level: 'info', destination: { write: (line) => lines.push(line) } }),
   });
+  return { ...createDocumentGuard(guard), [Symbol.asyncDispose]: () => guard[Symbol.asyncDispose]() };
+};
 
 beforeAll(async () => {
   const mask = { type: 'mask', replacement: '[card]' } as const;

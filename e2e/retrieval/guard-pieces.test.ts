@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judgeTexts } from '../../dataplane/retrieval/ingest/guard/judge-texts.ts';
 import { type CheckOutcome, failedCheck, isCheckErrorCode } from '../../libraries/checks/check-outcome.ts';
+import { judgeTexts } from '../../libraries/checks/guard/judge-texts.ts';
 import type { BaselineRule } from '../../libraries/contracts/policy.ts';
 import { compileBundle } from '../../runtime/bundle/compile-bundle.ts';
 import { judgeDivision } from '../../runtime/bundle/division.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#kit/json/json-value';
+import { mapStrings } from '#kit/json/map-strings';
 import type { JsonObject } from './document-content.ts';
 import { storableText } from './storable-text.ts';
 import type { DocumentBlocks } from './text-blocks.ts';
@@ -29,14 +29,4 @@ export function withTexts(document: JudgedDocument, texts: readonly string[]): J
   });
   const metadata = mapStrings(document.metadata, next) as JsonObject;
   return { ...(title === undefined ? {} : { title }), blocks, metadata };
-}
-
-/** Replaces every string of a value, keys included, in the order of the value. */
-export function mapStrings(value: JsonValue, replace: (text: string) => string): JsonValue {
-  if (typeof value === 'string') return replace(value);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((inner) => mapStrings(inner, replace));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [replace(key), mapStrings(inner, replace)] as const),
-  );
 }

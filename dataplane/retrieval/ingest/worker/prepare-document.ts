@@ -1,10 +1,11 @@
 import type { JsonValue } from '#kit/json/json-value';
+import { mapStrings } from '#kit/json/map-strings';
 import type { LiveDocument } from '../commit/make-live.ts';
 import { DocumentFault } from '../faults.ts';
 import type { ClaimedJob } from '../jobs/claim-job.ts';
 import type { DocumentScope } from '../ports.ts';
 import { type CanonicalText, canonicalText } from '../text/canonical-text.ts';
-import { type JudgedDocument, mapStrings, textsOf, withTexts } from '../text/guarded-texts.ts';
+import { type JudgedDocument, textsOf, withTexts } from '../text/guarded-texts.ts';
 import { storableText } from '../text/storable-text.ts';
 import { textBlocks } from '../text/text-blocks.ts';
 import type { IngestPorts } from './ingest-ports.ts';

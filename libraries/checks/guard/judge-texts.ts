@@ -1,5 +1,5 @@
-import { batchMessages, checkBytes } from '#checks/batch-messages';
-import type { CheckOutcome } from '#checks/check-outcome';
+import { batchMessages, checkBytes } from '../batch-messages.ts';
+import type { CheckOutcome } from '../check-outcome.ts';
 import { cutsOf, pieceFrom, type TextPiece } from './divide-text.ts';
 
 type Bounds = { readonly maxMessages: number; readonly maxBodyBytes: number };

@@ -1,9 +1,8 @@
-import { createCheckClient } from '#checks/client';
-import { followServedTarget } from '#checks/served-target';
 import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
-import type { DocumentGuard } from '../ports.ts';
-import { createDocumentGuard } from './document-guard.ts';
+import { createCheckClient } from '../client.ts';
+import { followServedTarget } from '../served-target.ts';
+import { createTextGuard, type TextGuard } from './text-guard.ts';
 
 type OpenGuardOptions = {
   /** The target of a served policy, which the operator writes. */
@@ -17,10 +16,10 @@ type OpenGuardOptions = {
 };
 
 /**
- * A guard of documents that follows the target of its served policy.
+ * A guard of texts that follows the target of its served policy.
  * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot
  */
-export async function openDocumentGuard(options: OpenGuardOptions): Promise<DocumentGuard & AsyncDisposable> {
+export async function openTextGuard(options: OpenGuardOptions): Promise<TextGuard & AsyncDisposable> {
   const { targetFile, tokenFile, logger, everyMs } = options;
   await using parts = new AsyncDisposableStack();
   const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(tokenFile) }));
@@ -38,7 +37,7 @@ export async function openDocumentGuard(options: OpenGuardOptions): Promise<Docu
       ...(everyMs === undefined ? {} : { everyMs }),
     }),
   );
-  const guard = createDocumentGuard({ checks, target: target.current });
+  const guard = createTextGuard({ checks, target: target.current });
   const owned = parts.move();
   return { ...guard, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkBytes } from '#checks/batch-messages';
-import { type CheckOutcome, failedCheck } from '#checks/check-outcome';
+import { checkBytes } from '../batch-messages.ts';
+import { type CheckOutcome, failedCheck } from '../check-outcome.ts';
 import { type AskGuard, judgeTexts } from './judge-texts.ts';
 
 const bounds = { maxMessages: 3, maxBodyBytes: 8_192 };
@@ -47,7 +47,7 @@ test('a text at the limit of a check is judged whole, and one with one more byte
   expect(first.length + second.length - longer.length).toBeGreaterThanOrEqual(1_024);
 });
 
-test('one denied text denies the whole document, also when it is one of a batch or a piece of a long text', async () => {
+test('one denied text denies the whole set, also when it is one of a batch or a piece of a long text', async () => {
   const { ask } = guard();
   expect(await judgeTexts(ask, ['a', 'forbidden'], bounds)).toEqual({ kind: 'denied' });
   const long = `${'word '.repeat(5_000)}forbidden`;
