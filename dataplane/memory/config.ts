@@ -1,5 +1,5 @@
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
-import { readEnvironment, setting } from '#kit/env/read-environment';
+import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import { modelSettings } from '#models/model-settings';
@@ -24,6 +24,14 @@ export const settings = {
     setting.string({
       help: 'alias of the model that extracts facts; without it plain statements of the user about themselves are read',
     }),
+  ),
+  PORTCULLIS_GUARD_TARGET_FILE: setting.optional(
+    setting.path({
+      help: 'target of the served policy that judges what is stored, followed on change; nothing is judged without it',
+    }),
+  ),
+  PORTCULLIS_RUNTIME_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
     help: 'memory of the index, MiB; the memories of the user whose last search is oldest are evicted first',
@@ -52,6 +60,8 @@ export type MemoryConfig = {
   readonly modelsFile: string;
   readonly embeddingProfile: string | undefined;
   readonly extractionModel: string | undefined;
+  /** What is stored is judged by the served policy of this target, or not at all. */
+  readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly indexBytes: number;
   readonly eventConcurrency: number;
   readonly logLevel: LogLevel;
@@ -79,6 +89,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     modelsFile: read.PORTCULLIS_MODELS_FILE,
     embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
     extractionModel: read.PORTCULLIS_EXTRACTION_MODEL,
+    guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     eventConcurrency: read.PORTCULLIS_EVENT_CONCURRENCY,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
@@ -88,4 +99,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     modelGatewayTokenFile: read.PORTCULLIS_MODEL_GATEWAY_TOKEN_FILE,
   };
   return { config, secrets };
+}
+
+function guardOf(targetFile: string | undefined, tokenFile: string | undefined): MemoryConfig['guard'] {
+  if (targetFile === undefined && tokenFile === undefined) return 'unguarded';
+  if (targetFile !== undefined && tokenFile !== undefined) return { targetFile, tokenFile };
+  const missing = targetFile === undefined ? 'PORTCULLIS_GUARD_TARGET_FILE' : 'PORTCULLIS_RUNTIME_TOKEN_FILE';
+  throw new ConfigError([
+    `${missing} is missing: memories are judged with both settings, and with neither they are not`,
+  ]);
 }

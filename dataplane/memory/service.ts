@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
+import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { startWorkLoop } from '#kit/concurrency/work-loop';
 import { serveProbes } from '#kit/http/serve-probes';
@@ -22,6 +23,7 @@ import { failUndelivered } from './events/claim-event.ts';
 import { nearestMemories } from './events/nearest-memories.ts';
 import type { EventStep } from './events/process-event.ts';
 import { runEvents } from './events/run-events.ts';
+import type { MemoryGuard } from './facts/guard-stored.ts';
 import { maintainMemories } from './facts/maintain-memories.ts';
 import { memoryErrorOf } from './http/error-of.ts';
 import type { Memory } from './http/memory.ts';
@@ -89,7 +91,13 @@ export async function createMemoryService(
       signal: overrides.signal,
     }),
   );
-  const profiles = parts.use(await followProfiles({ path: config.modelsFile, logger, onRead: metrics.profilesRead }));
+  const profiles = parts.use(
+    await followProfiles({
+      path: config.modelsFile,
+      logger,
+      onRead: (problems) => metrics.fileRefused('models', problems.length > 0),
+    }),
+  );
   const models = overrides.models ?? parts.use(openGatewayModels(config.modelGateway, secrets.modelGatewayTokenFile));
   const queue = overrides.queue ?? parts.use(createPostgresQueue(database));
   const profile = () =>
@@ -103,6 +111,7 @@ export async function createMemoryService(
   const memory: Memory = {
     database,
     models,
+    guard: await openGuard(config, parts, { logger, metrics }),
     index,
     analyse,
     countTokens,
@@ -156,6 +165,17 @@ export async function createMemoryService(
     });
     return parts.use(api).url;
   }
+}
+
+async function openGuard(
+  { guard }: MemoryConfig,
+  parts: AsyncDisposableStack,
+  { logger, metrics }: Tools,
+): Promise<MemoryGuard> {
+  const onRefused = (isRefused: boolean): void => metrics.fileRefused('guard_target', isRefused);
+  if (guard !== 'unguarded') return parts.use(await openStorageGuard({ ...guard, logger, onRefused }));
+  logger.warn('memories_unguarded', {});
+  return guard;
 }
 
 type Tools = { readonly logger: Logger; readonly metrics: MemoryMetrics };

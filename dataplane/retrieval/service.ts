@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { serveApi } from '#api/serve-api';
-import { openTextGuard } from '#checks/guard/open-text-guard';
+import { openStorageGuard } from '#checks/guard/open-storage-guard';
 import { evaluationLimits } from '#contracts/retrieval-evaluation';
 import { openCallerAuthorizer } from '#identity/open-caller-authorizer';
 import { createSemaphore } from '#kit/concurrency/semaphore';
@@ -187,7 +187,7 @@ async function openGuard(
 ): Promise<DocumentGuard | 'unguarded'> {
   const onRefused = (isRefused: boolean): void => metrics.fileRefused('guard_target', isRefused);
   if (guard !== 'unguarded')
-    return createDocumentGuard(parts.use(await openTextGuard({ ...guard, logger, onRefused })));
+    return createDocumentGuard(parts.use(await openStorageGuard({ ...guard, logger, onRefused })));
   logger.warn('documents_unguarded', {});
   return guard;
 }

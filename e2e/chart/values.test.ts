@@ -151,6 +151,7 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['management.service.port', [1, 65_535], [0, 65_536]],
   ['memory.enabled', [true, false], ['true', null]],
   ['memory.replicas', [1, 64], [0, 65]],
+  ['memory.guard.servedPolicy', ['', 'a'.repeat(40)], ['a'.repeat(41), 'A']],
   ['memory.indexMib', [16, 128], [15, 65_537]],
   ['memory.eventConcurrency', [1, 64], [0, 65]],
   ['memory.worker.replicas', [0, 64], [-1, 65]],
@@ -471,6 +472,12 @@ describe('Helm', () => {
       [...retrieval, ...policy('a'), '--set=retrieval.guard.servedPolicy=b'],
       [...retrieval, ...policy('a'), '--set=retrieval.guard.servedPolicy=a'],
       /retrieval.guard.servedPolicy: b is not in servedPolicies/,
+    ],
+    [
+      'a guard of memories that is not served',
+      [...memory, ...policy('a'), '--set=memory.guard.servedPolicy=b'],
+      [...memory, ...policy('a'), '--set=memory.guard.servedPolicy=a'],
+      /memory.guard.servedPolicy: b is not in servedPolicies/,
     ],
     [
       'a memory limit of retrieval below that of its index',

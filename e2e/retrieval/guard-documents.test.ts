@@ -8,7 +8,7 @@ import {
   termRule,
 } from '../../dataplane/gateway/testing/start-policy.ts';
 import { createDocumentGuard } from '../../dataplane/retrieval/ingest/guard/document-guard.ts';
-import { openTextGuard } from '../../libraries/checks/guard/open-text-guard.ts';
+import { openStorageGuard } from '../../libraries/checks/guard/open-storage-guard.ts';
 import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
 import { createLogger } from '../../libraries/kit/log/logger.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -45,7 +45,7 @@ async function write(target: ServedTarget): Promise<void> {
 }
 
 const open = async () => {
-  const guard = await openTextGuard({
+  const guard = await openStorageGuard({
     targetFile,
     tokenFile: join(folder, 'runtime.token'),
     onRefused: (isRefused) => refusals.push(isRefused),

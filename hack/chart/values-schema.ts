@@ -156,6 +156,10 @@ const management = z.strictObject({
 });
 
 const tenant = z.string().min(1).max(255);
+const storageGuard = z.strictObject({
+  servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
+});
+
 const retrieval = z.strictObject({
   enabled: z.boolean(),
   replicas,
@@ -178,9 +182,7 @@ const retrieval = z.strictObject({
       .max(1_024),
     token: existingSecret,
   }),
-  guard: z.strictObject({
-    servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
-  }),
+  guard: storageGuard,
   emptyAclPolicy: z.enum(['reject', 'strictest']),
   indexMib: z.int().min(16).max(65_536),
   ingestConcurrency: z.int().min(1).max(64),
@@ -237,6 +239,7 @@ const memory = z.strictObject({
   profiles: profilesFileSchema.pick({ embedding: true }).required(),
   embeddingProfile: z.string().max(128),
   extractionModel: z.string().max(128),
+  guard: storageGuard,
   gatewayKey: existingSecret,
   indexMib: z.int().min(16).max(65_536),
   eventConcurrency: z.int().min(1).max(64),

@@ -6,6 +6,8 @@ const failure = <const S extends number>(status: S, meaning: string) => ({ statu
  */
 export const memoryErrors = {
   invalid_request: failure(400, 'The request is not valid.'),
+  policy_denied: failure(400, 'The guardrail denies the text: nothing was stored and nothing was searched.'),
+  unjudgeable_text: failure(400, 'The guardrail cannot judge the text, or cannot mask it: shorten or split the text.'),
   missing_scope: failure(400, 'The request names no scope: send agent_id, run_id or both.'),
   missing_filter: failure(400, 'The request names no filter: send agent_id, run_id or user_id.'),
   unauthorized: failure(401, 'The identity of the caller is missing, expired or not valid here.'),

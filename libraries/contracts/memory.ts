@@ -215,6 +215,7 @@ export const updateMemorySchema = z
     categories: categories.optional().describe('Replaces all categories.'),
   })
   .describe('The new text of a memory.');
+export type UpdateMemory = z.output<typeof updateMemorySchema>;
 
 export const deletedMemorySchema = z
   .strictObject({ message: z.string(), id: z.uuid() })

@@ -19,6 +19,8 @@ export type ClaimedEvent = {
   readonly expiresAt: Date | null;
   readonly messages: readonly MemoryMessage[];
   readonly createdAt: Date;
+  /** Trace of the request that added the event. */
+  readonly traceId: string;
 };
 
 /** Number of claims without a record after which an event fails instead of being claimed again. */
@@ -60,7 +62,7 @@ async function claimAmong(sql: Sql, leaseMs: number, most: number): Promise<Clai
         and e.status in ('PENDING', 'RUNNING') and e.due_at <= clock_timestamp() and e.deliveries < ${mostClaims}
       order by e.due_at, e.seq for update skip locked limit 1)
     returning event_id as "eventId", attempt, deliveries, person, agent_id as "agentId", run_id as "runId", infer, metadata, categories,
-      expires_at as "expiresAt", messages, created_at as "createdAt"`;
+      expires_at as "expiresAt", messages, created_at as "createdAt", trace_id as "traceId"`;
   return row;
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import { memoryLimits } from '#contracts/memory';
+import { continueTrace } from '#kit/http/trace-context';
 import type { Database } from '#sql/connect';
 import { extractFacts, type SaidMessage, type UserFact } from '../extraction/extract-facts.ts';
 import { samenessOf } from '../extraction/sameness.ts';
@@ -8,7 +9,9 @@ import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
 import { type ExtractionModel, extractByModel } from './extract-by-model.ts';
+import { guardEvent } from './guard-event.ts';
 import { prepareFacts } from './prepare-facts.ts';
+import { isStorable } from './storable-message.ts';
 
 /** Stages of an attempt, each reported when it is completed. Crash tests kill a worker at them. */
 export const eventSteps = ['claimed', 'extracted', 'committed', 'released'] as const;
@@ -24,9 +27,11 @@ export type EventPorts = TextPorts & {
 
 /**
  * Creates memories from the messages of an event. Returns false if the claim ended before.
- * @throws EventFault, ModelsError, SqlUnavailableError
+ * @throws EventFault, StoredTextError, ModelsError, SqlUnavailableError
  */
-export async function processEvent(ports: EventPorts, event: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
+export async function processEvent(ports: EventPorts, added: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
+  const event = await guardEvent(ports.guard, added, signal);
+  const call = { signal, traceparent: continueTrace(event.traceId) };
   const messages = event.messages.map(
     ({ role, content, created_at }): SaidMessage => ({
       role,
@@ -35,9 +40,9 @@ export async function processEvent(ports: EventPorts, event: ClaimedEvent, signa
     }),
   );
   const { extraction } = ports;
-  if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, signal);
+  if (event.infer && extraction !== undefined) return extractByModel(ports, extraction, event, messages, call);
   const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
-  const prepared = await prepareFacts(ports, facts, signal);
+  const prepared = await prepareFacts(ports, facts, messages, call);
   ports.onStep('extracted');
   const ended = await commitEvent(ports.database, event, prepared, ports);
   if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
@@ -60,18 +65,20 @@ async function statedFacts(messages: readonly SaidMessage[]): Promise<readonly U
   return facts;
 }
 
-/** The messages of users and assistants, unchanged (memory:add:infer). A message that is too long is refused. */
+/**
+ * The messages of users and assistants, unchanged (memory:add:infer). A message without a visible character is no memory,
+ * and one that is too long is refused.
+ */
 function givenFacts(messages: readonly SaidMessage[]): readonly UserFact[] {
   return messages.flatMap(({ role, content, saidAt }, message) => {
-    const text = content.trim();
-    if (text === '' || (role !== 'user' && role !== 'assistant')) return [];
+    const text = content;
+    if (text.trim() === '' || !isStorable({ role }, false)) return [];
     if (text.length > memoryLimits.memoryLength) {
       throw new EventFault(
         `message ${message} is longer than ${memoryLimits.memoryLength} characters, the limit of a memory`,
       );
     }
-    const start = content.indexOf(text);
-    const source = { message, start, end: start + text.length, saidAt };
-    return [{ text, sameness: samenessOf(text), role, source }];
+    const source = { message, start: 0, end: text.length, saidAt };
+    return [{ text, sameness: samenessOf(text), role, source, isGiven: true as const }];
   });
 }

@@ -5,6 +5,7 @@ import type { Logger } from '#kit/log/logger';
 import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
+import { StoredTextError } from '../facts/guard-stored.ts';
 import {
   abandonEvent,
   type ClaimedEvent,
@@ -104,6 +105,7 @@ async function recordEnd(
 /** Why an event fails at once; undefined if a later attempt may succeed. */
 function faultOf(error: unknown, deliveries: number): string | undefined {
   if (error instanceof EventFault) return error.message;
+  if (error instanceof StoredTextError) return error.code === 'unavailable' ? undefined : error.message;
   if (!(error instanceof ModelsError)) return undefined;
   if (error.code === 'denied') return 'the guardrail of the model gateway denied the text';
   if (error.code === 'refused') return 'the model gateway or the model does not accept the text';
@@ -112,6 +114,7 @@ function faultOf(error: unknown, deliveries: number): string | undefined {
 
 function dependencyOfEvent(error: unknown): string | undefined {
   if (error instanceof ModelsError) return 'the model gateway';
+  if (error instanceof StoredTextError) return 'the guardrail';
   if (error instanceof SearchUnavailableError) return 'the search index';
   return error instanceof SqlUnavailableError ? 'the database' : undefined;
 }

@@ -26,6 +26,8 @@ export type UserFact = {
   readonly statement?: Statement;
   /** The topics that the sentence states to have changed, and the values that hold no longer. */
   readonly changes?: { readonly topics: readonly RegExp[]; readonly ended: readonly EndedValue[] };
+  /** The text is stored as it was given, without extraction: only exactly the same text repeats it. */
+  readonly isGiven?: true;
   /** The person asks to forget the statement. */
   readonly isForgotten?: true;
 };

@@ -43,16 +43,21 @@ export type FactDecision =
  * of several facts about one topic in one add the last one counts.
  */
 export function settleFacts(facts: readonly UserFact[], known: readonly KnownMemory[]): readonly FactDecision[] {
-  const last = new Map(facts.map((fact, at) => [fact.statement?.topic ?? fact.sameness, at]));
+  const last = new Map(facts.map((fact, at) => [subjectOf(fact), at]));
   const decisions = facts.map((fact, at): FactDecision => {
     if (fact.changes !== undefined) return none(fact, 'changes nothing known');
-    if (last.get(fact.statement?.topic ?? fact.sameness) !== at) return none(fact, 'repeated in this add');
+    if (last.get(subjectOf(fact)) !== at) return none(fact, 'repeated in this add');
     return settleFact(fact, known);
   });
   for (const [at, { changes }] of facts.entries()) {
     if (changes !== undefined) settleChange(decisions, at, changes, known);
   }
   return decisions;
+}
+
+/** Facts of one add with the same subject exclude each other; the last one counts. */
+function subjectOf({ statement, sameness, text, isGiven }: UserFact): string {
+  return isGiven === true ? text : (statement?.topic ?? sameness);
 }
 
 function none(fact: UserFact, reason: Extract<FactDecision, { kind: 'NONE' }>['reason']): FactDecision {
@@ -150,7 +155,9 @@ function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision
     if (about === undefined) return { kind: 'NONE', fact, memoryId: null, reason: 'nothing to forget' };
     return { kind: 'DELETE', fact, memoryId: about.memoryId, reason: 'asked to forget' };
   }
-  const same = known.find(({ sameness }) => sameness === fact.sameness);
+  const same = known.find(
+    ({ sameness, text }) => sameness === fact.sameness && (fact.isGiven !== true || text === fact.text),
+  );
   if (same !== undefined) return { kind: 'NONE', fact, memoryId: same.memoryId, reason: 'known' };
   if (about === undefined || fact.statement === undefined) return { kind: 'ADD', fact, reason: 'new' };
   const before = readStatement(about.text);

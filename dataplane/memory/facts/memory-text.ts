@@ -1,8 +1,11 @@
 import type { EmbeddingProfile, ModelCall, Models } from '#models/ports';
+import type { MemoryGuard } from './guard-stored.ts';
 import type { MemoryText } from './write-memory.ts';
 
 export type TextPorts = {
   readonly models: Models;
+  /** Judges every text before it is stored. */
+  readonly guard: MemoryGuard;
   /**
    * The embedding profile of this installation; undefined if none is approved: memories are then found by words only.
    */

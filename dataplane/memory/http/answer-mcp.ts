@@ -111,7 +111,7 @@ async function run(
     };
   } catch (error) {
     const code = memoryErrorOf(error);
-    if (code !== 'invalid_request') throw error;
+    if (code === undefined || memoryErrors[code].status !== 400) throw error;
     return { kind: 'refused', code, message: memoryErrors[code].meaning };
   }
 }

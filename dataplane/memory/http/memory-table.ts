@@ -67,6 +67,7 @@ const idempotencyKey: Parameter<MemoryErrorCode> = {
 const answer = tracedAnswer<MemorySchema, 200 | 202>;
 const everyRead: readonly MemoryErrorCode[] = ['forbidden', 'unavailable'];
 const everyWrite: readonly MemoryErrorCode[] = [...everyRead, 'unsupported_media_type'];
+const guarded: readonly MemoryErrorCode[] = ['policy_denied', 'unjudgeable_text'];
 
 const operations: readonly Row[] = [
   {
@@ -113,7 +114,7 @@ const operations: readonly Row[] = [
     parameters: callerParameters,
     body: 'SearchMemoriesRequest',
     success: answer('FoundMemories'),
-    errors: [...everyWrite, 'wrong_user_id'],
+    errors: [...everyWrite, 'policy_denied', 'wrong_user_id'],
     obligations: ['memory:search:ranked', 'memory:search:top-k', 'memory:search:token-budget'],
     run: searchMemories,
   },
@@ -157,7 +158,7 @@ const operations: readonly Row[] = [
     parameters: [memoryId, ...callerParameters],
     body: 'UpdateMemoryRequest',
     success: answer('Memory'),
-    errors: [...everyWrite, 'not_found'],
+    errors: [...everyWrite, ...guarded, 'not_found'],
     obligations: ['memory:update:ok', 'memory:update:visible-at-once'],
     run: updateMemory,
   },
@@ -216,7 +217,7 @@ const operations: readonly Row[] = [
     parameters: [sessionId, ...callerParameters],
     body: 'SetSessionRequest',
     success: answer('SessionState'),
-    errors: [...everyWrite, 'not_found', 'rate_limited'],
+    errors: [...everyWrite, ...guarded, 'not_found', 'rate_limited'],
     obligations: ['memory:session:set', 'memory:session:ttl'],
     run: setSession,
   },

@@ -1,10 +1,12 @@
 import { failure } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
 import { watchClient } from '#api/watch-client';
-import { updateMemorySchema } from '#contracts/memory';
+import { memoryLimits, type UpdateMemory, updateMemorySchema } from '#contracts/memory';
 import { openTrace } from '#kit/http/trace-context';
+import type { JsonValue } from '#kit/json/json-value';
 import { ModelsError } from '#models/models-error';
 import { readStatement } from '../extraction/read-statement.ts';
+import { guardValue, type MemoryGuard, StoredTextError } from '../facts/guard-stored.ts';
 import { embedTexts, unembedded } from '../facts/memory-text.ts';
 import { replaceMemory } from '../facts/write-memory.ts';
 import { beginChange } from '../people/person.ts';
@@ -22,8 +24,9 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
   if (read.kind === 'error') return read;
   const found = await findMemory(request);
   if (found === undefined) return failure('not_found');
-  const { text, metadata, categories } = read.value;
-  const memory = await textOf(request, text);
+  using client = watchClient(request.incoming);
+  const { text, metadata, categories } = await guardChange(service.guard, read.value, client.signal);
+  const memory = await textOf(request, text, client.signal);
   const isReplaced = await service.database.sql.begin(async (sql) => {
     const { person } = found.person;
     const changeNo = await beginChange(sql, person);
@@ -35,10 +38,9 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
   return isReplaced ? getMemory(request) : failure('not_found');
 }
 
-async function textOf({ service, incoming }: MemoryRequest, text: string) {
+async function textOf({ service, incoming }: MemoryRequest, text: string, signal: AbortSignal) {
   const topic = readStatement(text)?.topic ?? null;
-  using client = watchClient(incoming);
-  const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
+  const call = { signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
   try {
     const [embedded] = await embedTexts(service, [{ text, topic }], call);
     return embedded ?? unembedded(service, text, topic);
@@ -47,4 +49,20 @@ async function textOf({ service, incoming }: MemoryRequest, text: string) {
     service.onModelsAway(error);
     return unembedded(service, text, topic);
   }
+}
+
+/** The change with every text judged. @throws StoredTextError, also where the masked text is no memory */
+async function guardChange(guard: MemoryGuard, change: UpdateMemory, signal: AbortSignal): Promise<UpdateMemory> {
+  const { text, metadata, categories } = change;
+  const given: JsonValue[] = [text, (metadata ?? null) as JsonValue, categories ?? null];
+  const judged = await guardValue(guard, given, signal);
+  const masked = judged[0] as string;
+  if (masked.trim() === '' || masked.length > memoryLimits.memoryLength) {
+    throw new StoredTextError('unjudgeable', 'the masked text is blank or longer than a memory');
+  }
+  return {
+    text: masked,
+    metadata: (judged[1] ?? undefined) as UpdateMemory['metadata'],
+    categories: (judged[2] ?? undefined) as UpdateMemory['categories'],
+  };
 }

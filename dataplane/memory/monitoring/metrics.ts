@@ -7,6 +7,7 @@ import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import type { EventEnd } from '../events/run-events.ts';
+import { StoredTextError } from '../facts/guard-stored.ts';
 import { type MaintenancePart, maintenanceParts } from '../facts/maintain-memories.ts';
 import { type MemoryOperation, memoryOperationNames } from '../http/memory-table.ts';
 import type { EventBacklog } from './read-backlog.ts';
@@ -21,7 +22,10 @@ const ends: readonly EventEnd[] = [
   'returned',
   'abandoned',
 ];
-const dependencies = ['postgres', 'models', 'index'] as const;
+const dependencies = ['postgres', 'models', 'index', 'guard'] as const;
+/** Files that are read again on change. */
+type FollowedFile = 'models' | 'guard_target';
+const followedFiles: readonly FollowedFile[] = ['models', 'guard_target'];
 
 export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   readonly registry: Metrics;
@@ -33,10 +37,8 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   maintenanceFailed(part: MaintenancePart): void;
   /** Counts an error of a request, an attempt or a maintenance pass if its cause is an unavailable dependency. */
   dependencyFailed(error: unknown): void;
-  /**
-   * @param problems of the newest change of the file of profiles; while there are any, the previous profiles are in use
-   */
-  profilesRead(problems: readonly string[]): void;
+  /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
+  fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
 
 export function createMemoryMetrics(): MemoryMetrics {
@@ -82,8 +84,8 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const refused = registry.gauge({
     name: 'portcullis_memory_file_refused',
-    help: '1 while the newest change of the profiles of models is refused and the content before it is in use, else 0.',
-    labels: {},
+    help: '1 while the newest change of a file is refused and its content before it is in use, else 0.',
+    labels: { file: followedFiles },
   });
   return {
     registry,
@@ -99,11 +101,12 @@ export function createMemoryMetrics(): MemoryMetrics {
     maintenanceFailed: (part) => maintenance.add({ part }),
     dependencyFailed(error) {
       if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });
+      if (error instanceof StoredTextError && error.code === 'unavailable') failures.add({ dependency: 'guard' });
       if (error instanceof SearchUnavailableError) failures.add({ dependency: 'index' });
       if (error instanceof ModelsError && error.code !== 'denied' && error.code !== 'refused') {
         failures.add({ dependency: 'models' });
       }
     },
-    profilesRead: (problems) => refused.set({}, problems.length > 0 ? 1 : 0),
+    fileRefused: (file, isRefused) => refused.set({ file }, isRefused ? 1 : 0),
   };
 }

@@ -65,6 +65,7 @@ export async function startMemory(database: TestDatabase, options: MemoryParts =
         modelsFile,
         embeddingProfile: testProfile.id,
         extractionModel: undefined,
+        guard: 'unguarded',
         indexBytes: 64 * 1_048_576,
         eventConcurrency: 2,
         logLevel: 'error',

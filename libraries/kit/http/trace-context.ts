@@ -38,6 +38,11 @@ export function openTrace(header: string | string[] | undefined): TraceContext {
   return { traceId, traceparent: writeTraceParent({ traceId, parentId, flags }) };
 }
 
+/** The traceparent of work that a stored request caused later; one of a new trace where the id is not that of a trace. */
+export function continueTrace(traceId: string): string {
+  return openTrace(`00-${traceId}-${traceId.slice(-16)}-01`).traceparent;
+}
+
 function newTraceId(): string {
   return randomBytes(16).toString('hex');
 }

@@ -39,6 +39,13 @@
 {{- if and .embeddingProfile (not (has .embeddingProfile $ids)) -}}
 {{- fail (printf "memory.embeddingProfile: %s is not in memory.profiles.embedding: add it there" .embeddingProfile) -}}
 {{- end -}}
+{{- if .guard.servedPolicy -}}
+{{- $served := list -}}
+{{- range $.Values.servedPolicies }}{{ $served = append $served .name }}{{ end -}}
+{{- if not (has .guard.servedPolicy $served) -}}
+{{- fail (printf "memory.guard.servedPolicy: %s is not in servedPolicies: add it there" .guard.servedPolicy) -}}
+{{- end -}}
+{{- end -}}
 {{- $least := add (mul 2 (int .indexMib)) 256 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}

@@ -27,6 +27,9 @@ spec:
     metadata:
       labels:
         {{- include "portcullis.labels" (list $ .component) | nindent 8 }}
+        {{- if $own.guard.servedPolicy }}
+        {{- include "portcullis.runtimeClientLabel" $ | nindent 8 }}
+        {{- end }}
       annotations:
         {{- with $own.podAnnotations }}
         {{- toYaml . | nindent 8 }}
@@ -75,6 +78,10 @@ spec:
             {{- with $own.extractionModel }}
             - { name: PORTCULLIS_EXTRACTION_MODEL, value: {{ . | quote }} }
             {{- end }}
+            {{- if $own.guard.servedPolicy }}
+            - { name: PORTCULLIS_GUARD_TARGET_FILE, value: /etc/portcullis/guard/target.json }
+            - { name: PORTCULLIS_RUNTIME_TOKEN_FILE, value: /etc/portcullis/runtime-token/token }
+            {{- end }}
             - { name: PORTCULLIS_INDEX_MIB, value: {{ $own.indexMib | int | quote }} }
             - { name: PORTCULLIS_EVENT_CONCURRENCY, value: {{ $own.eventConcurrency | int | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
@@ -103,6 +110,10 @@ spec:
             {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
             {{- end }}
+            {{- if $own.guard.servedPolicy }}
+            - { name: guard, mountPath: /etc/portcullis/guard, readOnly: true }
+            - { name: runtime-token, mountPath: /etc/portcullis/runtime-token, readOnly: true }
+            {{- end }}
             {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: authorities, mountPath: /etc/portcullis/authorities, readOnly: true }
             {{- end }}
@@ -122,6 +133,13 @@ spec:
             secretName: {{ default (include "portcullis.clientKeysSecret" $) $own.gatewayKey.existingSecret }}
             defaultMode: 0440
             items: [{ key: {{ ternary "token" "memory" (ne $own.gatewayKey.existingSecret "") }}, path: token }]
+        {{- end }}
+        {{- with $own.guard.servedPolicy }}
+        # The operator writes it once the policy is served; until then the pod waits.
+        - name: guard
+          configMap: { name: portcullis-served-{{ . }}, items: [{ key: target.json, path: target.json }] }
+        - name: runtime-token
+          secret: { secretName: {{ include "portcullis.runtimeTokenSecret" $ }}, defaultMode: 0440 }
         {{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 {{- if and $own.podDisruptionBudget.enabled (gt (int .replicas) 1) }}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CheckOutcome, failedCheck } from '#checks/check-outcome';
 import type { CheckClient } from '#checks/client';
-import { createTextGuard } from '#checks/guard/text-guard';
+import { createStorageGuard } from '#checks/guard/storage-guard';
 import type { ServedTarget } from '#contracts/served-target';
 import { createDocumentGuard } from './document-guard.ts';
 
@@ -25,7 +25,7 @@ function decide(outcome: CheckOutcome, texts: readonly string[] = ['secret text'
     asked.push(given);
     return outcome;
   };
-  const guard = createDocumentGuard(createTextGuard({ checks: { check }, target: () => target }));
+  const guard = createDocumentGuard(createStorageGuard({ checks: { check }, target: () => target }));
   return { asked, decision: guard.check(scope, texts, never) };
 }
 

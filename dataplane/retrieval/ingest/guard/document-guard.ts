@@ -1,9 +1,9 @@
-import type { TextGuard } from '#checks/guard/text-guard';
+import type { StorageGuard } from '#checks/guard/storage-guard';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { DocumentGuard } from '../ports.ts';
 
 /** Judges the texts of documents by a guard of texts, in the errors of ingest. */
-export function createDocumentGuard(guard: TextGuard): DocumentGuard {
+export function createDocumentGuard(guard: StorageGuard): DocumentGuard {
   return {
     async check(_scope, texts, signal) {
       const decision = await guard.judge(texts, signal);

@@ -4,14 +4,14 @@ import type { CheckClient } from '../client.ts';
 import { servedCheckTarget } from '../served-target.ts';
 import { judgeTexts } from './judge-texts.ts';
 
-type TextGuardOptions = {
+type StorageGuardOptions = {
   readonly checks: Pick<CheckClient, 'check'>;
   /** The current target of the served policy; one call is judged by one target. */
   readonly target: () => ServedTarget;
 };
 
 /** What a served policy decides about texts that a service is about to store. */
-export type TextDecision =
+type StorageDecision =
   /** The texts that may be stored, masked if the policy masks them, in the order in which they were given. */
   | { readonly kind: 'passed'; readonly texts: readonly string[]; readonly policyRevision: string }
   | { readonly kind: 'denied'; readonly policyRevision: string }
@@ -21,9 +21,9 @@ export type TextDecision =
   | { readonly kind: 'failed'; readonly code: CheckFailure };
 
 /** Judges texts of any length by a served policy. A match that spans two texts is not found. */
-export type TextGuard = {
+export type StorageGuard = {
   /** Rejects with the reason of the signal when it is aborted, else never. */
-  judge(texts: readonly string[], signal: AbortSignal): Promise<TextDecision>;
+  judge(texts: readonly string[], signal: AbortSignal): Promise<StorageDecision>;
 };
 
 /** Failures of a check that the text and the policy cause together: a retry would fail, too. */
@@ -38,7 +38,7 @@ const problems: Readonly<Partial<Record<CheckFailure, string>>> = {
  * Judges texts by the request section of a served policy, before they are stored: masked texts come back masked
  * (`client:mask:original-not-stored`, `client:mask:original-not-indexed`; docs/design/retrieval-guard.md).
  */
-export function createTextGuard({ checks, target }: TextGuardOptions): TextGuard {
+export function createStorageGuard({ checks, target }: StorageGuardOptions): StorageGuard {
   return {
     async judge(texts, signal) {
       const served = target();

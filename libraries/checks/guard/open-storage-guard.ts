@@ -2,7 +2,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import type { Logger } from '#kit/log/logger';
 import { createCheckClient } from '../client.ts';
 import { followServedTarget } from '../served-target.ts';
-import { createTextGuard, type TextGuard } from './text-guard.ts';
+import { createStorageGuard, type StorageGuard } from './storage-guard.ts';
 
 type OpenGuardOptions = {
   /** The target of a served policy, which the operator writes. */
@@ -19,7 +19,7 @@ type OpenGuardOptions = {
  * A guard of texts that follows the target of its served policy.
  * @throws ConfigError when the target cannot be used at the start, TokenFileError when the token cannot
  */
-export async function openTextGuard(options: OpenGuardOptions): Promise<TextGuard & AsyncDisposable> {
+export async function openStorageGuard(options: OpenGuardOptions): Promise<StorageGuard & AsyncDisposable> {
   const { targetFile, tokenFile, logger, everyMs } = options;
   await using parts = new AsyncDisposableStack();
   const checks = parts.use(createCheckClient({ tokenFile: openTokenFile(tokenFile) }));
@@ -37,7 +37,7 @@ export async function openTextGuard(options: OpenGuardOptions): Promise<TextGuar
       ...(everyMs === undefined ? {} : { everyMs }),
     }),
   );
-  const guard = createTextGuard({ checks, target: target.current });
+  const guard = createStorageGuard({ checks, target: target.current });
   const owned = parts.move();
   return { ...guard, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
