@@ -29,7 +29,10 @@ describe('settings of the memory service', () => {
   test('the guardrail has a target and a token, or neither', () => {
     expect(readConfig(env).config.guard).toBe('unguarded');
     const both = { PORTCULLIS_GUARD_TARGET_FILE: '/run/target.json', PORTCULLIS_RUNTIME_TOKEN_FILE: password };
-    expect(readConfig({ ...env, ...both }).config.guard).toEqual({ targetFile: '/run/target.json', tokenFile: password });
+    expect(readConfig({ ...env, ...both }).config.guard).toEqual({
+      targetFile: '/run/target.json',
+      tokenFile: password,
+    });
     const { PORTCULLIS_GUARD_TARGET_FILE, PORTCULLIS_RUNTIME_TOKEN_FILE } = both;
     expect(() => readConfig({ ...env, PORTCULLIS_GUARD_TARGET_FILE })).toThrow('PORTCULLIS_RUNTIME_TOKEN_FILE');
     expect(() => readConfig({ ...env, PORTCULLIS_RUNTIME_TOKEN_FILE })).toThrow('PORTCULLIS_GUARD_TARGET_FILE');

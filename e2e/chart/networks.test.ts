@@ -100,9 +100,9 @@ describe('networks', () => {
         ),
       );
       const components = reaching.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
-      // The worker of production-values.yaml has documents judged by a served policy.
-      const guarded = file.startsWith('production') ? ['worker'] : [];
-      expect(components.toSorted()).toEqual(['gateway', 'operator', ...guarded]);
+      // In production-values.yaml served policies judge documents in the worker, and memories in both roles.
+      const guarded = file.startsWith('production') ? ['memory', 'memory-worker'] : [];
+      expect(components.toSorted()).toEqual(['gateway', ...guarded, 'operator', ...(guarded.length > 0 ? ['worker'] : [])]);
     },
   );
 

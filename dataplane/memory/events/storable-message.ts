@@ -1,9 +1,7 @@
-import type { MemoryMessage } from '#contracts/memory';
-
 /**
  * Whether a message can become a memory. Facts come from the user only; without extraction messages of the assistant are
  * kept, too. Text of tools and of the system is never stored (docs/design/memory.md).
  */
-export function isStorable({ role }: Pick<MemoryMessage, 'role'>, infer: boolean): boolean {
+export function isStorable({ role }: { readonly role: string }, infer: boolean): boolean {
   return role === 'user' || (role === 'assistant' && !infer);
 }
