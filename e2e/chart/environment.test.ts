@@ -39,7 +39,12 @@ describe('the environment', () => {
       );
       const components = admitted.map(({ labels }) => labels['app.kubernetes.io/component']);
       const guarded = file.startsWith('production') ? ['memory', 'memory-worker'] : [];
-      expect(components.toSorted()).toEqual(['gateway', ...guarded, 'operator', ...(guarded.length > 0 ? ['worker'] : [])]);
+      expect(components.toSorted()).toEqual([
+        'gateway',
+        ...guarded,
+        'operator',
+        ...(guarded.length > 0 ? ['worker'] : []),
+      ]);
       // Workloads are immutable, so every later chart must keep this label.
       expect(allowFrom).toEqual({ 'portcullis.dev/runtime-client': 'true' });
     },

@@ -102,7 +102,12 @@ describe('networks', () => {
       const components = reaching.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
       // In production-values.yaml served policies judge documents in the worker, and memories in both roles.
       const guarded = file.startsWith('production') ? ['memory', 'memory-worker'] : [];
-      expect(components.toSorted()).toEqual(['gateway', ...guarded, 'operator', ...(guarded.length > 0 ? ['worker'] : [])]);
+      expect(components.toSorted()).toEqual([
+        'gateway',
+        ...guarded,
+        'operator',
+        ...(guarded.length > 0 ? ['worker'] : []),
+      ]);
     },
   );
 
