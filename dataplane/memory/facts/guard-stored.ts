@@ -29,7 +29,7 @@ export class StoredTextError extends Error {
  * guardrail).
  * @throws StoredTextError; the reason of the signal when it is aborted
  */
-export async function guardTexts(
+export async function guardStoredTexts(
   guard: MemoryGuard,
   texts: readonly string[],
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export async function guardTexts(
 export async function guardValue<T extends JsonValue>(guard: MemoryGuard, value: T, signal: AbortSignal): Promise<T> {
   if (guard === 'unguarded') return value;
   const texts = stringsOf(value);
-  const judged = await guardTexts(guard, texts, signal);
+  const judged = await guardStoredTexts(guard, texts, signal);
   let at = 0;
   const masked = mapStrings(value, () => judged[at++] as string);
   if (stringsOf(masked).length !== texts.length) {

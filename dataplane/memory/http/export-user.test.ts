@@ -75,7 +75,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('an export of a user')
       Object.fromEntries(
         sections.map((section) => [
           section,
-          pages.flatMap((page) => page[section] as readonly object[]).map((row) => ({ ...row, ttl_remaining_seconds: 0 })),
+          pages
+            .flatMap((page) => page[section] as readonly object[])
+            .map((row) => ({ ...row, ttl_remaining_seconds: 0 })),
         ]),
       );
     const whole = await pagesOf(memory, '500');

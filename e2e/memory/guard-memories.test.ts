@@ -2,11 +2,16 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { hashedWords } from '../../../e2e/support/hashed-words.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
-import { policySection, type RunningPolicy, startPolicy, termRule } from '../../gateway/testing/start-policy.ts';
-import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
+import {
+  policySection,
+  type RunningPolicy,
+  startPolicy,
+  termRule,
+} from '../../dataplane/gateway/testing/start-policy.ts';
+import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
+import { hashedWords } from '../support/hashed-words.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('the guardrail of what is stored, with a real runtime'),
