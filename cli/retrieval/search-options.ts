@@ -29,7 +29,7 @@ export function withSearchOptions(command: Command): Command {
     .option('--rewrite', 'let a model rewrite the question')
     .option(
       '--filter <json>',
-      'condition on the documents, such as {"path":"source","op":"eq","value":"wiki"}',
+      'condition on the documents, such as {"path":"metadata.source","op":"eq","value":"wiki"}',
       readJson,
     );
 }

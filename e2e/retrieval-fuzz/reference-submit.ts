@@ -86,7 +86,7 @@ function isContentRef(value: Json, hash: string): boolean {
   const { uri, content_hash, bytes } = value;
   if (!isName(uri, 4_096) || !/^(?:s3|https):\/\/[^/]/i.test(uri)) return false;
   if (bytes !== undefined && !(Number.isSafeInteger(bytes) && (bytes as number) >= 1)) return false;
-  return content_hash === hash;
+  return content_hash === hash && /^(sha256:)?[0-9a-f]{64}$/i.test(hash);
 }
 
 function isMetadata(value: Json): boolean {

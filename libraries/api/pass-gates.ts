@@ -81,7 +81,10 @@ export async function passGates<Service, Caller, Code extends string>(
   return provided;
 }
 
-/** The value of each parameter that was sent; the error of the first one that is invalid. */
+/**
+ * The value of each parameter that was sent; the error of the first one that is invalid. U+0000 is invalid everywhere,
+ * because PostgreSQL stores no text with it.
+ */
 function readAll<Code extends string>(
   parameters: readonly Parameter<Code>[],
   textOf: (name: string) => string | undefined,
@@ -91,7 +94,8 @@ function readAll<Code extends string>(
   for (const parameter of parameters) {
     const text = textOf(parameter.name);
     if (text === undefined && !parameter.required) continue;
-    const value = text === undefined ? undefined : parameter.read === undefined ? text : parameter.read(text);
+    const isStorable = text !== undefined && !text.includes('\0');
+    const value = isStorable ? (parameter.read === undefined ? text : parameter.read(text)) : undefined;
     if (value === undefined) return failure(parameter.fault ?? fault);
     values[parameter.name] = value;
   }

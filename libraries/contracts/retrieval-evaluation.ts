@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { retrievalLimits, retrievalModeSchema } from './retrieval.ts';
+import { retrievalLimits, retrievalModeSchema, storableString } from './retrieval.ts';
 
 /** Limits of an evaluation, the service's own. */
 export const evaluationLimits = {
@@ -16,11 +16,11 @@ const { judgements, relevant, grade, topK } = evaluationLimits;
 
 const judgementSchema = z
   .strictObject({
-    text: z.string().min(1).max(retrievalLimits.queryText),
+    text: storableString.min(1).max(retrievalLimits.queryText),
     relevant: z
       .array(
         z.strictObject({
-          doc_id: z.string().min(1).max(retrievalLimits.docId),
+          doc_id: storableString.min(1).max(retrievalLimits.docId),
           grade: z
             .int()
             .min(grade.min)
@@ -42,7 +42,7 @@ export const judgementListSchema = z.array(judgementSchema).min(1).max(judgement
 /** Body of POST /v1/evaluations (retrieval:surface:eval; the form is the service's own). */
 export const evaluationRequestSchema = z
   .strictObject({
-    collection: z.string().min(1).max(retrievalLimits.name),
+    collection: storableString.min(1).max(retrievalLimits.name),
     judgements: judgementListSchema,
     modes: z.array(retrievalModeSchema).min(1).max(3).default(['hybrid']).describe('Each mode is measured separately.'),
     top_k: z.int().min(topK.min).max(topK.max).default(topK.default).describe('How many documents of an answer count.'),

@@ -95,7 +95,7 @@ export const createCollectionSchema = z
 export const updateCollectionSchema = z
   .strictObject({
     name: collectionName.optional(),
-    description: z.string().max(limits.description).optional(),
+    description: storableString.max(limits.description).optional(),
     visibility: z.enum(['private', 'public']).optional(),
     retrieval_defaults: retrievalDefaults.optional().describe('Replaces all defaults.'),
     empty_acl_policy: z.enum(['reject', 'strictest']).optional(),
@@ -154,7 +154,10 @@ const contentRef = z.strictObject({
   uri: text(limits.uri).refine((uri) => /^(s3|https):\/\/[^/]/i.test(uri), {
     error: 'must be an s3 or https address',
   }),
-  content_hash: text(limits.key),
+  content_hash: z
+    .string()
+    .regex(/^(?:sha256:)?[0-9a-fA-F]{64}$/, { error: 'must be the SHA-256 of the bytes: 64 hexadecimal digits' })
+    .describe('SHA-256 of the bytes behind the address: 64 hexadecimal digits, which sha256: may precede.'),
   bytes: z.int().min(1).optional(),
 });
 /** RFC 3986, and other letters as RFC 3987 allows them: the parser of Node also takes white space and brackets. */

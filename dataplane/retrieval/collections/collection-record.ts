@@ -32,6 +32,8 @@ export type CollectionRecord = {
   readonly reindex: Collection['reindex'] | null;
   /** The UID of the resource that manages it; null for a collection that was created over HTTP. */
   readonly managedBy: string | null;
+  /** Whether that resource declares the place of the collection, too. */
+  readonly parentManaged: boolean;
 };
 
 function columns(sql: Sql | TransactionSql) {
@@ -42,7 +44,7 @@ function columns(sql: Sql | TransactionSql) {
     c.embedding_profile_id as "embeddingProfileId", c.status, c.active_version as "activeVersion",
     c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount",
     c.created_at as "createdAt", c.updated_at as "updatedAt",
-    c.managed_by as "managedBy", (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
+    c.managed_by as "managedBy", c.parent_managed as "parentManaged", (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
         'documents_total', v.documents_total, 'documents_done', least(v.documents_done, v.documents_total),
         'failure', v.failure)
       from retrieval.index_versions v

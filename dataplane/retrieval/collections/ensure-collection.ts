@@ -70,11 +70,24 @@ async function place(
   { tenant, collectionId, parent_id: parentId }: Declared,
   record: CollectionRecord,
 ): Promise<Ensured> {
-  if (parentId === undefined || parentId === record.parentId) return { kind: 'ensured', record };
+  const parentManaged = parentId !== undefined;
+  if (record.parentManaged !== parentManaged) await keepPlacing(database.sql, { collectionId, parentManaged });
+  if (parentId === undefined || parentId === record.parentId) {
+    return { kind: 'ensured', record: { ...record, parentManaged } };
+  }
   const moved = await moveCollection(database, relations, { tenant, collectionId, parentId });
   if (moved === 'not_found') return conflict('parent_id');
   if (moved !== 'moved') return conflict('parent_tree');
-  return { kind: 'ensured', record: { ...record, parentId } };
+  return { kind: 'ensured', record: { ...record, parentId, parentManaged } };
+}
+
+/** From this commit on a move over HTTP is refused, or allowed again. */
+async function keepPlacing(
+  sql: Sql,
+  { collectionId, parentManaged }: { readonly collectionId: string; readonly parentManaged: boolean },
+): Promise<void> {
+  await sql`
+    update retrieval.collections set parent_managed = ${parentManaged} where collection_id = ${collectionId}`;
 }
 
 function create(

@@ -7,6 +7,6 @@ export async function releaseCollection(
 ): Promise<void> {
   const { tenant, collectionId, manager } = released;
   await sql`
-    update retrieval.collections set managed_by = null, updated_at = clock_timestamp()
+    update retrieval.collections set managed_by = null, parent_managed = false, updated_at = clock_timestamp()
     where tenant = ${tenant} and collection_id = ${collectionId} and managed_by = ${manager} and status <> 'deleted'`;
 }

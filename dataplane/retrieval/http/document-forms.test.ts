@@ -5,7 +5,8 @@ import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open
 
 const ann = { user: 'ann', groups: ['staff'] };
 const base = { ...documentOf('handbook', 'form', 'A text.'), content_hash: 'h', idempotency_key: 'k' };
-const ref = { uri: 'https://files.example.org/a.json', content_hash: 'h' };
+const otherHash = 'ef'.repeat(32);
+const ref = { uri: 'https://files.example.org/a.json', content_hash: 'ab'.repeat(32) };
 /** Marks a member that is left out of the document. */
 const absent = undefined;
 const inline = (content: unknown) => ({ content });
@@ -43,11 +44,18 @@ const refused: readonly Form[] = [
   ['retrieval:content:tables-array', inline({ tables: 'a' }), '.content.tables'],
   ['retrieval:content:tables-array', inline({ tables: [1] }), '.content.tables[0]'],
   ['retrieval:content-ref:object', byRef('https://files.example.org/a.json'), '.content_ref'],
-  ['retrieval:content-ref:uri-required', byRef({ content_hash: 'h' }), '.content_ref.uri'],
+  ['retrieval:content-ref:uri-required', byRef({ content_hash: ref.content_hash }), '.content_ref.uri'],
   ['retrieval:content-ref:uri-other-scheme', byRef({ ...ref, uri: 'http://files.example.org/a' }), '.content_ref.uri'],
   ['retrieval:content-ref:uri-other-scheme', byRef({ ...ref, uri: 'file:///etc/passwd' }), '.content_ref.uri'],
   ['retrieval:content-ref:content-hash-required', byRef({ uri: ref.uri }), '.content_ref.content_hash'],
-  ['retrieval:content-ref:content-hash-equal', byRef({ ...ref, content_hash: 'i' }), '.content_ref.content_hash'],
+  ['retrieval:content-ref:content-hash-equal', byRef({ ...ref, content_hash: otherHash }), '.content_ref.content_hash'],
+  ...['hh', 'ab'.repeat(31), 'ab'.repeat(33), `sha512:${'ab'.repeat(32)}`, `${'ab'.repeat(31)}xy`].map(
+    (content_hash): Form => [
+      'retrieval:content-ref:content-hash-required',
+      byRef({ ...ref, content_hash }),
+      '.content_ref.content_hash',
+    ],
+  ),
   ['retrieval:content-ref:bytes', byRef({ ...ref, bytes: 0 }), '.content_ref.bytes'],
   ['retrieval:content-ref:bytes', byRef({ ...ref, bytes: -1 }), '.content_ref.bytes'],
   ['retrieval:content-ref:bytes', byRef({ ...ref, bytes: 1.5 }), '.content_ref.bytes'],
@@ -110,7 +118,8 @@ const accepted: readonly (readonly [`retrieval:${string}`, Readonly<Record<strin
     ['retrieval:document:doc-id-required', { doc_id: 'x'.repeat(1_024) }],
     ['retrieval:content:section-heading-optional', inline({ sections: [{ text: 'a' }, { text: 'b', heading: 'B' }] })],
     ['retrieval:content:other-keys', inline({ title: 'a', summary: { short: 'b' }, pages: [1] })],
-    ['retrieval:content-ref:bytes', byRef({ ...ref, content_hash: `${'ab'.repeat(32)}`, bytes: 1 })],
+    ['retrieval:content-ref:bytes', byRef({ ...ref, bytes: 1 })],
+    ['retrieval:content-ref:content-hash-required', byRef({ ...ref, content_hash: 'AB'.repeat(32) })],
     ['retrieval:content-ref:instead-of-content', byRef({ ...ref, content_hash: `sha256:${'cd'.repeat(32)}` })],
     ['retrieval:metadata:optional', metadata(absent)],
     ['retrieval:metadata:source-string', metadata({ source: 'wiki' })],
@@ -188,7 +197,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('forms of documents'),
 /** A reference that is valid except for one fault has the hash of its document. */
 function hashed(document: Readonly<Record<string, unknown>>): object {
   const hash = (document['content_ref'] as { readonly content_hash?: string } | undefined)?.content_hash;
-  const isMadeEqual = hash !== undefined && hash.length > 1;
+  const isMadeEqual = hash !== undefined && hash !== otherHash;
   return isMadeEqual ? { ...document, content_hash: hash } : document;
 }
 

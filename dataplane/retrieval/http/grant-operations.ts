@@ -95,10 +95,12 @@ export const grantOperations: readonly Row[] = [
   },
   {
     ...{ ...ofCollection, ...write, name: 'moveCollection', method: 'POST' },
+    errors: [...write.errors, 'conflict'],
     path: '/v1/collections/{collection_id}:move',
     summary: 'Put a collection below another one',
     description:
-      'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children.',
+      'Only the owner can move a collection, below one that the caller may write. Readers of a parent can read its children. ' +
+      'A collection whose resource declares its place is not moved.',
     body: 'CollectionMove',
     success: answer('Collection'),
     run: moveCollection,

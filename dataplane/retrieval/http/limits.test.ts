@@ -170,4 +170,39 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
       }
     },
   );
+
+  test('U+0000 in a path, a query parameter or a member of a body is refused with 400 or 404', async () => {
+    const { json } = await service.call(ann, '/v1/collections', {
+      name: 'without-nul',
+      embedding_profile_id: 'test-profile',
+    });
+    const collection = `/v1/collections/${json['collection_id']}`;
+    const paths: readonly (readonly [string, number])[] = [
+      ['/v1/jobs?collection=a%00', 400],
+      ['/v1/jobs?collection=without-nul', 200],
+      [`${collection}/documents/a%00`, 404],
+      ['/v1/groups/a%00/members', 404],
+      ['/v1/groups/a/members', 403],
+    ];
+    for (const [path, expected] of paths) {
+      expect([path, (await service.call(ann, path)).status]).toEqual([path, expected]);
+    }
+    const patch = async (description: string) => (await service.send(ann, 'PATCH', collection, { description })).status;
+    expect([await patch('a\0'), await patch('a')]).toEqual([400, 200]);
+    const judged = (text: string, doc_id: string) => [{ text, relevant: [{ doc_id }] }];
+    for (const [name, judgements] of [
+      ['a\0', judged('a', 'd')],
+      ['without-nul', judged('a\0', 'd')],
+      ['without-nul', judged('a', 'd\0')],
+    ] as const) {
+      const { status, json } = await service.call(ann, '/v1/evaluations', { collection: name, judgements });
+      expect([status, json['code']]).toEqual([400, 'invalid_document']);
+    }
+    for (const body of [
+      { collection: 'a\0', text: 'a' },
+      { collection: 'without-nul', text: 'a\0' },
+    ]) {
+      expect((await service.call(ann, '/v1/query', body)).status).toBe(400);
+    }
+  });
 });

@@ -139,6 +139,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('collections of resour
       expect(await parentOf(id)).toBeNull();
     });
 
+    test.each([['a parent'], ['the top level']])(
+      'a collection whose resource declares %s is not moved over HTTP, until the resource no longer declares its place',
+      async (place) => {
+        const [parent, other, id] = [await above(), await above(), randomUUID()];
+        const parentId = place === 'a parent' ? parent : null;
+        expect((await send('PUT', id, { ...declared(id), parent_id: parentId })).status).toBe(200);
+        const move = (parent_id: string | null) => service.call(ann, `/v1/collections/${id}:move`, { parent_id });
+        for (const to of [other, null]) {
+          const refused = await move(to);
+          expect([refused.status, refused.json['code']]).toEqual([409, 'conflict']);
+          expect(await parentOf(id)).toBe(parentId);
+        }
+        expect((await service.call({ user: 'eve' }, `/v1/collections/${id}:move`, { parent_id: null })).status).toBe(
+          403,
+        );
+        expect((await send('PUT', id, declared(id))).status).toBe(200);
+        expect((await move(other)).status).toBe(200);
+        expect(await parentOf(id)).toBe(other);
+        expect((await send('PUT', id, { ...declared(id), parent_id: parentId })).status).toBe(200);
+        expect((await move(other)).status).toBe(409);
+        expect((await send('DELETE', `${id}/manager`, id)).status).toBe(200);
+        expect((await move(other)).status).toBe(200);
+      },
+    );
+
     test('a collection without a declared parent keeps the place that was set over HTTP', async () => {
       const [parent, id] = [await above(), await above()];
       expect((await service.call(ann, `/v1/collections/${id}:move`, { parent_id: parent })).status).toBe(200);

@@ -4,7 +4,7 @@ import { mostLevels, moveCollection as move } from '../access/move-collection.ts
 import { mayWrite, owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { findNamed } from './find-readable.ts';
-import { invalidBody, readRequest } from './read-request.ts';
+import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Moves a collection of the caller below another one that the caller may write, or to the top level. */
@@ -17,6 +17,7 @@ export async function moveCollection(request: RetrievalRequest): Promise<Retriev
   if (found.kind === 'error') return found;
   const { collectionId } = found.collection;
   if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
+  if (found.collection.parentManaged) return failure('conflict', [managedByResource]);
   if (parentId !== null) {
     const parent = await findNamed(request, parentId);
     if (parent.kind === 'error')
