@@ -6,6 +6,7 @@ import { commandForNpm } from '../command-line/options-of-npm.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { ipAddress } from '../options/ip-address.ts';
+import { servedPolicyName } from '../options/served-policy.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { chosenDataDirectory } from '../platform/data-directory.ts';
 import { type PlatformLock, takeLock } from '../platform/lock.ts';
@@ -34,6 +35,7 @@ type UpOptions = {
   readonly management: boolean;
   readonly retrieval?: boolean;
   readonly handbook: boolean;
+  readonly guardDocuments?: string;
   readonly memory?: boolean;
   readonly catalogue?: boolean;
   readonly agents?: boolean;
@@ -52,6 +54,11 @@ export function addPlatformUp(program: Command): void {
     .option('--retrieval', 'start the retrieval service, which searches documents with the rights of the caller')
     .option('--no-handbook', 'do not load the example collection at the first start with --retrieval')
     .option(
+      '--guard-documents <name>',
+      'with --retrieval: judge documents by this policy of served-policies.yaml before they are stored',
+      servedPolicyName,
+    )
+    .option(
       '--catalogue',
       'start the agent catalogue, where people find the agents that they may use; agents are served, too',
     )
@@ -69,6 +76,9 @@ export function addPlatformUp(program: Command): void {
 
 async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
+  if (options.guardDocuments !== undefined && options.retrieval !== true) {
+    throw new CliError('usage', '--guard-documents judges the documents of retrieval: add --retrieval.');
+  }
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();
   process.title = `portcullis-up ${data.root}`;
@@ -106,6 +116,7 @@ async function runPlatform(
     platform = await startSupervisedPlatform({
       ...options,
       retrieval: options.retrieval === true,
+      guardDocuments: options.guardDocuments,
       memory: options.memory === true,
       console: options.console === true,
       catalogue: options.catalogue === true,

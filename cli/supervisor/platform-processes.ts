@@ -295,11 +295,20 @@ function modelServiceProcess(
   };
 }
 
-export function retrievalProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
+export function retrievalProcess(
+  data: DataDirectory,
+  at: ModelServiceAt & { readonly guardDocuments: string | undefined },
+): ChildSpec {
   return modelServiceProcess('retrieval', data, at, {
     PORTCULLIS_INTERNAL_LISTEN: loopback(at.ports.of(retrievalInternal)),
     PORTCULLIS_INTERNAL_TOKEN_FILE: data.retrievalToken,
     PORTCULLIS_OBJECTS_DIR: data.staging,
+    ...(at.guardDocuments === undefined
+      ? {}
+      : {
+          PORTCULLIS_GUARD_TARGET_FILE: data.servedTarget(at.guardDocuments),
+          PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
+        }),
   });
 }
 

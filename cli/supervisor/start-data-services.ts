@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import type { DataDirectory } from '#contracts/data-directory';
 import { writeAtomic } from '#kit/files/write-atomic';
 import type { ReadyLine } from '#kit/process/ready';
@@ -24,11 +25,15 @@ type ServiceOptions = {
   readonly gateway: string;
   /** Origin of the server of resources. */
   readonly api: string;
+  /** Aborted when the start is cancelled. */
+  readonly signal: AbortSignal;
 };
 
 /** Which of the services that call models are started. */
 type DataServices = {
   readonly retrieval: boolean;
+  /** The served policy that judges documents; undefined if they are not judged. */
+  readonly guardDocuments: string | undefined;
   readonly memory: boolean;
   readonly catalogue: boolean;
   readonly agents: boolean;
@@ -56,12 +61,12 @@ embedding:
  */
 export async function startDataServices(
   start: StartChild,
-  { data, ports, database, gateway, api }: ServiceOptions,
+  { data, ports, database, gateway, api, signal }: ServiceOptions,
   wanted: DataServices,
 ): Promise<DataServicesStart> {
   if (!wanted.retrieval && !wanted.memory && !wanted.catalogue) return {};
   if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
-  const { agents } = wanted;
+  const { agents, guardDocuments } = wanted;
   const begin = async (
     name: 'retrieval' | 'memory' | 'catalogue',
     specOf: typeof catalogueProcess,
@@ -69,6 +74,7 @@ export async function startDataServices(
     if (!wanted[name]) return {};
     try {
       if (agents && name !== 'catalogue') await writeAgentIssuers(data, name, gateway);
+      if (name === 'retrieval' && guardDocuments !== undefined) await targetOf(data, guardDocuments, signal);
       return await startOne(start, specOf(data, { gateway, database: await database, ports, agents, api }));
     } catch (error) {
       if (error instanceof StartFailure && !error.isAddressTaken) return { off: error.message };
@@ -76,7 +82,7 @@ export async function startDataServices(
     }
   };
   const [retrieval, memory, catalogue] = await Promise.all([
-    begin('retrieval', retrievalProcess),
+    begin('retrieval', (folder, at) => retrievalProcess(folder, { ...at, guardDocuments })),
     begin('memory', memoryProcess),
     begin('catalogue', catalogueProcess),
   ]);
@@ -88,6 +94,20 @@ export async function startDataServices(
     ...(catalogue.line === undefined ? {} : { catalogue: catalogue.line }),
     ...(catalogue.off === undefined ? {} : { catalogueOff: catalogue.off }),
   };
+}
+
+/** The time for the operator to serve a policy after its own start. */
+const served = { withinMs: 60_000, everyMs: 200 } as const;
+
+/** Waits for the target of a served policy, because a guard without a target does not start. @throws StartFailure */
+async function targetOf(data: DataDirectory, name: string, signal: AbortSignal): Promise<void> {
+  for (let waited = 0; !existsSync(data.servedTarget(name)); waited += served.everyMs) {
+    if (waited >= served.withinMs) {
+      const remedy = `add ${name} to ${data.servedPolicies}, and see 'portcullis status' for its policy`;
+      throw new StartFailure('retrieval', 'waited a minute for the policy of documents', remedy);
+    }
+    await setTimeout(served.everyMs, undefined, { signal });
+  }
 }
 
 type Started = { readonly line?: ReadyLine; readonly off?: string };

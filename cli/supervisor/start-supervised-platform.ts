@@ -40,6 +40,8 @@ type PlatformOptions = {
   readonly management: boolean;
   /** Whether documents can be searched, which requires a database. */
   readonly retrieval: boolean;
+  /** The served policy that judges documents; undefined if they are not judged. */
+  readonly guardDocuments: string | undefined;
   readonly memory: boolean;
   /** Whether the agent catalogue is started, which needs agents. */
   readonly catalogue: boolean;
@@ -128,7 +130,11 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     if (options.management && management.off !== undefined) say(offSentence(management.off));
     const gateway = gateways[0]?.listening ?? '';
     const services = await unlessAborted(
-      startDataServices(group.start, { data, ports, database, gateway, api: apiOf(operator) }, options),
+      startDataServices(
+        group.start,
+        { data, ports, database, gateway, api: apiOf(operator), signal: options.signal },
+        options,
+      ),
       options.signal,
     );
     if (services.retrievalOff !== undefined) say(`retrieval is off until the next start: ${services.retrievalOff}`);

@@ -58,6 +58,8 @@ type PlatformOptions = {
   readonly retrieval?: boolean;
   /** Whether the retrieval service has the example collection; most tests make their own. */
   readonly handbook?: boolean;
+  /** The served policy that judges documents. */
+  readonly guardDocuments?: string;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
   /** Whether the agent catalogue is started. */
@@ -141,6 +143,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.management !== true) words.push('--no-management');
   if (options.retrieval === true) words.push('--retrieval');
   if (options.handbook !== true) words.push('--no-handbook');
+  if (options.guardDocuments !== undefined) words.push('--guard-documents', options.guardDocuments);
   if (options.memory === true) words.push('--memory');
   if (options.catalogue === true) words.push('--catalogue');
   if (options.agents === true) words.push('--agents');

@@ -55,6 +55,7 @@ export function dataDirectory(root: string) {
     servedPolicies: join(root, 'served-policies.yaml'),
     /** The folder of their targets, one file for each, which those services read. */
     served: join(root, 'served'),
+    servedTarget: (name: string): string => join(root, 'served', `${name}.json`),
     /** The folder of the operator's records about them. */
     servedPins: join(root, 'served-pins'),
     bundles: join(root, 'bundles'),

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { currentProfile } from '#contracts/profiles';
+import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
+import { startCommand, startPlatform } from '../support/start-platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+
+/** A data directory whose operator serves the example policy as `documents`. */
+function servingDirectory(folder: string): string {
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  writeFileSync(join(data, 'lock'), '');
+  const policy = `{ name: documents, policyRef: { name: guarded-chat, revision: 1 }, contentProfile: ${currentProfile} }`;
+  writeFileSync(join(data, 'served-policies.yaml'), `policies: [${policy}]\n`);
+  return data;
+}
+
+test.skipIf(missingPostgres !== undefined)(
+  onPostgres('on one machine, documents are judged by the served policy that --guard-documents names'),
+  async () => {
+    using folder = temporaryFolder();
+    const data = servingDirectory(folder.path);
+    await using platform = await startPlatform({ data, retrieval: true, guardDocuments: 'documents' });
+    const { retrieval = '' } = platform.status().addresses;
+    const call = async (path: string, body?: object) => {
+      const headers = { 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'x-groups': 'staff' };
+      const sent =
+        body === undefined
+          ? { headers }
+          : {
+              method: 'POST',
+              body: JSON.stringify(body),
+              headers: { ...headers, 'content-type': 'application/json' },
+            };
+      return (await (await fetch(`${retrieval}${path}`, sent)).json()) as Record<string, unknown>;
+    };
+    await call('/v1/collections', { name: 'handbook', embedding_profile_id: 'offline' });
+    const ingest = async (docId: string, text: string) => {
+      const document = { collection: 'handbook', tenant_id: 'acme', doc_id: docId, acl: { groups: ['staff'] } };
+      const content = { title: docId, sections: [{ text }] };
+      const { jobs } = await call('/v1/documents:submit', {
+        documents: [{ ...document, content, content_hash: docId, idempotency_key: docId }],
+      });
+      const [job] = jobs as readonly { readonly job_id: string }[];
+      return until('the job has ended', async () => {
+        const found = await call(`/v1/jobs/${job?.job_id}`);
+        return found['status'] === 'DONE' || found['status'] === 'FAILED' ? found : undefined;
+      });
+    };
+    expect(await ingest('travel', 'Ask ivan.petrov@example.com about hotels.')).toMatchObject({ status: 'DONE' });
+    expect(await ingest('forbidden', 'How to make a bomb in a hotel.')).toMatchObject({ status: 'FAILED' });
+    const answer = await call('/v1/query', { collection: 'handbook', text: 'hotels', mode: 'bm25' });
+    const items = answer['items'] as readonly { readonly doc_id: string; readonly content: string }[];
+    expect(items.map(({ doc_id }) => doc_id)).toEqual(['travel']);
+    expect(items[0]?.content).toContain('Ask [email] about hotels.');
+    const log = readFileSync(join(data, 'logs', 'retrieval.log'), 'utf8');
+    expect(log).toContain('guard_target_taken');
+    expect(log).not.toContain('documents_unguarded');
+  },
+);
+
+test('--guard-documents without --retrieval, or with a name that is not one of a served policy, is refused', async () => {
+  using folder = temporaryFolder();
+  for (const [words, sentence] of [
+    [['--guard-documents', 'documents'], 'add --retrieval'],
+    [['--retrieval', '--guard-documents', '../documents'], 'served-policies.yaml'],
+  ] as const) {
+    const command = startCommand(['up', '--data', join(folder.path, 'data'), '--port', '0', ...words]);
+    expect(await command.exit()).toBe(2);
+    expect(command.output()).toContain(sentence);
+  }
+});
