@@ -20,7 +20,7 @@ test('a binding without further members judges the texts of the contract, forwar
   expect(text({}, 'long-key')).toContain('streams  refused because of long-key');
 });
 
-test('the members of a binding are told in words', () => {
+test('the command line describes which texts a binding has judged', () => {
   const rest = {
     judge: ['reasoning', 'toolCalls'],
     unjudged: 'Refuse',

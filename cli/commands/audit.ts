@@ -27,7 +27,7 @@ type FilterOptions = ManagementCommandOptions & {
 export function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('show and prove the audit log: who changed what, and what was refused');
+    .description('list, export and verify the audit log: who changed what, and what was refused');
   withOutput(withFilters(audit.command('list')))
     .description('show the newest entries')
     .option('--limit <number>', 'how many entries at most', wholeNumber(1, 10_000), 20)

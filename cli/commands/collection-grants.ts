@@ -58,7 +58,7 @@ async function changeGrant(verb: 'grant' | 'revoke', name: string, options: Chan
     const [kind = '', named = ''] = holderCells(holder);
     return verb === 'grant'
       ? `The ${kind} ${named} is a ${relation} of ${name}.`
-      : `The ${kind} ${named} is no ${relation} of ${name} by a grant of its own any more.`;
+      : `Removed the direct grant: the ${kind} ${named} is no longer a ${relation} of ${name}, unless another grant gives the right.`;
   });
 }
 

@@ -21,7 +21,9 @@ type SearchOptions = ScopeOptions & {
 
 export function addMemory(program: Command): void {
   const memory = program.command('memory').description('memories of a person, taken from what the person says');
-  const add = withScope(memory.command('add').description('send messages, and show the decision on each fact in them'))
+  const add = withScope(
+    memory.command('add').description('send messages and show which facts were added, changed or ignored'),
+  )
     .argument('<messages...>', 'text of each message')
     .addOption(new Option('--role <role>', 'role of the sender').choices(['user', 'assistant']).default('user'))
     .option('--no-infer', 'keep each message as it is instead of extracting facts');

@@ -2,7 +2,7 @@ import type { MemoryClient } from '../memory/memory-client.ts';
 import { namedPerson, openMemoryClient } from '../memory/memory-options.ts';
 import { callerOf, type PartialLine } from './read-line.ts';
 
-/** Memories that one completion asks for at most. */
+/** Maximum number of memories that one completion requests. */
 const mostMemories = 200;
 
 /** Commands whose words are ids of memories. */

@@ -12,7 +12,7 @@ import { apiVersion, kinds } from '#resources/kinds';
 /** The texts of one folder. */
 type VersionTexts = { readonly flow: string; readonly manifest: string; readonly tests: string };
 
-/** A resource without what a server adds to it. */
+/** An AgentVersion manifest, without the fields that the server sets. */
 export type VersionManifest = Pick<AgentVersion, 'apiVersion' | 'kind' | 'spec'> & {
   readonly metadata: { readonly name: string };
 };

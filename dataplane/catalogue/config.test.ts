@@ -14,7 +14,7 @@ const env = {
 };
 
 describe('settings of the catalogue', () => {
-  test('by default, one process has both roles, rights are in PostgreSQL and many removals wait', () => {
+  test('by default one process has both roles, rights are stored in PostgreSQL, and mass removals are paused', () => {
     expect(readConfig(env).config).toMatchObject({
       role: 'both',
       identity: { mode: 'development' },

@@ -148,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(await query(server, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('the process exits when PostgreSQL exits', async () => {
+  test('the database process exits with code 1 when PostgreSQL exits', async () => {
     await using server = await start();
     process.kill(postmaster(), 'SIGKILL');
     expect(await server.process.exit()).toBe(1);

@@ -54,7 +54,7 @@ export type OpenedIndex = {
 
 type IndexParts = {
   readonly database: Database;
-  /** Most bytes of the embedded index, estimated. */
+  /** Limit of the estimated size of the embedded index, in bytes. */
   readonly mostBytes: number;
   /** Number of dimensions of the vectors of a profile; undefined while the profile is not approved. */
   readonly dimensionsOf: (profileId: string) => number | undefined;

@@ -3,7 +3,7 @@ import type { S3Options } from '#objects/adapters/s3/s3-client';
 import type { NatsOptions } from '#queue/adapters/nats/nats-queue';
 import { type OpenSearchChoice, openSearchOf, openSearchSettings } from './opensearch-config.ts';
 
-/** Where hints, staged documents and the search index are, and what content_ref may name. */
+/** Settings of the stores: the queue of ingest hints, the object store of staged documents, the search index, and the hosts that `content_ref` may name. */
 export const storeSettings = {
   PORTCULLIS_NATS_URL: setting.optional(
     setting.string({

@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the management API an
 
   verifies(
     ['management:binding-state:to-applied', 'management:binding-state:applied', 'management:binding-state:pending'],
-    'with a real runtime and gateway a binding reads pending until it is confirmed, and applied guards at once',
+    'with a real runtime and gateway the state is pending until every replica confirms, and from the first `applied` on requests are checked',
     async () => {
       const { id } = await act.createPolicy('confirmed-policy', sampleDefinition());
       const modelId = await act.createModel('confirmed', model('confirmed'));

@@ -111,11 +111,11 @@ const agentProblemMeanings: Readonly<Record<(typeof agentProblemCodes)[number], 
   policy_invalid: 'A policy that the version names is not served here, or in another revision: apply it.',
   entry_point_invalid: 'The manifest names an entry point that the flow does not have.',
   card_invalid: 'No valid agent card follows from the manifest and the address of the version.',
-  setting_invalid: 'The flow names something that this process has no setting to reach: the message says what.',
+  setting_invalid: 'The flow uses a service for which this process has no address. The message names it.',
   advertised_capability_unavailable:
     'The manifest asks for a mode that this release does not have, or that the check at the start did not confirm.',
   starting: 'The version is being read and checked.',
-  shutting_down: 'The process answers what it has accepted and then ends.',
+  shutting_down: 'The process is shutting down: it completes accepted requests and accepts no new ones.',
 };
 
 /** Column of the error reference: the remedy of a failed application for the author of a policy. */

@@ -289,7 +289,9 @@ export const exportedMemorySchema = z
   .describe('A page of everything that the service holds of a user, read at one moment.');
 
 /** Body of POST /v1/erasures: the user is named again as a confirmation, because an erasure cannot be undone. */
-export const eraseUserSchema = z.strictObject({ user_id: scopeId }).describe('The caller, who is erased.');
+export const eraseUserSchema = z
+  .strictObject({ user_id: scopeId })
+  .describe('Id of the user whose data is erased; must be the caller.');
 
 export const erasureSchema = z
   .strictObject({

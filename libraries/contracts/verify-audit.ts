@@ -38,7 +38,7 @@ export function createAuditVerifier(
     const problem = problemOf(entry, at);
     if (problem !== undefined) report(chain, Math.min(number, at.number + 1), problem);
     if (number === listed.newest.number && entry.hash !== listed.newest.hash) {
-      report(chain, number, 'another entry was the newest one of its number');
+      report(chain, number, 'the chain ends with a different entry of this number than recorded');
     }
     const isRetention = entry.content.action === 'audit.retain';
     const retained = isRetention ? (entry.content.after?.digest ?? undefined) : at.retained;

@@ -185,7 +185,7 @@ describe('callers of development mode with agents', () => {
     });
   });
 
-  test('identity headers beside a token change nothing, and a token that is refused is no person of the headers', async () => {
+  test('identity headers are ignored when a token is sent, even if the token is refused', async () => {
     const headers = { 'X-Tenant-Id': 'acme', 'X-User-Id': 'bob', 'X-Groups': 'board', 'X-Principals': 'eve' };
     expect(await authorize(headers, person)).toMatchObject({ caller: { user: { subject: 'ann' }, groups: ['staff'] } });
     expect(await authorize(headers, { ...person, exp: now - 60 })).toEqual(fault('unauthorized'));

@@ -44,7 +44,7 @@ test.each([
   });
 });
 
-test('a call has its value as structured content and as text, a refusal as text alone', async () => {
+test('the result of an MCP tool call has its value as structured content and as text; a refused call has text only', async () => {
   const call = (args: object) => ask({ id: 'a', method: 'tools/call', params: { name: 'greet', arguments: args } });
   const value = { greeting: 'ann greets bob' };
   const content = [{ type: 'text', text: JSON.stringify(value) }];

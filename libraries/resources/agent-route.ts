@@ -50,7 +50,7 @@ const routedVersionSchema = z.strictObject({
       z.strictObject({
         kind: z
           .enum(['Model', 'Collection', 'Connection', 'Mcp', 'Agent', 'Memory', 'Policy'])
-          .describe('kind is the kind of what the version may use.'),
+          .describe('kind is the kind of the required service.'),
         name: z.string().min(1).max(128).describe('name is its name.'),
       }),
     )

@@ -56,7 +56,7 @@ const agentVersionSpecSchema = z.strictObject({
       z.strictObject({
         kind: z
           .enum(['Model', 'Collection', 'Connection', 'Mcp', 'Agent', 'Memory', 'Policy'])
-          .describe('kind is the kind of what the flow uses.'),
+          .describe('kind is the kind of the required service.'),
         name: requiredName.describe('name is its name.'),
       }),
     )

@@ -16,7 +16,7 @@ const versionId = () => uidSchema.describe('versionId is its id.');
 /** Who has a right on an agent; the tuple of each is made by `accessSubject` (operator/access). */
 const holderSchema = z.discriminatedUnion('kind', [
   z.strictObject({
-    kind: z.literal('User').describe('kind says who is meant.'),
+    kind: z.literal('User').describe('kind is the kind of subject.'),
     issuer: issuer(),
     subject: subject(),
   }),

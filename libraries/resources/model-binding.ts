@@ -86,7 +86,9 @@ export type FailureReason = (typeof failureReasons)[number];
 
 const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
-  author: changeAuthorSchema.optional().describe('author is who asked for the application, as its writer stated it.'),
+  author: changeAuthorSchema
+    .optional()
+    .describe('author is the subject that requested the application, as stated by the client that wrote it.'),
   message: changeMessageSchema.optional().describe('message is the reason that was given for the application.'),
   policyId: z.string().max(128).optional().describe('policyId is absent for an unbind.'),
   policyRevision: z.int().min(1).max(2_147_483_647).optional().describe('policyRevision is absent for an unbind.'),
@@ -94,7 +96,9 @@ const applicationRecordSchema = z.strictObject({
   generationId: z.string().max(64).optional().describe('generationId is absent when no route was written.'),
   outcome: z
     .enum(['Applied', 'Failed'])
-    .describe('outcome is Applied or Failed; what was missing may still appear, which is another outcome.'),
+    .describe(
+      'outcome is Applied or Failed. A failure because of a missing dependency may be followed by a later entry for the same application.',
+    ),
   reason: z.enum(failureReasons).optional().describe('reason says why it failed.'),
   time: timeSchema.describe('time is when the outcome was decided.'),
 });

@@ -19,7 +19,9 @@ const policyRevisionSpecSchema = z.strictObject({
     })
     .describe('policy identifies the object and generation that were recorded.'),
   token: z.string().max(128).describe('token is the change token of that generation; empty when there was none.'),
-  author: changeAuthorSchema.optional().describe('author is who made the change, as its writer stated it.'),
+  author: changeAuthorSchema
+    .optional()
+    .describe('author is the subject that made the change, as stated by the client that wrote it.'),
   message: changeMessageSchema.optional().describe('message is the reason that was given for the change.'),
   displayName: codePoints(0, 128).describe('displayName is the display name at that time.'),
   description: codePoints(0, 4_096).describe('description is the description at that time.'),

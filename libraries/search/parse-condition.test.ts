@@ -13,7 +13,7 @@ const faultOf = (json: unknown) => {
 };
 
 describe('reading a condition', () => {
-  test('every condition of the language is accepted and read as it is', () => {
+  test('every valid condition is parsed to the same condition', () => {
     fc.assert(
       fc.property(condition, (given) => {
         expect(parseCondition(JSON.parse(JSON.stringify(given)))).toEqual({ kind: 'condition', condition: given });
@@ -115,7 +115,7 @@ describe('a condition on attributes', () => {
     ],
     ['an empty and holds', { and: [] }, true],
     ['an empty or does not hold', { or: [] }, false],
-  ])('%s', (_what, given, expected) => {
+  ])('a condition on attributes: %s', (_what, given, expected) => {
     expect(holds(given)).toBe(expected);
     expect(holds({ not: given })).toBe(!expected);
   });

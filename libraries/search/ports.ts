@@ -75,8 +75,8 @@ export type SearchIndex = AsyncDisposable & {
   /** The largest window of a query. */
   readonly mostCandidates: number;
   /**
-   * Makes changes findable, in their order; call it with puts before the commit that makes them count, and with the
-   * removal of what they replace after it. An engine that follows committed changes by itself returns at once.
+   * Applies changes to the index in order. Call it with `put` changes before the commit that makes them visible, and
+   * with `retain` changes after it. An engine that follows committed changes on its own returns at once.
    */
   write(partition: string, changes: readonly IndexChange[]): Promise<void>;
   /**

@@ -68,17 +68,17 @@ test.each(examples)('a JSON Patch %s', (_name, document, patch, wanted) => {
 
 describe('a JSON Patch that does not apply is refused with an error that repeats no value', () => {
   test.each([
-    ['no parent', { a: 1 }, [{ op: 'add', path: '/b/c', value: 1 }]],
+    ['a path without a parent', { a: 1 }, [{ op: 'add', path: '/b/c', value: 1 }]],
     ['a parent that is neither an object nor a list', { a: 'text' }, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['nothing to remove', {}, [{ op: 'remove', path: '/a' }]],
     ['nothing to replace', {}, [{ op: 'replace', path: '/a', value: 1 }]],
     ['an index beyond the end', { a: [1] }, [{ op: 'add', path: '/a/2', value: 1 }]],
     ['an index with a leading zero', { a: [1, 2] }, [{ op: 'remove', path: '/a/01' }]],
-    ['no index', { a: [1] }, [{ op: 'replace', path: '/a/x', value: 1 }]],
+    ['a path that needs an index and has another word', { a: [1] }, [{ op: 'replace', path: '/a/x', value: 1 }]],
     ['a test of the position after the last item', { a: [1] }, [{ op: 'test', path: '/a/-', value: 1 }]],
     ['an inherited member', {}, [{ op: 'test', path: '/toString', value: 'secret' }]],
     ['another value', { a: '10' }, [{ op: 'test', path: '/a', value: 10 }]],
-  ])('%s', (_name, document, patch) => {
+  ])('a JSON Patch with %s is refused', (_name, document, patch) => {
     expect(() => applyJsonPatch(document, patch)).toThrow(expect.objectContaining({ reason: 'Invalid', details: {} }));
   });
 });

@@ -89,7 +89,7 @@ describe('unsupported requests', () => {
     ['GET', `${collection}/name/scale`],
     ['GET', `${collection}/name/status/more`],
     ['GET', `${collection}/%zz`],
-  ])('%s %s is 404 and names no object', async (method, path) => {
+  ])('the resource API answers %s %s with 404 and names no object', async (method, path) => {
     const answer = await send(method, path);
     expectStatus(answer, 404, 'NotFound');
     expect(answer.body.details).toEqual({});
@@ -101,7 +101,7 @@ describe('unsupported requests', () => {
     ['DELETE', `${collection}/name/status`],
     ['POST', `/apis/${apiVersion}/guardrailpolicies`],
     ['POST', '/version'],
-  ])('%s %s is 405', async (method, path) => {
+  ])('the resource API refuses %s %s with 405', async (method, path) => {
     expectStatus(await send(method, path), 405, 'MethodNotAllowed');
   });
 

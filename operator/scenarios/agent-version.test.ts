@@ -184,7 +184,7 @@ describe('an operator that is killed at a write', () => {
   const deaths = [1, 2, 3, 4].flatMap((write) => moments.map((moment): Death => ({ write, moment })));
 
   test.each(deaths)(
-    'after a kill $moment write $write the next operator starts the AgentVersion and deletes it when asked',
+    'when the operator is killed $moment write $write, its successor starts the AgentVersion and deletes it on request',
     async (death) => {
       const killed = mortality(death);
       await using platform = await startTestOperator({

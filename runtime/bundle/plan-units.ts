@@ -51,7 +51,10 @@ export function planUnits(
 
 type PlacedPass = { readonly rule: PlacedMatcher; readonly pass: LocalPass };
 
-/** The passes over one form of the text. The first of them makes that form, so each must have the time for it. */
+/**
+ * The passes over one folded form of the text. The cost of each includes folding, because the first pass that runs
+ * creates the form.
+ */
 function planView(
   passes: readonly PlacedPass[],
   { maxBodyBytes, passMs }: { readonly maxBodyBytes: number; readonly passMs: number },

@@ -68,7 +68,7 @@ verifies(
   },
 );
 
-test('the first part of a text leaves while the model still writes', async () => {
+test('the first part of a text is sent to the client before the model has finished', async () => {
   let isEnding = false;
   model.play({ kind: 'live', piece: () => around(200), everyMs: 1, ends: () => isEnding });
   const answer = await fetch(`${agent.url}/message:stream`, {

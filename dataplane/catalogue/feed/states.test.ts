@@ -158,7 +158,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the feed of the catal
 
   verifies(
     ['catalogue:surface:observed-agents'],
-    'while more than ten agents vanish within a minute the rows of the rest stay, and other changes are stored',
+    'when more than ten agents disappear within a minute, further removals are paused and other changes are stored',
     async () => {
       const many = await Promise.all(Array.from({ length: 12 }, (_one, at) => world.publish(`crowd-${at}`)));
       await world.allow('fay', 'view', ...many);

@@ -41,7 +41,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   });
   const pending = registry.gauge({
     name: 'portcullis_catalogue_feed_pending',
-    help: 'Agents that may have changed and are not compared yet.',
+    help: 'Agents queued for comparison with the stored records.',
     labels: {},
   });
   const paused = registry.gauge({

@@ -27,6 +27,6 @@ test.each([
   { content: '"usage"' },
   '{"usage":{"prompt_tokens":1',
   '{"usage":{"prompt_tokens":01}}',
-])('%j has no tokens', (value) => {
+])('no token count is read from %j', (value) => {
   expect(read(value)).toBeUndefined();
 });

@@ -16,7 +16,7 @@ describe('the name of the model in an answer', () => {
       '{"choices":[{"message":{"content":"\\"model\\":\\"x\\"} {"}}],"model":"m"}',
       '{"choices":[{"message":{"content":"\\"model\\":\\"x\\"} {"}}],"model":"alias \\"1\\""}',
     ],
-  ])('only the member of the root is replaced in %s', (text, expected) => {
+  ])('only the model name at the root of the answer is replaced: %s', (text, expected) => {
     expect(rename(text)).toBe(expected);
   });
 

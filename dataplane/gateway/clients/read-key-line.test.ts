@@ -19,7 +19,7 @@ test('a line is a key, and a name and rules in any order', () => {
 });
 
 test.each(['rate=1/second', 'rate=1000000/hour', 'daily-tokens=1', 'daily-tokens=1000000000000', 'aliases=a'])(
-  '%s is a rule',
+  '%s is a valid rule of a client key',
   (rule) => {
     expect(readKeyLine(`k ${rule}`).kind).toBe('key');
   },

@@ -182,7 +182,7 @@ describe('a whole response', () => {
     expect(JSON.stringify(response)).not.toContain(words.maskedOutput);
   });
 
-  test('a JSON answer of the Responses API that a mask makes invalid is a failed check', async () => {
+  test('when masking makes an answer of the Responses API invalid JSON, the answer is refused with structured_answer_unreadable', async () => {
     const format = { text: { format: { type: 'json_object' } } };
     answer([messageItem([`{"a":"${words.maskedOutput}"}`])]);
     expect((await ask({ input: 'hi', ...format })).status).toBe(200);

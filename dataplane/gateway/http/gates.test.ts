@@ -37,7 +37,7 @@ describe('authentication', () => {
     ['with a wrong key', { authorization: 'Bearer wrong' }],
     ['with the name of a key', { authorization: 'Bearer tests' }],
     ['with another scheme', { authorization: `Basic ${clientKey}` }],
-  ])('a request %s is refused with 401 on every path', async (_, headers) => {
+  ])('a request to the gateway %s is refused with 401 on every path', async (_, headers) => {
     for (const [method, path] of [
       ['POST', chatPath],
       ['POST', '/v1/embeddings'],

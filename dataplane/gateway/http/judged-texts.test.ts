@@ -125,7 +125,7 @@ describe('masks in a request', () => {
     expect((await ask('files', requests.files(words.maskedInput))).status).toBe(403);
   });
 
-  test('many texts are judged in several checks, and the last one counts', async () => {
+  test('texts that exceed one check are judged in several, and a denial by the last one denies the request', async () => {
     const before = world.checks.seen.length;
     const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, `text ${at}`]));
     const body = (last: string) => requests.toolCalls(last) as { messages: { tool_calls: object[] }[] };

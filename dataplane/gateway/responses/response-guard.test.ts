@@ -47,7 +47,7 @@ const phrase = fc
 const denied = { kind: 'stopped', stop: { kind: 'denied' } };
 
 describe('a streamed response', () => {
-  test('no byte of a forbidden phrase of up to 256 bytes leaves, in no event, however the stream is cut', () => {
+  test('no event sent to the client contains a byte of a forbidden phrase of up to 256 bytes, wherever the stream is split', () => {
     fc.assert(
       fc.property(
         text(1_500),
@@ -161,7 +161,7 @@ describe('a streamed response', () => {
     expect(run(stream).end).toEqual({ kind: 'finished' });
   });
 
-  test('a phrase that is cut into the pieces of an event of an unknown type leaves in none of them', () => {
+  test('a forbidden phrase that is split over several events of an unknown type is not sent, not even in part', () => {
     const events = responseEvents([messageItem(['fine'])]);
     const pieces = (end: string): Events => [
       ...[...'my BAD verse'].map((delta) => ({ type: 'response.poem.delta', delta })),
@@ -183,7 +183,7 @@ describe('a streamed response', () => {
     ['two parts of a message', [messageItem(['it is B', 'AD here'])]],
     ['two messages', [messageItem(['it is B']), callItem('{}'), messageItem(['AD here'], 'msg_2')]],
   ];
-  test.each(joints)('the rest of a phrase that is cut between %s does not leave', (_, items) => {
+  test.each(joints)('when a forbidden phrase is split between %s, its second part is not sent', (_, items) => {
     const result = run(streamed(responseEvents(items, (whole) => [...whole])), denies('BAD'));
     expect(result.end).toEqual(denied);
     expect(textOf(result.emitted)).toBe('it is B');
@@ -279,7 +279,7 @@ describe('further texts of a streamed response', () => {
     expect(passed.emitted).toBe(responseStream(events));
   });
 
-  test('judged reasoning leaves at its end, before the text of the answer', () => {
+  test('judged reasoning is sent when it is complete, before the text of the answer', () => {
     const events = responseEvents([reasoningItem('a thought'), messageItem(['fine'])]);
     const upTo = events.findIndex(({ type }) => type === 'response.reasoning_summary_text.done');
     const { beforeEnd } = run(streamed(events.slice(0, upTo + 1)), undefined, { judged: ['reasoning'] });

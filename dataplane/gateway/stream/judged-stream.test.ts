@@ -50,7 +50,7 @@ describe('tool calls in a stream', () => {
     );
   });
 
-  test('text before a denied call leaves only if it passed a check, and nothing after it leaves', () => {
+  test('text before a denied tool call is sent only after it passed a check, and nothing behind the call is sent', () => {
     const content = 'x'.repeat(3_000);
     const { emitted, end } = run([frame({ content }), callFrame('"secret phrase"'), frame({ content: 'tail' }), done]);
     expect(end).toEqual({ kind: 'stopped', stop: { kind: 'denied' } });
@@ -143,13 +143,13 @@ describe('a stream whose binding refuses text that is not judged', () => {
     ['names', frame({ tool_calls: [{ index: 0, function: { name: 'Search It' } }] })],
     ['reasoning', frame({ reasoning_content: 'let me think' })],
     ['parameters', frame({ thoughts: 'let me think' })],
-  ] as const)('a frame with text of kind %s stops it unless that kind is judged', (kind, text) => {
+  ] as const)('a frame with text of kind %s stops the stream unless that kind is judged', (kind, text) => {
     const others = judgedTextKinds.filter((other) => other !== kind);
     expect(run([text, finish, done], undefined, refusing(...others)).end).toEqual(unjudged);
     expect(run([text, finish, done], undefined, refusing(kind, ...others)).end).toEqual({ kind: 'finished' });
   });
 
-  test('content, service members and usage do not stop it as unjudged text', () => {
+  test('a stream with `unjudged: Refuse` is not stopped by content, service members or usage', () => {
     const frames = [frame({ role: 'assistant', content: 'hi' }, { id: 'i', model: 'Some Model', usage: null }), finish];
     expect(run([...frames, done], undefined, refusing()).end).toEqual({ kind: 'finished' });
   });

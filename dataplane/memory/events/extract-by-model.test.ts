@@ -102,7 +102,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(await memory.all(user)).toEqual(['I like tea']);
   });
 
-  test('the model sees known memories under small numbers, and its UPDATE or DELETE changes the memory of that number', async () => {
+  test('known memories are numbered in the prompt, and an UPDATE or DELETE by the model applies to the memory with that number', async () => {
     const user = someone();
     answers(() => ({ facts: [fact('I live in Rome')] }));
     await memory.say(user, 'I live in Rome');

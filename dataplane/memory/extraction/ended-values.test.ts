@@ -19,7 +19,7 @@ test.each([
   ['Я пью кефир.', 'Вместо кефира теперь пью айран.'],
   ['Меня зовут Глеб.', 'Не зови меня Глеб, зови меня Лев.'],
   ['У меня аллергия на сою.', 'Оказалось, аллергия у меня на яйца, а не на сою.'],
-])('the memory "%s" is replaced after: %s', (first, then) => {
+])('the memory "%s" is replaced after the message "%s"', (first, then) => {
   const before = memoriesAfter(first);
   expect(before).toHaveLength(1);
   const after = memoriesAfter(first, then);
@@ -39,7 +39,7 @@ test.each([
   ['Я живу в Твери.', 'Мой брат больше не живет в Твери.'],
   ['Я пью кефир.', 'Если бы я бросил пить кефир, что было бы?'],
   ['Я работаю в Озоне.', 'Жена уволилась из Озона.'],
-])('the memory "%s" stays after: %s', (first, then) => {
+])('the memory "%s" is kept after the message "%s"', (first, then) => {
   const [memory] = memoriesAfter(first);
   expect(memory).toBeDefined();
   expect(memoriesAfter(first, then)).toContain(memory);

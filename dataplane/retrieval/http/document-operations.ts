@@ -91,7 +91,7 @@ export const documentOperations: readonly Row[] = [
     path: '/v1/collections/{collection_id}/documents/{doc_id}',
     summary: 'Delete a document',
     description:
-      'Submits the deletion, which wins over everything that was submitted before it. The document is found no more ' +
+      'Submits a deletion. It supersedes every earlier submit of the document. Searches stop returning the document ' +
       'when the job is DONE.',
     parameters: [collectionIdParameter, docId, ...memberParameters],
     success: answer('SubmittedJob', 202),

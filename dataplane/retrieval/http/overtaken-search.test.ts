@@ -71,7 +71,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('searches beside chang
     expect([found, calls]).toEqual([['a: harbour second'], 1]);
   });
 
-  test('a collection that changes during every repetition gets no answer instead of an incomplete one', async () => {
+  test('a search is refused when the collection changes during every retry, because its result could be incomplete', async () => {
     let at = 0;
     const failing = search(async () => {
       at += 1;

@@ -64,12 +64,12 @@ export function createRetrievalMetrics(): RetrievalMetrics {
   });
   const failures = registry.counter({
     name: 'portcullis_retrieval_dependency_failures_total',
-    help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the store of rights.',
+    help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the relation store.',
     labels: { dependency: failedDependencies },
   });
   const refused = registry.gauge({
     name: 'portcullis_retrieval_file_refused',
-    help: '1 while the newest change of a file is refused and its content before it is in use, else 0.',
+    help: '1 while the newest version of the file is invalid and the previous one is used, else 0.',
     labels: { file: followedFiles },
   });
   return {

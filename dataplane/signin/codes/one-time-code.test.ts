@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openOneTimeCode } from './one-time-code.ts';
 
-test('after many wrong codes at once the file has the code that is taken', async () => {
+test('after many concurrent wrong codes the file contains the code that sign-in accepts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-code-'));
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true }));

@@ -140,7 +140,7 @@ async function refuser(order: 'before' | 'after') {
 }
 
 test.each(['before', 'after'] as const)(
-  'a refused request without a body keeps its connection, drained %s the response',
+  'the connection of a refused request without a body is reused when the request is drained %s the response',
   async (order) => {
     await using server = await refuser(order);
     await using client = await rawClient(server.port);

@@ -60,7 +60,7 @@ export function relationsSuite(open: OpenEmptyRelations): void {
       ['owner', { owner: true, writer: true, reader: true }],
       ['writer', { owner: false, writer: true, reader: true }],
       ['reader', { owner: false, writer: false, reader: true }],
-    ])('%s of a collection', async (relation, expected) => {
+    ])('the %s of a collection has exactly the rights of that relation', async (relation, expected) => {
       await using relations = await given(t(ann, relation, 'collection:a'));
       for (const [asked, answer] of Object.entries(expected)) {
         expect([asked, await relations.check(ann, asked, 'collection:a')]).toEqual([asked, answer]);

@@ -16,7 +16,7 @@ describe('terms of a text', () => {
     ['words of two scripts', 'wi-fi сеть', ['wi', 'fi', 'сет']],
     ['signs, spaces and nothing', ' — … \n', []],
     ['names of members of every object', 'constructor __proto__', ['constructor', 'proto']],
-  ])('%s', (_what, text, terms) => {
+  ])('text analysis finds the expected terms in %s', (_what, text, terms) => {
     expect(analyse(text)).toEqual(terms);
   });
 

@@ -27,6 +27,6 @@ export async function checkVersion(job: VersionJob): Promise<VersionVerdict> {
 
 function refused(part: 'flow' | 'manifest' | 'tests', problems: readonly SourceProblem[]): VersionVerdict {
   const [first] = problems;
-  if (first === undefined) throw new TypeError('a source was refused without a problem');
+  if (first === undefined) throw new TypeError('the loader refused the source of a flow but reported no problem');
   return { kind: 'refused', part, problem: problemLine(`${part}.yaml`, first), count: problems.length };
 }

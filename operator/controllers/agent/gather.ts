@@ -98,8 +98,8 @@ const { nodes, modelTokens, outputBytes } = flowLimits.run;
 const budget = { nodes: nodes.max, modelTokens: modelTokens.max, outputBytes: outputBytes.max } as const;
 
 /**
- * A version whose process is away keeps its entry. One that does not exist any more loses it, and so does one that is
- * being deleted, unless calls without a version reach it.
+ * A version stays listed while its process is unavailable. It is removed when the AgentVersion is deleted, or is being
+ * deleted and only calls that name the version reach it.
  */
 function listedNow(
   world: AgentWorld,

@@ -21,7 +21,7 @@ import { createStopwatches } from '../../reconcile/stopwatches.ts';
 import type { WorkloadClaims } from '../../workloads/workload-claims.ts';
 import { gaveUp, wasGivenUp } from './application/decide-desired.ts';
 import { decide } from './decide.ts';
-import { createAliasTurns, writeRoute } from './route/write-route.ts';
+import { createAliasLocks, writeRoute } from './route/write-route.ts';
 import { gather, type Pass } from './snapshot/gather.ts';
 import { desiredOf, type Snapshot } from './snapshot/snapshot.ts';
 import type { PassResult, ReconcileStep, Settlement } from './snapshot/steps.ts';
@@ -54,7 +54,7 @@ type Progress =
 export function createBindingController(options: BindingControllerOptions) {
   const { ports, world, clock } = options;
   const { client, logger } = ports;
-  const aliases = createAliasTurns();
+  const aliases = createAliasLocks();
   const watches = createStopwatches(clock);
   /** For each generation, how long it has waited for confirmation by the replicas. */
   const confirmations = createStopwatches(clock);

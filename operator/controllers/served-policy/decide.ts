@@ -16,7 +16,7 @@ export type ServedSnapshot = ProgressSnapshot & {
   readonly pinned: WorkloadView | undefined;
   /** Previous workloads that no client uses any more. */
   readonly drained: readonly string[];
-  /** Why the same application failed earlier. */
+  /** Reason of the earlier failure of this application; absent if it did not fail. */
   readonly failure: string | undefined;
 };
 

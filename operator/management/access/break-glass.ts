@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ManagementCaller } from './management-caller.ts';
 
-/** Characters that the emergency credential has at the least. */
+/** Minimum length of the emergency credential, in characters. */
 const shortestBreakGlass = 32;
 
 export type BreakGlass = {

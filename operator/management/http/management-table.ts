@@ -252,7 +252,7 @@ const operations: readonly Row[] = [
     path: '/api/v1/models/{modelId}/guardrail-binding',
     tag: 'Models',
     summary: 'Read the guardrail binding of a model',
-    description: 'What is wanted, its state, and what was observed. The ETag is that of the model.',
+    description: 'Desired binding, its state and the observed state. The ETag is that of the model.',
     gates: readGates,
     parameters: [modelId],
     success: readOf('Binding', ['ETag']),

@@ -33,7 +33,7 @@ export function managementDocument(): unknown {
     token: platformToken,
     headers: {
       ETag: {
-        description: 'A strong tag for If-Match; it does not move with what is observed.',
+        description: 'Strong ETag for If-Match. It changes with the desired state only, not with observations.',
         schema: { type: 'string' },
       },
       Location: { description: 'The address of the operation.', schema: { type: 'string', format: 'uri-reference' } },

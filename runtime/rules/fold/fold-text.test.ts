@@ -24,7 +24,7 @@ describe('foldText', () => {
     ['accents are left out', ['confusables'], 'bómb bo\u0301\u0336mb', 'bomb bomb'],
     ['the mark of й is not an accent', ['confusables'], 'й и\u0306', 'й й'],
     ['a form that would be longer stays', ['compatibility'], 'ﷺ', 'ﷺ'],
-  ])('%s', (_, kinds, text, expected) => {
+  ])('folding: %s', (_, kinds, text, expected) => {
     expect(folded(text, kinds)).toBe(expected);
   });
 

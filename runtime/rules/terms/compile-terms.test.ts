@@ -71,7 +71,7 @@ describe('token match', () => {
     ['the longest term that is free on both sides', ['a', 'a!', 'a!b'], 'a!b a!bc', ['a!b', 'a']],
     ['the text may begin and end with the term', ['x'], 'x', ['x']],
     ['NUL is not a token character', ['x'], '\u0000x\u0000', ['x']],
-  ])('%s', (_, terms, text, expected) => {
+  ])('token match: %s', (_, terms, text, expected) => {
     expect(token(terms, text)).toEqual(expected);
   });
 });

@@ -9,7 +9,7 @@ type Grain = 'prose' | 'rows';
 
 type Span = { readonly start: number; readonly end: number };
 
-/** Ranks of positions to cut, best first. */
+/** Preference of positions at which a text is split; the smallest value is preferred. */
 const paragraph = 0;
 const line = 1;
 const sentence = 2;

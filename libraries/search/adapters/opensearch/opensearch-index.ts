@@ -23,7 +23,7 @@ const openSearchLimits = {
 } as const;
 
 const preloadMs = 60_000;
-/** Before a source that did not name the awaited change is asked again. */
+/** Pause before the source is polled again for the awaited change, milliseconds. */
 const pauseMs = 20;
 const neverAborted = new AbortController().signal;
 

@@ -56,7 +56,8 @@ type Packed = [SegmentPart, Uint8Array][];
 function packNames(rows: readonly Row[]): Packed {
   const groupEnds = new Uint16Array(rows.length);
   const names = rows.map(({ group, id }, row) => {
-    if (group.length >= hasOwnId) throw new Error(`the name of a group has ${group.length} bytes`);
+    if (group.length >= hasOwnId)
+      throw new Error(`the name of a group has ${group.length} bytes, at most ${hasOwnId - 1} are possible`);
     const isPrefix = id.subarray(0, group.length).equals(group);
     groupEnds[row] = isPrefix ? group.length : group.length | hasOwnId;
     return isPrefix ? id : Buffer.concat([group, id]);

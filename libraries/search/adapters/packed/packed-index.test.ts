@@ -134,7 +134,7 @@ describe('memory of the packed index', () => {
 });
 
 describe('a segment', () => {
-  test('holds ids that do not begin with their group, and groups that begin alike', () => {
+  test('a packed segment holds ids that do not begin with their group, and groups with a common prefix', () => {
     const entries = ['d', 'dd', 'd-', 'я', ''].flatMap((group, at) => [
       entryOf(`x${at}`, { group }),
       entryOf(`${group}y${at}`, { group }),
@@ -156,12 +156,12 @@ describe('a segment', () => {
     expect(to - from).toBe(0);
   });
 
-  test('has at most 2048 rows', () => {
+  test('a packed segment has at most 2048 rows', () => {
     expect(new PackedSegment(packSegment(many(rowsOfSegment, 2))).rows).toBe(2_048);
     expect(() => packSegment(many(rowsOfSegment + 1, 2))).toThrow('2048 rows');
   });
 
-  test('bytes that are cut, changed in their mark or moved are refused or read as before', () => {
+  test('a packed segment that is truncated or has another mark is refused, and one at another offset is read', () => {
     const bytes = packSegment(many(20, 8));
     fc.assert(
       fc.property(fc.integer({ min: 0, max: bytes.length - 1 }), (length) => {

@@ -87,7 +87,7 @@ export async function rankSegmentsByVector(
   for (const [at, { segment, flags }] of segments.entries()) {
     if (segment.dimensions === 0) continue;
     if (segment.dimensions !== levels.length) {
-      throw new Error(`a query has ${levels.length} dimensions, not ${segment.dimensions}`);
+      throw new Error(`the query vector has ${levels.length} dimensions, the index ${segment.dimensions}`);
     }
     for (let from = 0; from < flags.length; from += rowsOfSlice) {
       const to = Math.min(from + rowsOfSlice, flags.length);

@@ -24,12 +24,12 @@ import type { RouteWrite } from '../snapshot/steps.ts';
 
 type RoutePorts = {
   readonly client: KubeClient;
-  readonly aliases: AliasTurns;
+  readonly aliases: AliasLocks;
   readonly claims: WorkloadClaims;
 };
 
 /** Only one binding at a time claims an alias that its route does not hold yet. */
-type AliasTurns = {
+type AliasLocks = {
   /**
    * Waits until the caller may claim an alias.
    * @throws the reason of the signal when it is aborted first
@@ -37,7 +37,7 @@ type AliasTurns = {
   acquire(alias: string, signal: AbortSignal): Promise<() => void>;
 };
 
-export function createAliasTurns(): AliasTurns {
+export function createAliasLocks(): AliasLocks {
   const turns = new Map<string, { readonly turn: ReturnType<typeof createSemaphore>; users: number }>();
   return {
     async acquire(alias, signal) {

@@ -49,7 +49,7 @@ export async function openServedFiles(options: ServedFilesOptions): Promise<Serv
       const held = pins.get(name);
       const isThere = sameJson(held, pin);
       if (held !== undefined && !isThere && !sameJson(held, seen)) {
-        throw new KubeError('conflict', 'the served policy has another target by now');
+        throw new KubeError('conflict', 'the target of the served policy was changed by another pass');
       }
       if (!isThere) {
         await writeAtomic(join(pinsDirectory, fileOf(name)), JSON.stringify(pin));

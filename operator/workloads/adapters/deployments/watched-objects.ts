@@ -82,7 +82,10 @@ export function watchClusterObjects(options: {
     endpointSlices: (workload) => endpointSlices.store.by('workload', workload),
     object(kind, workload) {
       const reflector = byKind.get(kind);
-      if (reflector === undefined) throw new TypeError(`${kind.kind} is not one of ${workloadKinds.length} kinds`);
+      if (reflector === undefined)
+        throw new TypeError(
+          `${kind.kind} is not watched; the watched kinds are ${workloadKinds.map((one) => one.kind).join(', ')}`,
+        );
       return reflector.store.get(workload);
     },
     synced: Promise.all(all.map((reflector) => reflector.synced)).then(() => undefined),

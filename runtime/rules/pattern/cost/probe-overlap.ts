@@ -6,12 +6,13 @@ import { agreeing, CONTEXT_AFTER, type ProbeState } from './probe-places.ts';
 const SHARED_DEPTH = 6;
 
 /**
- * How many probes can read one byte of a text, at most. While a probe reads, each further one begins where the first is
- * in a state that allows a place, and no other begins for the next `distance` bytes, which agree with that place: a
- * move over them. No place inside of a match is probed, so the first does not match any more after a move. So their
- * number is the largest number of moves on any way that matches nothing further, and Infinity when a move can come
- * again and again; probes that began less than SHARED_DEPTH bytes ago are added, because the first need not agree with
- * them for so long.
+ * The maximum number of probes that read one byte of a text. A probe runs the automaton from one place at which a match
+ * may begin. While it runs, a second probe may begin where the state of the first one allows a place; the next probe
+ * after that begins at least `distance` bytes later, and those bytes agree with the place of the second. Reading them
+ * is a move of the first automaton. No place inside of a match is probed, so the first probe matches nothing after a
+ * move. The number of probes is therefore the length of the longest chain of moves that reaches no match, and Infinity
+ * when moves form a cycle. Probes that began less than SHARED_DEPTH bytes ago are added, because the first probe need
+ * not agree with them yet.
  */
 export function overlapOf(automaton: Automaton, depth: number, distance: number): number {
   if (distance === Number.POSITIVE_INFINITY) return 1;

@@ -11,9 +11,10 @@ const MAX_DEPTH = 24;
 const BEGUN = 3;
 
 /**
- * A way to find matches without searching: only places where a match can begin, judged by their first bytes, are put to
- * the engine, each separately. Bounded gaps such as `.{0,60}` cost a search one state per set of open gaps, and a probe
- * only one per position in the gap.
+ * How the matches of a pattern are found without a search of the engine. The plan examines the first `depth` bytes at
+ * each place of a text; only where a match can begin with these bytes is the engine run from that place, which is a
+ * probe. A search of a bounded gap such as `.{0,60}` needs one state per set of open gaps, a probe one per position in
+ * the gap.
  */
 export type ProbePlan = {
   /** The leftmost-first automaton of the pattern without a search, from every start context. */
