@@ -94,7 +94,7 @@ describe('kubectl', () => {
     ['guardrailpolicy.spec.definition.request.baseline.stopList.match', 'match says whether a term may be a part'],
     ['gp.spec.tests.expect', 'expect is the expected decision.'],
     ['modelbinding.spec.guardrail', 'guardrail names the policy revision that guards the model'],
-    ['mb.status.applications.outcome', 'outcome is Applied or Failed; what was missing may still appear'],
+    ['mb.status.applications.outcome', 'outcome is Applied or Failed. A failure because of a missing dependency'],
     ['gatewayreport.spec.appliedThrough', 'appliedThrough is the resource version'],
   ])('kubectl explain %s prints the description of the field', async (path, text) => {
     expect((await api.kubectlOk(['explain', path])).replaceAll(/\s+/g, ' ')).toContain(text);
