@@ -81,7 +81,7 @@ describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubec
     expect(first).toEqual({
       code: 0,
       stdout: 'GuardrailPolicy steps created\nModelBinding stepping created\nModelBinding stepping is applied\n',
-      stderr: '',
+      stderr: 'portcullis: warning: policy steps: it has no tests: nothing shows that its rules fire\n',
     });
     expect((await binding('stepping'))?.spec).toMatchObject({
       guardrail: guardedBy(1, 'steps'),

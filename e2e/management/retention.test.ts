@@ -43,6 +43,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     };
     await using open = await openService(often);
     const { database } = open.database;
+    const looks = async (): Promise<void> => {
+      const before = open.clock.asked();
+      await until('recovery ran a few times', () => open.clock.asked() >= before + 6);
+    };
+    await looks();
     const ago = (ms: number) => new Date(Date.now() - ms);
     const edge = 30_000;
     const ended = (createdAt: Date, updatedAt = createdAt) => ({
@@ -57,10 +62,6 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('retention of commands
     await insertCommand(database, rows.operation, ended(ago(30 * dayMs - edge)));
     await insertCommand(database, rows.oldOperation, ended(ago(30 * dayMs + edge)));
     await insertCommand(database, rows.open, { subject, createdAt: ago(40 * dayMs), leasedUntil });
-    const looks = async (): Promise<void> => {
-      const before = open.clock.asked();
-      await until('recovery ran a few times', () => open.clock.asked() >= before + 6);
-    };
     // The first run deleted expired rows; the next deletion is due after an hour.
     open.clock.advance(3_600_000 - 1);
     await looks();
