@@ -40,6 +40,19 @@ const cases: readonly Case[] = [
     good: { 'ARCHITECTURE.md': 'see `cli/a.ts`, `operator/` and `rules/x.ts`', 'cli/a.ts': '', 'operator/main.ts': '' },
   },
   {
+    rule: 'ARCHITECTURE.md lists every process',
+    bad: { 'ARCHITECTURE.md': 'see `runtime/main.ts`', 'runtime/main.ts': '' },
+    good: { 'ARCHITECTURE.md': '| runtime | `runtime/main.ts` | checks |', 'runtime/main.ts': '', 'hack/a/main.ts': '' },
+  },
+  {
+    rule: 'every cited heading of docs/design exists',
+    bad: { 'docs/design/gates.md': '## Readiness', 'runtime/a.ts': '// docs/design/gates.md, "Ready"\n' },
+    good: {
+      'docs/design/gates.md': '## Readiness\n**Order of gates.** The first one',
+      'runtime/a.ts': '/**\n * docs/design/gates.md, "Order\n * of gates"). See docs/design/gates.md, Readiness).\n */\n',
+    },
+  },
+  {
     rule: 'every relative or aliased import leads to a file',
     bad: { 'cli/a.ts': "import { b } from './b';", 'cli/b.ts': 'export const b = 1;' },
     good: { 'cli/a.ts': "import { b } from './b.ts';", 'cli/b.ts': 'export const b = 1;' },

@@ -36,7 +36,8 @@ export function visibleDocument(sql: Sql, { tenant, collectionId, labels }: Visi
 
 /**
  * The chunks with these ids that are live in a version and that the caller may see at present, in the order of the ids.
- * The index proposes candidates; this statement decides (docs/design/retrieval-search.md, What decides).
+ * The index proposes candidates; this statement decides
+ * (docs/design/retrieval-search.md, What an index may decide).
  */
 export async function visibleChunks(
   sql: Sql,
