@@ -149,12 +149,10 @@ test('portcullis logs prints lines of a process, of a component and of a workloa
   const [workload = ''] = (await run(['get', 'rwl', '-o', 'jsonpath={.items[0].metadata.name}'])).stdout.split(' ');
   expect(await run(['logs', `workload/${workload}`])).toMatchObject({ code: 0 });
   const follow = start('logs', 'gateway-1', '--follow', '--tail', '1');
-  await until('the last line is printed', () => follow.output().includes('"service":"gateway"'), {
-    deadlineMs: 60_000,
-  });
+  await until('the last line is printed', () => follow.output().includes('"service":"gateway"'));
   const before = follow.output();
   await run(['reapply', 'guarded-echo', '--wait']);
-  await until('a new line is followed', () => follow.output() !== before, { deadlineMs: 60_000 });
+  await until('a new line is followed', () => follow.output() !== before);
   expect(await follow.end('SIGINT')).toBe(0);
   expect(await run(['logs', 'gatway'])).toMatchObject({
     code: 3,

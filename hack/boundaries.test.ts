@@ -42,14 +42,19 @@ const cases: readonly Case[] = [
   {
     rule: 'ARCHITECTURE.md lists every process',
     bad: { 'ARCHITECTURE.md': 'see `runtime/main.ts`', 'runtime/main.ts': '' },
-    good: { 'ARCHITECTURE.md': '| runtime | `runtime/main.ts` | checks |', 'runtime/main.ts': '', 'hack/a/main.ts': '' },
+    good: {
+      'ARCHITECTURE.md': '| runtime | `runtime/main.ts` | checks |',
+      'runtime/main.ts': '',
+      'hack/a/main.ts': '',
+    },
   },
   {
     rule: 'every cited heading of docs/design exists',
     bad: { 'docs/design/gates.md': '## Readiness', 'runtime/a.ts': '// docs/design/gates.md, "Ready"\n' },
     good: {
       'docs/design/gates.md': '## Readiness\n**Order of gates.** The first one',
-      'runtime/a.ts': '/**\n * docs/design/gates.md, "Order\n * of gates"). See docs/design/gates.md, Readiness).\n */\n',
+      'runtime/a.ts':
+        '/**\n * docs/design/gates.md, "Order\n * of gates"). See docs/design/gates.md, Readiness).\n */\n',
     },
   },
   {
@@ -228,6 +233,26 @@ const cases: readonly Case[] = [
     good: { 'libraries/kit/process/run-main.ts': 'process.exit(1);', 'runtime/service.ts': 'process.exitCode = 1;' },
   },
   {
+    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    bad: { 'runtime/a.test.ts': "test.each([1])('%s', async () => {}, 60_000);" },
+    good: { 'runtime/a.test.ts': "test('a', async () => { setInterval(() => {}, 1_000); });" },
+  },
+  {
+    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    bad: { 'runtime/testing/a.ts': "describe.skipIf(absent)('a', { timeout: 60_000 }, () => {});" },
+    good: { 'runtime/testing/a.ts': "test('a', () => run({ timeout: 60_000 }));" },
+  },
+  {
+    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    bad: { 'runtime/a.test.ts': 'const ms = performance.now() - begun;\nexpect(ms).toBeLessThan(10);' },
+    good: { 'runtime/a.test.ts': 'expect(performance.now() - begun).toBeGreaterThan(10);' },
+  },
+  {
+    rule: 'no test has a timeout of its own or an upper bound for a time that passes',
+    bad: { 'runtime/a.test.ts': 'await expect.poll(() => isEnded).toBe(true);' },
+    good: { 'runtime/a.test.ts': "await until('the end', () => isEnded);" },
+  },
+  {
     rule: 'no file has a mark of unfinished work',
     bad: { 'runtime/a.ts': mention('// TO', 'DO later') },
     good: { 'runtime/a.ts': '// everything is done\n' },
@@ -287,6 +312,17 @@ const cases: readonly Case[] = [
     good: {
       'cli/a.ts': 'export type Answer = string;\nexport function readConfig() {}',
       'hack/b.ts': "export { type Answer } from '../cli/a.ts';\nexport function readConfig() {}",
+    },
+  },
+  {
+    rule: 'no name is exported by two files',
+    bad: {
+      'cli/write.ts': 'export function write() {}',
+      'cli/answer.ts': "import { write as store } from './write.ts';\nexport function write() {}",
+    },
+    good: {
+      'cli/write.ts': 'export function write() {}',
+      'cli/answer.ts': "import { write } from './write.ts';\nexport function answerWrite() {}",
     },
   },
   {

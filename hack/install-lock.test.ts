@@ -64,9 +64,7 @@ function expectOneAtATime(lines: readonly string[]): void {
 const holder = (): string => readlinkSync(join(lock, readdirSync(lock).find((name) => name.startsWith('turn-')) ?? ''));
 
 describe('processes that start at once', () => {
-  test('processes that start together acquire the installation lock one after another', {
-    timeout: 60_000,
-  }, async () => {
+  test('processes that start together acquire the installation lock one after another', async () => {
     const many = Array.from({ length: 12 }, () => start('cat /dev/null'));
     expect(await Promise.all(many.map(endOf))).toEqual(many.map(() => 0));
     const lines = notesSoFar();
@@ -76,9 +74,7 @@ describe('processes that start at once', () => {
     expect(holder()).toBe('free');
   });
 
-  test('the installation lock of a killed process is taken over by one process at a time', {
-    timeout: 90_000,
-  }, async () => {
+  test('the installation lock of a killed process is taken over by one process at a time', async () => {
     const many = Array.from({ length: 6 }, () => start('read -r _'));
     for (let left = many.length; left > 0; left -= 1) {
       const number = many.length - left + 1;
@@ -95,7 +91,7 @@ describe('processes that start at once', () => {
 });
 
 describe('a lock', () => {
-  test('a process waits for the installation lock of a running process', { timeout: 60_000 }, async () => {
+  test('a process waits for the installation lock of a running process', async () => {
     const first = start('read -r _');
     await until('the first is in', () => notesSoFar().length === 1);
     const second = start('true');

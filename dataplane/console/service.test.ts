@@ -129,12 +129,11 @@ test('the choice of a language leads back to the same page, and without a sessio
   expect(signedOut.headers.get('set-cookie')).toContain('portcullis-language=ru');
 });
 
-test('a shutdown ends open streams at its beginning', async () => {
+test('a shutdown completes open streams, and does not wait until their clients close them', async () => {
   const own = await startConsole(nowhere);
   const answer = await fetch(`${own.url}/overview/events`, { headers: { cookie: await cookieOf(own.url) } });
   const text = answer.text();
-  const begun = performance.now();
+  // A stream that is still open at the end of the shutdown would be broken off, and its text would reject.
   await own[Symbol.asyncDispose]();
   expect(await text).toContain('The service does not answer');
-  expect(performance.now() - begun).toBeLessThan(2_500);
 });

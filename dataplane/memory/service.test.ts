@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openTestDatabase } from '#sql/testing/test-database';
+import { until } from '../../e2e/support/until.ts';
 import { startMemory } from './testing/start-memory.ts';
 
 /** Number of attempts that a process has ended with success. */
@@ -20,6 +21,6 @@ test('an API process accepts and answers requests, and a worker process without 
   await api.say(user, 'I like tea.');
   expect(await api.find(user, 'Lisbon tea')).toEqual(expect.arrayContaining(['I live in Lisbon', 'I like tea']));
   // The worker increments its counter after the commit, and the API shows the commit at once.
-  await expect.poll(() => succeeded(worker.adminUrl)).toBe(2);
+  await until('both messages are processed', async () => (await succeeded(worker.adminUrl)) === 2);
   expect(await succeeded(api.adminUrl)).toBe(0);
 });

@@ -174,16 +174,12 @@ export async function startGrantedAgents(): Promise<GrantedAgents> {
       }));
       const { cardDigest } = (await (await fetch(`${agent.adminUrl}/state`)).json()) as { cardDigest: string };
       routes.put({ name, agentId, versionId, cardDigest, address: agent.url, requires: routed ?? requires });
-      await until(
-        `the gateway serves ${name}`,
-        async () => {
-          const headers = { authorization: await bearer(), 'a2a-version': '1.0' };
-          const answer = await fetch(`${gateway.url}/agents/${agentId}/tasks`, { headers });
-          if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
-          return true;
-        },
-        { deadlineMs: 30_000 },
-      );
+      await until(`the gateway serves ${name}`, async () => {
+        const headers = { authorization: await bearer(), 'a2a-version': '1.0' };
+        const answer = await fetch(`${gateway.url}/agents/${agentId}/tasks`, { headers });
+        if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+        return true;
+      });
       return agentId;
     },
     async send(agentId, given, contextId = 'session-1') {

@@ -20,7 +20,7 @@ export function createFirstLines(): FirstLines {
           if (cause.test(first) && remedy.test(`${first}\n${second}`)) return first;
           throw new Error(`${first}\n${second}`);
         },
-        { everyMs: 100, deadlineMs: 120_000 },
+        { everyMs: 100 },
       );
       rows.push([setup, command, line].join(' | '));
     },

@@ -138,7 +138,7 @@ function followRoutes(client: KubeClient) {
   };
 }
 
-describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'), { timeout: 240_000 }, () => {
+describe.skipIf(missingApiServer !== undefined)(onApiServer('backup and restore'), () => {
   const parts = new AsyncDisposableStack();
   let folder: ReturnType<typeof temporaryFolder>;
   let file: string;

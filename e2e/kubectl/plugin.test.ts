@@ -42,11 +42,9 @@ function layOutExamples(folder: string): void {
   writeFileSync(join(folder, 'examples/guarded-chat/policy.yaml'), stringify(policy));
 }
 
-/** Allows for a loaded machine. */
-const timeout = 180_000;
 const wait = ['--wait', '120'] as const;
 
-describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubectl'), { timeout }, () => {
+describe.skipIf(missingApiServer !== undefined)(onApiServer('the plugin of kubectl'), () => {
   let server: ApiServer;
   let place: KubectlInstallation;
   beforeAll(async () => {

@@ -7,9 +7,7 @@ import type { Sabotage } from './operator-process.ts';
 
 const say = (): void => undefined;
 
-test('an installation keeps its invariants under random edits, faults, crashes and changes of leadership', {
-  timeout: 120_000,
-}, async () => {
+test('an installation keeps its invariants under random edits, faults, crashes and changes of leadership', async () => {
   const seed = Date.now() % 2 ** 31;
   const { counterexample, ...totals } = await checkModel({ runs: 80, seed, say });
   expect(counterexample, `seed ${seed}`).toBeUndefined();
@@ -50,7 +48,7 @@ describe('planted defects', () => {
       deaf,
       'was removed during a request',
     ],
-  ])('%s', { timeout: 120_000 }, async (_title, sabotage, sentence) => {
+  ])('%s', async (_title, sabotage, sentence) => {
     const { counterexample } = await checkModel({ runs: 60, seed: 1, say, sabotage });
     expect(counterexample?.broken.join('\n')).toContain(sentence);
   });

@@ -119,9 +119,7 @@ describe.skipIf(missingApiServer !== undefined)(
       expect((await client.list(kinds.gatewayRoute)).items, `write ${deadAt}`).toHaveLength(1);
     }
 
-    test('after an operator is killed at any of its writes its successor reaches the same final state', {
-      timeout: 600_000,
-    }, async () => {
+    test('after an operator is killed at any of its writes its successor reaches the same final state', async () => {
       let deadAt = 1;
       while (!(await liveTwice(deadAt))) deadAt += 1;
       expect(deadAt).toBeGreaterThan(12);

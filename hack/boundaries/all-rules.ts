@@ -4,6 +4,7 @@ import { layerRules } from './layer-rules.ts';
 import { pageRules } from './page-rules.ts';
 import { reachRules } from './reach-rules.ts';
 import { shapeRules } from './shape-rules.ts';
+import { testRules } from './test-rules.ts';
 import { textRules } from './text-rules.ts';
 import type { BoundaryRule } from './tree.ts';
 
@@ -15,5 +16,6 @@ export const allRules: readonly BoundaryRule[] = [
   ...reachRules,
   ...shapeRules,
   ...textRules,
+  ...testRules,
   ...pageRules,
 ];

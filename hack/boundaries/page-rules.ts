@@ -52,7 +52,9 @@ const citedHeading = /\bdocs\/design\/([a-z-]+\.md)`?,[\s*/]*(?:"([^"]+)"|([A-Z]
 
 /** Headings of a page, and the bold words that open a paragraph. */
 function headingsOf(page: string): ReadonlySet<string> {
-  return new Set([...page.matchAll(/^(?:#+ (.+)|\*\*([^*]+?)\.?\*\*.*)$/gm)].map((match) => match[1] ?? match[2] ?? ''));
+  return new Set(
+    [...page.matchAll(/^(?:#+ (.+)|\*\*([^*]+?)\.?\*\*.*)$/gm)].map((match) => match[1] ?? match[2] ?? ''),
+  );
 }
 
 const designHeadings: BoundaryRule = {

@@ -11,6 +11,8 @@ type Import = {
   readonly names: readonly string[];
   /** `export * from`: the importing file re-exports all of them. */
   readonly passedOn: boolean;
+  /** `export ... from`: the importing file exports these names of the other file. */
+  readonly isReexport: boolean;
 };
 
 /** A name that a file exports; `default` for the default export. What `export *` passes on is not among them. */
@@ -25,6 +27,8 @@ export type Scan = {
   readonly strings: readonly { readonly value: string; readonly line: number }[];
   readonly imports: readonly Import[];
   readonly exports: readonly Export[];
+  /** Lines of tests, groups of tests and hooks that set a timeout of their own. */
+  readonly testTimeouts: readonly number[];
 };
 
 /** A node of the syntax tree (ESTree with TypeScript), whose members depend on its type. */
@@ -94,16 +98,25 @@ type Reference = Omit<Import, 'line' | 'specifier'> & { readonly source: Node | 
 
 /** The file that a syntax node imports from; undefined if none. */
 function referenceOf(node: Node, text: string): Reference | undefined {
-  const none = { typeOnly: false, asUrl: false, names: [], passedOn: false };
+  const none = { typeOnly: false, asUrl: false, names: [], passedOn: false, isReexport: false };
   const [first, second] = nodesAt(node, 'arguments');
   switch (node.type) {
     case 'ImportDeclaration':
       return { ...none, source: nodeAt(node, 'source'), typeOnly: node.importKind === 'type', names: takenNames(node) };
-    case 'ExportNamedDeclaration':
-      return { ...none, source: nodeAt(node, 'source'), typeOnly: node.exportKind === 'type', names: takenNames(node) };
+    case 'ExportNamedDeclaration': {
+      const typeOnly = node.exportKind === 'type';
+      return { ...none, source: nodeAt(node, 'source'), typeOnly, names: takenNames(node), isReexport: true };
+    }
     case 'ExportAllDeclaration': {
       const typeOnly = node.exportKind === 'type';
-      return { ...none, source: nodeAt(node, 'source'), typeOnly, names: ['*'], passedOn: !isNode(node.exported) };
+      return {
+        ...none,
+        source: nodeAt(node, 'source'),
+        typeOnly,
+        names: ['*'],
+        passedOn: !isNode(node.exported),
+        isReexport: true,
+      };
     }
     case 'ImportExpression':
       return { ...none, source: nodeAt(node, 'source'), names: ['*'] };
@@ -156,6 +169,25 @@ function exportsOf(node: Node, text: string): readonly Export[] {
   return [...declared, ...nodesAt(node, 'specifiers').map((one) => at(one, nameOf(nodeAt(one, 'exported'))))];
 }
 
+const testCalls = /^(?:test|it|verifies|describe|(?:before|after)(?:All|Each))$/;
+
+/** The first name of a callee: `test` of `test.each(rows)(title, run)`. */
+function firstName(callee: Node | undefined): string {
+  const inner = callee && (nodeAt(callee, 'object') ?? nodeAt(callee, 'callee') ?? nodeAt(callee, 'tag'));
+  return inner === undefined ? nameOf(callee) : firstName(inner);
+}
+
+/** A call that makes a test or a hook, with a number after its function or with `timeout` among its options. */
+function setsTestTimeout(node: Node): boolean {
+  if (node.type !== 'CallExpression' || !testCalls.test(firstName(nodeAt(node, 'callee')))) return false;
+  return nodesAt(node, 'arguments').some((argument, index, all) => {
+    if (argument.type === 'Literal')
+      return typeof argument.value === 'number' && /Function/.test(all[index - 1]?.type ?? '');
+    if (argument.type !== 'ObjectExpression') return false;
+    return nodesAt(argument, 'properties').some((property) => nameOf(nodeAt(property, 'key')) === 'timeout');
+  });
+}
+
 function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
@@ -189,6 +221,7 @@ export function scanSource(text: string): Scan {
   const imports: Import[] = [];
   const exports: Export[] = [];
   const strings: Scan['strings'][number][] = [];
+  const testTimeouts: number[] = [];
   const visit = (node: Node): void => {
     const value = textOf(node);
     if (value !== undefined) strings.push({ value, line: lineOf(text, node.start) });
@@ -199,8 +232,9 @@ export function scanSource(text: string): Scan {
     if (specifier !== undefined)
       imports.push({ ...(reference as Reference), specifier, line: lineOf(text, node.start) });
     exports.push(...exportsOf(node, text));
+    if (setsTestTimeout(node)) testTimeouts.push(lineOf(text, node.start));
     visitChildren(node, visit);
   };
   visit(parseAst(text, { lang: 'ts', astType: 'ts', sourceType: 'module' }) as unknown as Node);
-  return { ...splitComments(withoutTexts(text, texts)), strings, imports, exports };
+  return { ...splitComments(withoutTexts(text, texts)), strings, imports, exports, testTimeouts };
 }

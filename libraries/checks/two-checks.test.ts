@@ -8,6 +8,7 @@ import type { BaselineRule, Definition } from '#contracts/policy';
 import { openTokenFile } from '#kit/http/token-file';
 import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
+import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckTarget, createCheckClient } from './client.ts';
 import { guardFields } from './guard-fields.ts';
@@ -85,7 +86,7 @@ async function startRuntime(rule: BaselineRule): Promise<CheckTarget> {
     },
   });
   running.push(process);
-  await expect.poll(async () => (await fetch(`${process.url}/readyz`)).status, { timeout: 20_000 }).toBe(200);
+  await until('the runtime is ready', async () => (await fetch(`${process.url}/readyz`)).ok);
   return {
     addresses: [process.url],
     policyId: rule.id,

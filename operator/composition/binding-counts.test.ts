@@ -9,9 +9,7 @@ import { createBindingCounts } from './binding-counts.ts';
 
 const gauge = /^portcullis_operator_bindings\{state="(\w+)",service="operator"\} (\d+)$/gm;
 
-test('a scrape reports the number of bindings in each state, and follows their changes', {
-  timeout: 120_000,
-}, async () => {
+test('a scrape reports the number of bindings in each state, and follows their changes', async () => {
   await using platform = await startTestOperator();
   const counts = async (): Promise<Readonly<Record<string, number>>> => {
     const text = await (await fetch(new URL('/metrics', platform.operator.url))).text();

@@ -8,6 +8,7 @@ import { listAll } from '#kube/client/list-all';
 import { samplePolicy } from '#kube/testing/sample-resources';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
+import { until } from '../../e2e/support/until.ts';
 import { decideCreate, type WriteDecision } from './decide-create.ts';
 import { type ObjectFiles, openObjectFiles } from './object-files.ts';
 import { openResourceStore } from './resource-store.ts';
@@ -102,7 +103,9 @@ test('dependents whose owner was deleted before a crash are collected at the nex
   })();
   await rm(join(data.resources, policies.plural, 'owner.json'));
   await using folder = await openFolder(data);
-  await expect.poll(() => folder.client.get(policies, 'owned'), { timeout: 10_000 }).toBeUndefined();
+  await until('the object of the deleted owner is removed', async () => {
+    return (await folder.client.get(policies, 'owned')) === undefined;
+  });
   expect(await folder.client.get(policies, 'foreign')).toBeDefined();
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { openTemporaryFiles } from '../files/temporary-files.ts';
 import { fileAgentBundle, fileMaxBytes } from '../testing/file-agent.ts';
@@ -52,7 +53,7 @@ verifies(
       more();
     });
     expect(errorCodeOf(await send(await world.mint(file)))).toBe('file_refused');
-    await expect.poll(() => isEnded).toBe(true);
+    await until('the run has ended', () => isEnded);
     for (const [bytes, status] of [
       [fileMaxBytes + 1, 403],
       [fileMaxBytes - 1, 403],

@@ -163,5 +163,5 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the most memories of 
       'one',
       'I live in Oslo',
     ]);
-  }, 120_000);
+  });
 });

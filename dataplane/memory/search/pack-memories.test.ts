@@ -5,6 +5,7 @@ import type { AttributeCondition } from '#search/condition';
 import type { CandidateQuery } from '#search/ports';
 import { missingPostgres, onPostgres, type TestDatabase } from '#sql/testing/test-database';
 import { randomFrom } from '../../../e2e/support/random-from.ts';
+import { until } from '../../../e2e/support/until.ts';
 import { deleteScope } from '../facts/delete-scope.ts';
 import { insertMemory, removeMemory, replaceMemory } from '../facts/write-memory.ts';
 import { beginChange } from '../people/person.ts';
@@ -174,13 +175,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     const running = await other.sql.begin(async (sql) => {
       await sql`select 1 from memory.people where person = ${store.person} for update`;
       const packing = packMemories(database, 'four');
-      await expect
-        .poll(async () => {
-          const [row] = await database.sql<{ count: number }[]>`
+      await until('the packing waits for the lock', async () => {
+        const [row] = await database.sql<{ count: number }[]>`
           select count(*)::int as count from pg_locks where not granted`;
-          return row?.count;
-        })
-        .toBeGreaterThan(0);
+        return row !== undefined && row.count > 0;
+      });
       await sql`update memory.people set forgotten_through = change_no, packed_through = 0 where person = ${store.person}`;
       await sql`delete from memory.memories where person = ${store.person} and agent_id = ${scope.agentId}`;
       return { packing };

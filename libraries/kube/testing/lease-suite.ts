@@ -116,7 +116,7 @@ export function testLeaseClient(
   { deadConnections = standard }: { readonly deadConnections?: CandidateOptions } = {},
 ): void {
   const concurrent = (title: string, run: (election: Election) => Promise<void>): void => {
-    test.concurrent(title, { timeout: 120_000 }, async () => {
+    test.concurrent(title, async () => {
       await using election = await openElection(open);
       await run(election);
     });

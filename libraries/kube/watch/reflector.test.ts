@@ -213,6 +213,7 @@ test('events are decoded independently of chunk boundaries', async () => {
 });
 
 test('a bookmark advances the version, counts as contact, and is where the next watch starts', async () => {
+  const begun = performance.now();
   await using one = await setUp({
     lists: [list([stored('a', 1)], 10)],
     watches: [streams([bookmark(20), bookmark(30)], 'reset'), streams([])],
@@ -221,7 +222,7 @@ test('a bookmark advances the version, counts as contact, and is where the next 
   expect(one.reflector.throughVersion()).toBe('30');
   expect(one.server.watches()[1]?.query.get('resourceVersion')).toBe('30');
   expect(one.changes).toEqual(['a@1']);
-  expect(performance.now() - one.reflector.lastContact()).toBeLessThan(10_000);
+  expect(one.reflector.lastContact()).toBeGreaterThan(begun);
 });
 
 test('a watch whose version has expired leads to a new list, and each missed change is delivered once', async () => {

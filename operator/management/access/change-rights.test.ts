@@ -37,7 +37,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('changes of rights'), 
     const answers = await Promise.all(subjects.map((one) => world.changes.grant(administrator(one), by('first'))));
     expect(answers).toEqual(subjects.map(() => ({ kind: 'changed', changed: true })));
     expect(await world.changes.list()).toHaveLength(31);
-  }, 9_000);
+  });
 
   test('a change that waits while the right of its author is revoked does not take effect and is not recorded', async () => {
     await using world = await openChanges();

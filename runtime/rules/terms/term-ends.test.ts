@@ -33,4 +33,4 @@ test('in a text of ASCII a substring list finds the matches of the naive impleme
     }),
     { numRuns: 300 },
   );
-}, 300_000);
+});

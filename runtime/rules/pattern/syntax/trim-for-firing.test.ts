@@ -47,4 +47,4 @@ test('a printed pattern matches the same places, and a trimmed one the same text
     }),
     { numRuns: 250 },
   );
-}, 300_000);
+});
