@@ -83,7 +83,7 @@ const oneMeaning: BoundaryRule = {
     const owners = new Map<string, string>();
     const findings: BoundaryFinding[] = [];
     for (const { path, exports, imports } of tree.sources.values()) {
-      const passedOn = new Set(imports.flatMap(({ names }) => names));
+      const passedOn = new Set(imports.filter((one) => one.isReexport).flatMap(({ names }) => names));
       for (const name of new Set(exports.map((one) => one.name))) {
         if (conventions.has(name) || passedOn.has(name)) continue;
         const owner = owners.get(name);

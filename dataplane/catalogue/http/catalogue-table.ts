@@ -4,13 +4,13 @@ import { readGates, writeGates } from '#api/table-parts';
 import { catalogueLimits } from '#contracts/catalogue';
 import { type CatalogueErrorCode, catalogueErrors } from '#contracts/catalogue-errors';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
+import { answerSearchAgents } from './answer-search-agents.ts';
 import { type ApiVersion, apiVersions, type Catalogue } from './catalogue.ts';
 import type { CatalogueSchema } from './catalogue-schemas.ts';
 import { getAgent } from './get-agent.ts';
 import { limited } from './limit-requests.ts';
 import { listAgents } from './list-agents.ts';
 import { filterParameters, pageParametersOfList, personParameters } from './list-parameters.ts';
-import { searchAgents } from './search-agents.ts';
 
 export const catalogueOperationNames = [
   'listAgents',
@@ -76,7 +76,7 @@ function agentOperations(version: ApiVersion): readonly Row[] {
       success: answer('FoundAgents'),
       errors: [...everyRead, 'unsupported_media_type', 'search_unavailable'],
       obligations: ['catalogue:search:invoke', 'catalogue:search:hybrid', 'catalogue:search-response:matches'],
-      run: limited(searchAgents),
+      run: limited(answerSearchAgents),
     },
     {
       name: 'getAgent',

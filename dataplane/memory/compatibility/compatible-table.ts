@@ -5,9 +5,9 @@ import { memoryLimits } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { addMemories } from '../http/add-memories.ts';
+import { answerSearchMemories } from '../http/answer-search-memories.ts';
 import type { Memory, MemoryRequest, MemoryResponse } from '../http/memory.ts';
 import { type MemoryOperation, memoryTable } from '../http/memory-table.ts';
-import { searchMemories } from '../http/search-memories.ts';
 import { compatibleAddSchema, compatibleSearchSchema, unnamedRun } from './compatible-bodies.ts';
 import { listNumberedPage, readPageNumber } from './list-numbered-page.ts';
 
@@ -122,7 +122,7 @@ function addCompatibly(request: MemoryRequest): Promise<MemoryResponse> | Memory
 
 function searchCompatibly(request: MemoryRequest): Promise<MemoryResponse> | MemoryResponse {
   const read = readBodyAs(compatibleSearchSchema, request.body, 'invalid_request');
-  return read.kind === 'error' ? read : searchMemories(withBody(request, read.value));
+  return read.kind === 'error' ? read : answerSearchMemories(withBody(request, read.value));
 }
 
 /** The request with another body and without an idempotency key. */

@@ -8,10 +8,10 @@ import { answerMessage, type McpServer, type McpTool, type ToolOutcome } from '#
 import { headerFault } from '#mcp/check-headers';
 import { clientMessageSchema } from '#mcp/message';
 import { addMemories } from './add-memories.ts';
+import { answerSearchMemories } from './answer-search-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { memoryErrorOf } from './error-of.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
-import { searchMemories } from './search-memories.ts';
 
 /** Answers one message of an MCP client with the identity and limits of every other operation. */
 export async function answerMemoryMcp(request: MemoryRequest): Promise<MemoryResponse> {
@@ -53,7 +53,7 @@ const tools: readonly McpTool<MemoryRequest>[] = [
     description: 'What is known about the user and belongs to a question, best first.',
     inputSchema: z.toJSONSchema(searchMemoriesSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: true,
-    run: (request, args) => run(request, searchMemories, args),
+    run: (request, args) => run(request, answerSearchMemories, args),
   },
   {
     name: 'forget',

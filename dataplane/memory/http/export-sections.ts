@@ -4,7 +4,7 @@ import { type EventRow, eventColumns, eventOf } from '../events/event-row.ts';
 import { type HistoryRow, historyColumns, historyEntryOf } from '../facts/history-row.ts';
 import { type MemoryRow, memoryColumns, memoryRecordOf } from '../facts/memory-row.ts';
 import type { SessionRow } from '../sessions/session-state.ts';
-import { sessionOf } from './set-session.ts';
+import { sessionOf } from './answer-set-session.ts';
 
 /** The parts of an export, in the order in which its pages contain them. */
 export const exportSections = ['memories', 'history', 'events', 'sessions', 'deletions'] as const;

@@ -7,7 +7,10 @@ import { callerParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { versionParameter } from '#mcp/check-headers';
 import { addMemories } from './add-memories.ts';
+import { answerGetSession } from './answer-get-session.ts';
 import { answerMemoryMcp } from './answer-mcp.ts';
+import { answerSearchMemories } from './answer-search-memories.ts';
+import { answerSetSession } from './answer-set-session.ts';
 import { deleteMemories } from './delete-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { eraseUser } from './erase-user.ts';
@@ -15,13 +18,10 @@ import { exportUser } from './export-user.ts';
 import { getEvent } from './get-event.ts';
 import { getHistory } from './get-history.ts';
 import { getMemory } from './get-memory.ts';
-import { getSession } from './get-session.ts';
 import { listMemories } from './list-memories.ts';
 import type { Memory } from './memory.ts';
 import type { MemorySchema } from './memory-schemas.ts';
 import { exportPages, memoryPages, scopeParameters } from './page-parameters.ts';
-import { searchMemories } from './search-memories.ts';
-import { setSession } from './set-session.ts';
 import { updateMemory } from './update-memory.ts';
 
 export const memoryOperationNames = [
@@ -116,7 +116,7 @@ const operations: readonly Row[] = [
     success: answer('FoundMemories'),
     errors: [...everyWrite, 'policy_denied', 'wrong_user_id'],
     obligations: ['memory:search:ranked', 'memory:search:top-k', 'memory:search:token-budget'],
-    run: searchMemories,
+    run: answerSearchMemories,
   },
   {
     name: 'listMemories',
@@ -219,7 +219,7 @@ const operations: readonly Row[] = [
     success: answer('SessionState'),
     errors: [...everyWrite, ...guarded, 'not_found', 'rate_limited'],
     obligations: ['memory:session:set', 'memory:session:ttl'],
-    run: setSession,
+    run: answerSetSession,
   },
   {
     name: 'getSession',
@@ -233,7 +233,7 @@ const operations: readonly Row[] = [
     success: answer('SessionState'),
     errors: [...everyRead, 'not_found'],
     obligations: ['memory:session:get', 'memory:session:absent'],
-    run: getSession,
+    run: answerGetSession,
   },
   {
     name: 'exportUser',

@@ -4,14 +4,14 @@ import { retrievalLimits } from '#contracts/retrieval';
 import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
+import { answerListDocuments } from './answer-list-documents.ts';
+import { answerReplayJob } from './answer-replay-job.ts';
 import { deleteDocument } from './delete-document.ts';
 import { getDocument } from './get-document.ts';
 import { jobStates } from './job-record.ts';
-import { listDocuments } from './list-documents.ts';
 import { listJobs } from './list-jobs.ts';
 import { documentPages, jobPages } from './page-parameters.ts';
 import { collectionIdParameter, jobIdParameter } from './path-parameters.ts';
-import { replayJob } from './replay-job.ts';
 import type { Retrieval } from './retrieval.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
 
@@ -70,7 +70,7 @@ export const documentOperations: readonly Row[] = [
     parameters: [collectionIdParameter, ...documentPages, ...memberParameters],
     success: answer('DocumentList'),
     errors,
-    run: listDocuments,
+    run: answerListDocuments,
   },
   {
     ...common,
@@ -122,6 +122,6 @@ export const documentOperations: readonly Row[] = [
     parameters: [jobIdParameter, ...memberParameters],
     success: answer('IngestJob', 202),
     errors: [...errors, 'conflict'],
-    run: replayJob,
+    run: answerReplayJob,
   },
 ];

@@ -5,12 +5,12 @@ import { grantLimits } from '#contracts/retrieval-grants';
 import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { addMember } from './add-member.ts';
+import { answerMoveCollection } from './answer-move-collection.ts';
 import { changeDocumentAcl } from './change-document-acl.ts';
 import { giveGrant } from './give-grant.ts';
 import { grantReader } from './grant-reader.ts';
 import { listGrants } from './list-grants.ts';
 import { listMembers } from './list-members.ts';
-import { moveCollection } from './move-collection.ts';
 import { collectionIdParameter } from './path-parameters.ts';
 import { removeMember } from './remove-member.ts';
 import type { Retrieval } from './retrieval.ts';
@@ -103,7 +103,7 @@ export const grantOperations: readonly Row[] = [
       'A collection whose resource declares its place is not moved.',
     body: 'CollectionMove',
     success: answer('Collection'),
-    run: moveCollection,
+    run: answerMoveCollection,
   },
   {
     ...{

@@ -5,9 +5,11 @@ import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-e
 import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
 import { versionParameter } from '#mcp/check-headers';
+import { answerCreateCollection } from './answer-create-collection.ts';
+import { answerDeleteCollection } from './answer-delete-collection.ts';
 import { answerMcp } from './answer-mcp.ts';
-import { createCollection } from './create-collection.ts';
-import { deleteCollection } from './delete-collection.ts';
+import { answerSubmitDocuments } from './answer-submit-documents.ts';
+import { answerUpdateCollection } from './answer-update-collection.ts';
 import { documentOperationNames, documentOperations } from './document-operations.ts';
 import { evaluate } from './evaluate.ts';
 import { getCollection } from './get-collection.ts';
@@ -20,8 +22,6 @@ import { reindexCollection } from './reindex-collection.ts';
 import type { Retrieval } from './retrieval.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
 import { retrieveAndPack } from './retrieve-and-pack.ts';
-import { submitDocuments } from './submit-documents.ts';
-import { updateCollection } from './update-collection.ts';
 
 export const retrievalOperationNames = [
   'createCollection',
@@ -64,7 +64,7 @@ const operations: readonly Row[] = [
     success: answer('Collection', 201),
     errors: [...everyWrite, 'conflict'],
     obligations: ['retrieval:collections-create:created', 'retrieval:collections-create:caller-owner'],
-    run: createCollection,
+    run: answerCreateCollection,
   },
   {
     name: 'listCollections',
@@ -109,7 +109,7 @@ const operations: readonly Row[] = [
     success: answer('Collection'),
     errors: [...everySearch, 'conflict'],
     obligations: [],
-    run: updateCollection,
+    run: answerUpdateCollection,
   },
   {
     name: 'deleteCollection',
@@ -125,7 +125,7 @@ const operations: readonly Row[] = [
     success: answer('Collection', 202),
     errors: ['forbidden', 'not_found', 'conflict', 'unavailable'],
     obligations: [],
-    run: deleteCollection,
+    run: answerDeleteCollection,
   },
   {
     name: 'reindexCollection',
@@ -159,7 +159,7 @@ const operations: readonly Row[] = [
     success: answer('SubmittedJobs', 202),
     errors: [...everySearch, 'rate_limited'],
     obligations: ['retrieval:submit:accepted', 'retrieval:submit:acceptance-only'],
-    run: submitDocuments,
+    run: answerSubmitDocuments,
   },
   {
     name: 'getJob',

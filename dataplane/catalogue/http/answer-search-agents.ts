@@ -4,11 +4,16 @@ import { watchClient } from '#api/watch-client';
 import { catalogueLimits, searchAgentsSchema } from '#contracts/catalogue';
 import { openTrace } from '#kit/http/trace-context';
 import { describeRecord } from '../records/describe-record.ts';
-import { searchAgents as search } from '../search/search-agents.ts';
+import { searchAgents } from '../search/search-agents.ts';
 import type { CatalogueRequest, CatalogueResponse } from './catalogue.ts';
 
 /** The agents that belong to a query and that the caller may invoke (`catalogue:search:*`). The query is not stored. */
-export async function searchAgents({ service, caller, body, incoming }: CatalogueRequest): Promise<CatalogueResponse> {
+export async function answerSearchAgents({
+  service,
+  caller,
+  body,
+  incoming,
+}: CatalogueRequest): Promise<CatalogueResponse> {
   const read = readBodyAs(searchAgentsSchema, body, 'invalid_request');
   if (read.kind === 'error') return read;
   const { topK = catalogueLimits.topK.default, minScore = 0, profile = 'hybrid', ...asked } = read.value;
@@ -16,7 +21,7 @@ export async function searchAgents({ service, caller, body, incoming }: Catalogu
   using client = watchClient(incoming);
   const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
   const { query, workspaceId, protocols, implementationTypes } = asked;
-  const found = await search(service, {
+  const found = await searchAgents(service, {
     caller,
     query,
     workspaceId,

@@ -2,13 +2,13 @@ import { failure, success } from '#api/operation';
 import { updateCollectionSchema } from '#contracts/retrieval';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
-import { updateCollection as update } from '../collections/update-collection.ts';
+import { updateCollection } from '../collections/update-collection.ts';
 import { findNamed } from './find-readable.ts';
 import { managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Changes the mutable members of a collection of the caller. */
-export async function updateCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerUpdateCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(updateCollectionSchema, request.body);
   if (read.kind === 'error') return read;
   const found = await findNamed(request, request.path('collection_id'));
@@ -17,7 +17,7 @@ export async function updateCollection(request: RetrievalRequest): Promise<Retri
   if (!(await owns(service.relations, caller, found.collection))) return failure('forbidden');
   if (found.collection.managedBy !== null) return failure('conflict', [managedByResource]);
   const { tenant, collectionId } = found.collection;
-  switch (await update(service.database, { tenant, collectionId }, read.value)) {
+  switch (await updateCollection(service.database, { tenant, collectionId }, read.value)) {
     case 'not_found':
       return failure('not_found');
     case 'taken':

@@ -1,6 +1,6 @@
 import { failure, success } from '#api/operation';
 import { collectionMoveSchema } from '#contracts/retrieval-grants';
-import { mostLevels, moveCollection as move } from '../access/move-collection.ts';
+import { mostLevels, moveCollection } from '../access/move-collection.ts';
 import { mayWrite, owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
 import { findNamed } from './find-readable.ts';
@@ -8,7 +8,7 @@ import { invalidBody, managedByResource, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Moves a collection of the caller below another one that the caller may write, or to the top level. */
-export async function moveCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerMoveCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const read = readRequest(collectionMoveSchema, request.body);
   if (read.kind === 'error') return read;
   const { parent_id: parentId } = read.value;
@@ -24,7 +24,11 @@ export async function moveCollection(request: RetrievalRequest): Promise<Retriev
       return invalidBody([{ path: ['parent_id'], message: 'is not a collection of this tenant' }]);
     if (!(await mayWrite(service.relations, caller, parent.collection))) return failure('forbidden');
   }
-  const moved = await move(service.database, service.relations, { tenant: caller.tenant, collectionId, parentId });
+  const moved = await moveCollection(service.database, service.relations, {
+    tenant: caller.tenant,
+    collectionId,
+    parentId,
+  });
   switch (moved) {
     case 'not_found':
       return failure('not_found');

@@ -4,18 +4,24 @@ import { watchClient } from '#api/watch-client';
 import { setSessionSchema } from '#contracts/memory';
 import type { JsonValue } from '#kit/json/json-value';
 import { guardValue } from '../facts/guard-stored.ts';
-import { type SessionRow, setSession as store } from '../sessions/session-state.ts';
+import { type SessionRow, setSession } from '../sessions/session-state.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 
 /** Replaces the state of a session of the caller (memory:session:set). */
-export async function setSession({ service, caller, incoming, path, body }: MemoryRequest): Promise<MemoryResponse> {
+export async function answerSetSession({
+  service,
+  caller,
+  incoming,
+  path,
+  body,
+}: MemoryRequest): Promise<MemoryResponse> {
   const read = readBodyAs(setSessionSchema, body, 'invalid_request');
   if (read.kind === 'error') return read;
   const { ttl_seconds: ttlSeconds } = read.value;
   using client = watchClient(incoming);
   const given = read.value.state as Readonly<Record<string, JsonValue>>;
   const state = await guardValue(service.guard, given, client.signal);
-  const row = await store(service.database, caller, { sessionId: path('session_id'), state, ttlSeconds });
+  const row = await setSession(service.database, caller, { sessionId: path('session_id'), state, ttlSeconds });
   return row === undefined ? failure('rate_limited') : success(sessionOf(row));
 }
 

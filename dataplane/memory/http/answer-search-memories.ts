@@ -5,12 +5,12 @@ import { searchMemoriesSchema } from '#contracts/memory';
 import { openTrace } from '#kit/http/trace-context';
 import { findPerson } from '../people/person.ts';
 import { parseFilters } from '../search/parse-filters.ts';
-import { searchMemories as search } from '../search/search-memories.ts';
+import { searchMemories } from '../search/search-memories.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf, userNames } from './read-scope.ts';
 
 /** The best memories of the caller within top_k and the token budget (memory:search:*). */
-export async function searchMemories(request: MemoryRequest): Promise<MemoryResponse> {
+export async function answerSearchMemories(request: MemoryRequest): Promise<MemoryResponse> {
   const { service, caller, incoming } = request;
   const read = readBodyAs(searchMemoriesSchema, request.body, 'invalid_request');
   if (read.kind === 'error') return read;
@@ -25,6 +25,12 @@ export async function searchMemories(request: MemoryRequest): Promise<MemoryResp
   if (person === undefined) return success({ results: [], tokens_returned: 0 });
   using client = watchClient(incoming);
   const call = { signal: client.signal, traceparent: openTrace(incoming.headers['traceparent']).traceparent };
-  const found = await search(service, { person, userId, request: read.value, condition: filters?.condition, call });
+  const found = await searchMemories(service, {
+    person,
+    userId,
+    request: read.value,
+    condition: filters?.condition,
+    call,
+  });
   return success({ results: found.results, tokens_returned: found.tokens });
 }

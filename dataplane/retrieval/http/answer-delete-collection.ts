@@ -1,20 +1,20 @@
 import { failure } from '#api/operation';
 import { owns } from '../access/permissions.ts';
 import { collectionOf } from '../collections/collection-record.ts';
-import { deleteCollection as markDeleted } from '../collections/delete-collection.ts';
+import { deleteCollection } from '../collections/delete-collection.ts';
 import { findNamed } from './find-readable.ts';
 import { managedByResource } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Deletes a collection of the caller. No later request finds it or its documents. */
-export async function deleteCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerDeleteCollection(request: RetrievalRequest): Promise<RetrievalResponse> {
   const found = await findNamed(request, request.path('collection_id'));
   if (found.kind === 'error') return found;
   const { service, caller } = request;
   const { collection } = found;
   if (!(await owns(service.relations, caller, collection))) return failure('forbidden');
   if (collection.managedBy !== null) return failure('conflict', [managedByResource]);
-  switch (await markDeleted(service.database, collection)) {
+  switch (await deleteCollection(service.database, collection)) {
     case 'not_found':
       return failure('not_found');
     case 'has_children':

@@ -6,13 +6,13 @@ import { mayWrite } from '../access/permissions.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import { isWithinQuota } from '../ingest/submit/check-quota.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
-import { type SubmittedDocument, submitDocuments as submit } from '../ingest/submit/submit-documents.ts';
+import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalError, RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Accepts a batch of documents as a whole or not at all. */
-export async function submitDocuments(request: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerSubmitDocuments(request: RetrievalRequest): Promise<RetrievalResponse> {
   const { service, caller, traceId } = request;
   const read = readRequest(submitSchema, request.body);
   if (read.kind === 'error') return read;
@@ -44,7 +44,7 @@ export async function submitDocuments(request: RetrievalRequest): Promise<Retrie
   }
   const { database, objects, newId, hint, tenantQuota } = service;
   if (!(await isWithinQuota(database.sql, caller.tenant, tenantQuota, submitted))) return failure('rate_limited');
-  const jobs = await submit(
+  const jobs = await submitDocuments(
     { database, objects, newId, hint, onStep: () => undefined },
     { tenant: caller.tenant, traceId, documents: submitted },
   );

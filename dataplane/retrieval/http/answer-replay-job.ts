@@ -1,18 +1,18 @@
 import { failure } from '#api/operation';
-import { replayJob as replay } from '../ingest/jobs/dead-letters.ts';
+import { replayJob } from '../ingest/jobs/dead-letters.ts';
 import { findWritableJob } from './find-writable-job.ts';
 import { findJob } from './job-record.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Gives a FAILED job new deliveries under its id. */
-export async function replayJob(request: RetrievalRequest): Promise<RetrievalResponse> {
+export async function answerReplayJob(request: RetrievalRequest): Promise<RetrievalResponse> {
   const found = await findWritableJob(request);
   if (found.kind === 'error') return found;
   const { service, caller } = request;
   const { sql } = service.database;
   const { tenant } = caller;
   const jobId = request.path('job_id');
-  switch (await replay(sql, { tenant, jobId })) {
+  switch (await replayJob(sql, { tenant, jobId })) {
     case 'replayed': {
       service.hint();
       const replayed = await findJob(sql, tenant, jobId);

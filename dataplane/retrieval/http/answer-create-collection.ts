@@ -6,12 +6,12 @@ import type { Database } from '#sql/connect';
 import { hasRoomBelow, mostLevels } from '../access/move-collection.ts';
 import { beginningOf } from '../access/permissions.ts';
 import { collectionOf, findCollection } from '../collections/collection-record.ts';
-import { createCollection as create } from '../collections/create-collection.ts';
+import { createCollection } from '../collections/create-collection.ts';
 import { invalidBody, readRequest } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
 
 /** Creates a collection; the calling user becomes its owner. */
-export async function createCollection({
+export async function answerCreateCollection({
   service,
   caller,
   body,
@@ -39,7 +39,7 @@ export async function createCollection({
   using client = watchClient(incoming);
   const release = await service.creations.acquire(client.signal);
   try {
-    const created = await create(service.database, service.relations, {
+    const created = await createCollection(service.database, service.relations, {
       tenant: caller.tenant,
       collectionId,
       request,
