@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { adviceFor, knownReasons } from '#diagnosis/advice';
+import { advice, adviceFor } from '#diagnosis/advice';
 import { createPlugin } from './kubectl/program.ts';
 import { createCommandLine } from './program.ts';
 
@@ -49,7 +49,7 @@ describe('the remedies', () => {
   test.each(Object.keys(programs))(
     'every command that a remedy of %s names exists with its options and arguments',
     (program) => {
-      const named = knownReasons.flatMap((reason) =>
+      const named = Object.keys(advice).flatMap((reason) =>
         commandsIn(adviceFor(reason, { program, binding: 'chat', policy: 'guard' })).map((one) => ({ reason, ...one })),
       );
       expect(named.length).toBeGreaterThan(30);
@@ -62,7 +62,7 @@ describe('the remedies', () => {
 
   test('a remedy of the kubectl plugin names another program only for what the plugin lacks', () => {
     const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
-    const needless = knownReasons
+    const needless = Object.keys(advice)
       .flatMap((reason) => commandsIn(adviceFor(reason, names)))
       .filter(
         ({ program, words }) => program === 'portcullis' && refusalOf({ program: names.program, words }) === undefined,

@@ -307,6 +307,16 @@ const cases: readonly Case[] = [
     },
   },
   {
+    rule: 'what a source exports is used by more than tests',
+    bad: { 'cli/a.ts': 'export const a = 1;', 'cli/a.test.ts': "import { a } from './a.ts';" },
+    good: {
+      'cli/a.ts': 'export const a = 1;\nexport const twice = a + a;',
+      'cli/a.test.ts': "import { a } from './a.ts';",
+      'cli/b.ts': "import { twice } from './a.ts';",
+      'cli/testing/c.ts': 'export const c = 1;',
+    },
+  },
+  {
     rule: 'no name is exported by two files',
     bad: { 'cli/a.ts': 'export type Answer = string;', 'hack/b.ts': 'export const Answer = 1;' },
     good: {

@@ -1,8 +1,8 @@
 import { currentProfile } from '#contracts/profiles';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
-import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import type { KubeClient } from '#kube/client/client';
 import { isKubeError } from '#kube/client/kube-error';
+import { patchUnguarded } from '#kube/testing/patch-unguarded';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../../operator/testing/objects.ts';

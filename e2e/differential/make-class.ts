@@ -1,4 +1,5 @@
-import { perlClass, posixClass, UNICODE_CLASS_NAMES, unicodeClass } from '../../runtime/rules/unicode/classes.ts';
+import { perlClass, posixClass, unicodeClass } from '../../runtime/rules/unicode/classes.ts';
+import tables from '../../runtime/rules/unicode/re2-tables.json' with { type: 'json' };
 import { complement, type RuneSet, runeSet } from '../../runtime/rules/unicode/rune-set.ts';
 import type { Random } from '../streaming/random.ts';
 import { characters } from './characters.ts';
@@ -10,8 +11,10 @@ const posixNames = [
   ...['alnum', 'alpha', 'ascii', 'blank', 'cntrl', 'digit', 'graph'],
   ...['lower', 'print', 'punct', 'space', 'upper', 'word', 'xdigit'],
 ];
+/** The names that `\p{…}` accepts. */
+const unicodeNames: readonly string[] = ['Any', ...Object.keys(tables.groups)];
 /** Single-letter property names, which need no braces. */
-const letters = UNICODE_CLASS_NAMES.filter((name) => name.length === 1);
+const letters = unicodeNames.filter((name) => name.length === 1);
 
 const signed = (set: RuneSet, positive: boolean): RuneSet => (positive ? set : complement(set));
 
@@ -34,7 +37,7 @@ export function unicodeLetter(random: Random, positive: boolean): ClassPart {
 
 /** `\p{Greek}`, `\P{Greek}`, `\p{^Greek}` or `\P{^Greek}`: all categories and scripts. */
 export function unicodeName(random: Random, positive: boolean, caret = false): ClassPart {
-  const name = random.pick(UNICODE_CLASS_NAMES);
+  const name = random.pick(unicodeNames);
   const source = `\\${positive ? 'p' : 'P'}{${caret ? '^' : ''}${name}}`;
   return { source, set: signed(unicodeClass(name) ?? [], positive !== caret) };
 }

@@ -16,9 +16,9 @@ import { startControllers } from '../../operator/composition/start-controllers.t
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 import { createGatewayPods } from '../../operator/gateways/adapters/pods/gateway-pods.ts';
 import type { ReconcileMeter } from '../../operator/reconcile/reconcile-metrics.ts';
-import { nothingServed } from '../../operator/served/ports.ts';
 import type { Death } from '../../operator/testing/mortal-client.ts';
 import { createDeployments } from '../../operator/workloads/adapters/deployments/deployments.ts';
+import { nothingServed } from './nothing-served.ts';
 import { createUnreliableClient, type Network, type UnreliableClient } from './unreliable-client.ts';
 import type { Life } from './virtual-time.ts';
 

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type FileReference, type FileRefusal, fileCheckSchema } from '#contracts/file-reference';
+import { z } from 'zod';
+import { type FileReference, type FileRefusal, fileReferenceSchema, fileUseSchema } from '#contracts/file-reference';
 import { createFileCapabilityVerifier, type StoredFile, storedFileFault } from '#identity/file-capability';
 import { closeServer, listenOnLoopback } from '#kit/testing/loopback';
 
+/** Body of `POST /v1/file-references:check`. */
+const checkSchema = z.strictObject({ reference: fileReferenceSchema, use: fileUseSchema });
 /** Life of a channel, milliseconds, and largest body of a check, bytes. */
 const limits = { channelMs: 60_000, bodyBytes: 65_536 } as const;
 
@@ -38,7 +41,7 @@ export async function startFileService({ issuer, keysFile, accepts }: FileServic
 
   async function check(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await readBody(incoming);
-    const read = fileCheckSchema.safeParse(body);
+    const read = checkSchema.safeParse(body);
     if (!read.success) return void refuse(outgoing, 'reference_invalid');
     counts.checks += 1;
     const { reference, use } = read.data;

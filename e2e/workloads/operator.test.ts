@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, Lease } from '#kube/client/builtin-types';
+import { patchUnguarded } from '#kube/testing/patch-unguarded';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';

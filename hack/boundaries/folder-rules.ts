@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isInside, moduleOf } from './modules.ts';
-import { type BoundaryFinding, type BoundaryRule, importTarget, type Tree } from './tree.ts';
+import { type BoundaryFinding, type BoundaryRule, importTarget, type SourceFile, type Tree } from './tree.ts';
 
 /** Each pair of folders of one module of which one imports the other, with the first file that does so. */
 function folderImports(tree: Tree): ReadonlyMap<string, { from: string; to: string; path: string }> {
@@ -38,6 +38,9 @@ const loadedByName: readonly { readonly files: RegExp; readonly name: string }[]
   { files: /^[^/]+\.config\.ts$/, name: 'default' },
 ];
 
+/** Names that files of one kind export by convention: a tool or a person looks for them there. */
+const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings']);
+
 /** Marks a name as imported from a file, and from the files that it re-exports. */
 function markImported(tree: Tree, path: string, name: string, imported: Map<string, Set<string>>): void {
   const names = imported.get(path) ?? new Set();
@@ -49,9 +52,10 @@ function markImported(tree: Tree, path: string, name: string, imported: Map<stri
   }
 }
 
-function importedNames(tree: Tree): ReadonlyMap<string, ReadonlySet<string>> {
+/** The names that files import, by the file that exports them. */
+function importedNames(tree: Tree, importers: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
   const imported = new Map<string, Set<string>>();
-  for (const source of tree.sources.values()) {
+  for (const source of importers) {
     for (const found of source.imports) {
       const target = importTarget(source.path, found.specifier);
       if (found.asUrl || found.passedOn || target.kind !== 'file') continue;
@@ -64,18 +68,45 @@ function importedNames(tree: Tree): ReadonlyMap<string, ReadonlySet<string>> {
 const usedExports: BoundaryRule = {
   name: 'every exported name is imported somewhere',
   check: (tree) => {
-    const imported = importedNames(tree);
+    const imported = importedNames(tree, [...tree.sources.values()]);
     return [...tree.sources.values()].flatMap(({ path, exports }) =>
       exports
         .filter(({ name }) => imported.get(path)?.has('*') !== true && imported.get(path)?.has(name) !== true)
-        .filter(({ name }) => !loadedByName.some((loaded) => loaded.files.test(path) && loaded.name === name))
+        .filter(({ name }) => !isLoadedByName(path, name))
         .map(({ name, line }) => ({ path, message: `line ${line}: no file imports ${name}: remove it or its export` })),
     );
   },
 };
 
-/** Names that files of one kind export by convention: a tool or a person looks for them there. */
-const conventions: ReadonlySet<string> = new Set(['default', 'figure', 'generate', 'readConfig', 'settings']);
+function isLoadedByName(path: string, name: string): boolean {
+  return loadedByName.some((loaded) => loaded.files.test(path) && loaded.name === name);
+}
+
+/** Whether a file uses a name that it exports, besides declaring it. */
+function usesItself({ code }: SourceFile, name: string): boolean {
+  return [...code.matchAll(new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g'))].length > 1;
+}
+
+const usedInProduction: BoundaryRule = {
+  name: 'what a source exports is used by more than tests',
+  check: (tree) => {
+    // hack/ has tools, of which tests are the users.
+    const sources = [...tree.sources.values()].filter(({ path, isTest }) => !isTest && !isInside(path, 'hack'));
+    const importers = [...tree.sources.values()].filter(({ isTest }) => !isTest);
+    const imported = importedNames(tree, importers);
+    return sources.flatMap((source) => {
+      const { path, exports } = source;
+      const taken = imported.get(path);
+      return exports
+        .filter(({ name }) => taken?.has('*') !== true && taken?.has(name) !== true && !usesItself(source, name))
+        .filter(({ name }) => !isLoadedByName(path, name) && !conventions.has(name))
+        .map(({ name, line }) => ({
+          path,
+          message: `line ${line}: only tests use ${name}: remove it, or move it to a testing folder`,
+        }));
+    });
+  },
+};
 
 const oneMeaning: BoundaryRule = {
   name: 'no name is exported by two files',
@@ -95,4 +126,4 @@ const oneMeaning: BoundaryRule = {
   },
 };
 
-export const folderRules: readonly BoundaryRule[] = [oneWay, usedExports, oneMeaning];
+export const folderRules: readonly BoundaryRule[] = [oneWay, usedExports, usedInProduction, oneMeaning];

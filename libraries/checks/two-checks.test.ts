@@ -11,7 +11,7 @@ import { type RunningProcess, startProcess } from '../../e2e/support/start-proce
 import { until } from '../../e2e/support/until.ts';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckTarget, createCheckClient } from './client.ts';
-import { guardFields } from './guard-fields.ts';
+import { said } from './testing/check-fixture.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'portcullis-checks-'));
 const message = { role: 'assistant', content: JSON.stringify({ decision: 'allow' }), refusal: null };
@@ -106,19 +106,18 @@ verifies(
     const local = await startRuntime(masking);
     const remote = await startRuntime(classifying);
     await using client = createCheckClient({ tokenFile: openTokenFile(join(folder, 'token')) });
-    const raw = new Map([['note', 'pay ivan@example.com today']]);
+    const raw = [said('pay ivan@example.com today')];
 
-    const masked = await guardFields(client, local, 'request', raw);
-    expect(masked).toEqual({ kind: 'mask', fields: new Map([['note', 'pay [email] today']]) });
+    const masked = await client.check(local, 'request', raw);
+    expect(masked).toMatchObject({ kind: 'mask', contents: ['pay [email] today'] });
     if (masked.kind !== 'mask') return;
-    const classified = await guardFields(client, remote, 'request', masked.fields);
-    expect(classified).toEqual({ kind: 'pass', fields: masked.fields });
+    expect(await client.check(remote, 'request', masked.contents.map(said))).toMatchObject({ kind: 'pass' });
     const { seen } = classifier;
     expect(seen).toHaveLength(1);
     expect(seen[0]?.text).toContain('pay [email] today');
     expect(seen[0]?.text).not.toContain('ivan');
 
-    await guardFields(client, remote, 'request', raw);
+    await client.check(remote, 'request', raw);
     expect(
       seen[1]?.text,
       'a single check sends the classifier the unmasked text, as the control of the two-check case',

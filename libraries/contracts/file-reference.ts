@@ -59,7 +59,7 @@ export type FileRefusal = (typeof fileRefusals)[number];
 const subject = z.strictObject({ issuer: z.string().min(1).max(255), subject: z.string().min(1).max(255) });
 
 /** The call in which an agent presents a file reference. */
-const fileUseSchema = z.strictObject({
+export const fileUseSchema = z.strictObject({
   agentId: z.string().min(1).max(255),
   versionId: z.string().min(1).max(255),
   /** Name of the operation in workload tokens, for example `message:send`. */
@@ -73,9 +73,6 @@ const fileUseSchema = z.strictObject({
   actors: z.array(subject).max(4),
 });
 export type FileUse = z.infer<typeof fileUseSchema>;
-
-/** Body of `POST /v1/file-references:check` of a file service. */
-export const fileCheckSchema = z.strictObject({ reference: fileReferenceSchema, use: fileUseSchema });
 
 /** Answer of a file service that grants one read of a file. The channel works once, for at most 60 seconds. */
 export const fileGrantSchema = z.object({

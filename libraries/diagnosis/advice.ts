@@ -41,7 +41,7 @@ function isPlugin(program: string): boolean {
 }
 
 /** The remedy for each reason of a condition, a step or an application record. */
-const advice: Readonly<Record<string, Advice>> = {
+export const advice: Readonly<Record<string, Advice>> = {
   NoOperator: () => 'Start the operator. If it ends again, see its log.',
   NotLookedAt: wait,
   Pending: wait,
@@ -176,9 +176,6 @@ const advice: Readonly<Record<string, Advice>> = {
   RelationsNotConfigured: () => 'Set PORTCULLIS_AGENT_ISSUER and the database of the operator.',
   RelationsUnavailable: () => 'See whether the database answers. The operator retries.',
 };
-
-/** All known reasons. */
-export const knownReasons: readonly string[] = Object.keys(advice);
 
 /** The remedy for a reason; for an unknown one, the places to look at. */
 export function adviceFor(reason: string, names: AdviceNames): string {

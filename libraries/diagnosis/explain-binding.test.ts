@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '#resources/metadata';
-import { adviceFor, knownReasons } from './advice.ts';
+import { advice, adviceFor } from './advice.ts';
 import type { BindingDependencies } from './binding-dependencies.ts';
 import { explainBinding } from './explain-binding.ts';
 
@@ -246,11 +246,11 @@ describe('advice', () => {
     expect(reasons.length).toBeGreaterThan(20);
     const noReasons = ['Disabled', 'Unguarded', 'RuntimeWorkload', 'ProviderReachable'];
     expect(
-      reasons.filter((reason) => !knownReasons.includes(reason ?? '') && !noReasons.includes(reason ?? '')),
+      reasons.filter((reason) => !Object.hasOwn(advice, reason ?? '') && !noReasons.includes(reason ?? '')),
     ).toEqual([]);
   });
 
-  test.each(knownReasons)('the advice for %s is a sentence', (reason) => {
+  test.each(Object.keys(advice))('the advice for %s is a sentence', (reason) => {
     expect(adviceFor(reason, names)).toMatch(/^\S.{8,}$/);
   });
 

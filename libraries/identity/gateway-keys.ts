@@ -5,8 +5,6 @@ import { z } from 'zod';
 import { writeAtomic } from '#kit/files/write-atomic';
 import { type GatewayKey, gatewayTokenLimits } from './gateway-token.ts';
 
-/** How long a new key is published before it signs, milliseconds. */
-const publishedAheadMs = 60_000;
 /** Most keys of one file. */
 const mostKeys = 8;
 /** Largest file of keys, bytes. */
@@ -47,16 +45,6 @@ export class GatewayKeysError extends Error {
   }
 }
 
-/** A rotation would publish more keys than allowed. */
-export class TooManyGatewayKeysError extends Error {
-  readonly code = 'too_many_gateway_keys';
-
-  constructor() {
-    super(`tokens of ${mostKeys} keys may still be valid: rotate again in a quarter of an hour`);
-    this.name = 'TooManyGatewayKeysError';
-  }
-}
-
 /**
  * The keys of a file, the newest first. The id of a key is its thumbprint (RFC 7638), so that all replicas and all
  * processes that read the file use the same one.
@@ -80,24 +68,6 @@ export async function ensureGatewayKeys(path: string): Promise<void> {
   );
   if (isMissing) await writeKeys(path, [{ pem: createPem() }]);
   else await readStored(path);
-}
-
-/**
- * Adds a key, which signs 60 s later, and removes those whose tokens have expired. So every verifier has had time to
- * read the key before it receives a token signed by it.
- * @returns the id of the new key and the time from which it signs
- * @throws GatewayKeysError, TooManyGatewayKeysError
- */
-export async function rotateGatewayKeys(path: string, now: Date): Promise<{ readonly kid: string; signsFrom: Date }> {
-  const signsFrom = new Date(now.getTime() + publishedAheadMs);
-  const until = signsFrom.toISOString();
-  const kept = (await readStored(path))
-    .filter(({ signsUntil }) => mayHaveTokens(signsUntil === undefined ? undefined : new Date(signsUntil), now))
-    .map((key) => ({ ...key, signsUntil: key.signsUntil ?? until }));
-  if (kept.length >= mostKeys) throw new TooManyGatewayKeysError();
-  const created: StoredKey = { pem: createPem(), signsFrom: until };
-  await writeKeys(path, [created, ...kept]);
-  return { kid: (await holdKey(created)).kid, signsFrom };
 }
 
 /** The key that signs at a time: the newest one that was published long enough. */

@@ -71,5 +71,4 @@ export const guardrailPolicySchema = resourceSchema(
 
 export type PolicyTest = z.infer<typeof policyTestSchema>;
 export type GuardrailPolicySpec = z.infer<typeof guardrailPolicySpecSchema>;
-export type GuardrailPolicyStatus = z.infer<typeof guardrailPolicyStatusSchema>;
 export type GuardrailPolicy = z.infer<typeof guardrailPolicySchema>;

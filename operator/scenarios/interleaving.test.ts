@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
-import { patchUnguarded } from '#kube/apply/patch-unguarded';
 import { isKubeError } from '#kube/client/kube-error';
+import { patchUnguarded } from '#kube/testing/patch-unguarded';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';

@@ -48,15 +48,3 @@ export type ServedPolicies = AsyncDisposable & {
   /** A counter of observed changes: while two reads return the same number, nothing has changed. */
   changes(): number;
 };
-
-/** The addresses of an installation without served policies. */
-export const nothingServed: ServedPolicies = {
-  entries: [],
-  pins: () => new Map(),
-  readPins: async () => new Map(),
-  point: () => Promise.reject(new TypeError('this installation has no served policies')),
-  withdraw: async () => undefined,
-  onChange: () => undefined,
-  changes: () => 0,
-  [Symbol.asyncDispose]: () => Promise.resolve(),
-};

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rotateGatewayKeys } from '#identity/gateway-keys';
+import { readGatewayKeys } from '#identity/gateway-keys';
+import { rotateGatewayKeys } from '#identity/testing/rotate-gateway-keys';
 import type { Script, ScriptedHttp } from '#kit/testing/scripted-http';
 import { agentSubject } from '#relations/subject';
 import type { RoutedVersion } from '#resources/agent-route';
@@ -120,7 +121,8 @@ describe('the token exchange', () => {
 
   test('after a rotation of the gateway keys the next key is published, and calls and grants of the previous one stay valid', async () => {
     const grant = await grantOf('ann');
-    const { kid } = await rotateGatewayKeys(world.signingKeysFile, new Date());
+    rotateGatewayKeys(world.signingKeysFile, new Date(Date.now() + 60_000));
+    const [{ kid }] = await readGatewayKeys(world.signingKeysFile);
     await until('the next key is published', async () => {
       const { keys } = (await (await fetch(`${world.url}/.well-known/jwks.json`)).json()) as {
         keys: { kid: string }[];

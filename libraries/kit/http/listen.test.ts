@@ -5,14 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { sendJson } from './json-answer.ts';
-import {
-  type ClientFault,
-  ListenError,
-  type Listening,
-  type ListenOptions,
-  listen,
-  type NodeHandler,
-} from './listen.ts';
+import { type ClientFault, type Listening, type ListenOptions, listen, type NodeHandler } from './listen.ts';
+import { ListenError } from './listen-error.ts';
 import { drainRefused, readBody } from './read-body.ts';
 import { rawClient } from './testing/raw-client.ts';
 

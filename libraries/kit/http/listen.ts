@@ -17,7 +17,6 @@ import { headerValues } from './raw-headers.ts';
 import { drainRefused } from './read-body.ts';
 
 export type { ClientFault, FaultAnswer } from './client-fault.ts';
-export { ListenError } from './listen-error.ts';
 
 export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 /** The `fetch` of a Hono application; `env` carries Node's own request and response. */

@@ -27,10 +27,7 @@ const PERL: Readonly<Record<string, RuneSet>> = {
   w: [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a],
 };
 
-/** The names that `\p{…}` accepts: general categories, scripts and Any. */
-export const UNICODE_CLASS_NAMES: readonly string[] = ['Any', ...Object.keys(packed)];
-
-/** The Unicode class of `\p{name}` with the ranges of the engine's own tables; undefined for an unknown name. */
+/** The Unicode class of `\p{name}`, a general category, a script or Any, with the ranges of the engine's own tables; undefined for an unknown name. */
 export function unicodeClass(name: string): RuneSet | undefined {
   if (name === 'Any') return ANY_RUNE;
   const known = unpacked.get(name);

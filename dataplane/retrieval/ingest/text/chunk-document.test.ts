@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createCollectionSchema } from '#contracts/retrieval';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { canonicalText } from './canonical-text.ts';
-import { chunkDocument, chunkInContext, defaultChunking } from './chunk-document.ts';
+import { chunkDocument, chunkInContext } from './chunk-document.ts';
 import { chunkingLimits } from './chunk-range.ts';
 import { textBlocks } from './text-blocks.ts';
 
@@ -91,7 +92,8 @@ describe('chunking a document', () => {
 
   verifies(['retrieval:limits:chunking-default'], 'a text is cut at 800 characters with an overlap of 120', () => {
     const text = 'x'.repeat(2_000);
-    const chunks = chunkDocument(canonicalText(textBlocks({ sections: [{ text }] })), defaultChunking);
+    const { chunking } = createCollectionSchema.parse({ name: 'a', embedding_profile_id: 'p' });
+    const chunks = chunkDocument(canonicalText(textBlocks({ sections: [{ text }] })), chunking);
     expect(chunks.map(({ start, end }) => [start, end])).toEqual([
       [0, 800],
       [680, 1480],

@@ -12,9 +12,6 @@ export type TextChunk = {
   readonly page?: number;
 };
 
-/** Default of `chunking` (`retrieval:limits:chunking-default`). */
-export const defaultChunking: ChunkLengths = { size: 800, overlap: 120 };
-
 /**
  * Cuts a document into chunks. Every character is in a chunk, except the white space between blocks; no chunk is longer
  * than `size`, crosses a block, or splits a surrogate pair.

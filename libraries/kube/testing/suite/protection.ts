@@ -4,9 +4,9 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { applyStatus } from '../../apply/apply.ts';
 import { deleteConfirmed } from '../../apply/delete-confirmed.ts';
-import { patchUnguarded } from '../../apply/patch-unguarded.ts';
 import type { KubeClient } from '../../client/client.ts';
 import { KubeError } from '../../client/kube-error.ts';
+import { patchUnguarded } from '../patch-unguarded.ts';
 import { sampleBinding } from '../sample-resources.ts';
 import { type ClientSource, expectRefused } from './resource-calls.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { GuardrailPolicy, GuardrailPolicyStatus } from '#resources/guardrail-policy';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { applyDesired, statusOperations } from '../../apply/apply.ts';
@@ -19,7 +19,11 @@ export function rename(client: KubeClient, current: Stored<GuardrailPolicy>, dis
   return applyDesired(client, policies, current, { spec: { ...current.spec, displayName } });
 }
 
-export function writeStatus(client: KubeClient, current: Stored<GuardrailPolicy>, status: GuardrailPolicyStatus) {
+export function writeStatus(
+  client: KubeClient,
+  current: Stored<GuardrailPolicy>,
+  status: NonNullable<GuardrailPolicy['status']>,
+) {
   return client.patchStatus<GuardrailPolicy>(policies, current.metadata.name, statusOperations(current, status));
 }
 

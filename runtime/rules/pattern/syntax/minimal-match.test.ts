@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openPattern } from '../search/engine.ts';
 import { matchableText, patternText } from '../testing/pattern-arbitrary.ts';
-import { decidingBytes, minimalMatchBytes } from './minimal-match.ts';
+import { decidingBytes } from './minimal-match.ts';
 import { parsePattern } from './parse-pattern.ts';
+import { shapeOf } from './pattern-shape.ts';
 import type { PatternNode, PatternTree } from './pattern-tree.ts';
 import { printPattern } from './print-pattern.ts';
+import { trimEnds } from './trim-for-firing.ts';
 
 const open = Number.POSITIVE_INFINITY;
 
@@ -14,6 +16,9 @@ function parsed(pattern: string, caseSensitive = true): PatternTree {
   if ('reason' in tree) throw new Error(tree.reason);
   return tree;
 }
+
+/** The bound without the byte that an assertion at its end reads. */
+const minimalMatchBytes = (node: PatternNode): number => shapeOf(trimEnds(node)).maxBytes;
 
 test.each([
   ['a{256}', 256, 256],

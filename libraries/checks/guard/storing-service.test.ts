@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { verifies } from '../../e2e/support/verifies.ts';
-import { type CheckClient, createCheckClient } from './client.ts';
-import { guardEach, guardFields } from './guard-fields.ts';
-import { checkTargetOf, said, testToken } from './testing/check-fixture.ts';
-import { createIndexingCaller } from './testing/indexing-caller.ts';
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { ServedTarget } from '#contracts/served-target';
+import { verifies } from '../../../e2e/support/verifies.ts';
+import { type CheckClient, createCheckClient } from '../client.ts';
+import { said, testToken } from '../testing/check-fixture.ts';
 import {
   answerWith,
   denyResult,
@@ -14,16 +13,31 @@ import {
   type ScriptedRuntime,
   scriptedError,
   startScriptedRuntime,
-} from './testing/scripted-runtime.ts';
+} from '../testing/scripted-runtime.ts';
+import { createStoringService } from '../testing/storing-service.ts';
+import { createStorageGuard, type StorageGuard } from './storage-guard.ts';
+
+const served: Omit<ServedTarget, 'addresses'> = {
+  policyId: 'p-1',
+  policyRevision: '7',
+  bundleDigest: 'ab'.repeat(32),
+  contentProfile: 'gateway-1.5.0-chat-webhook-v2',
+  maxBodyBytes: 4_096,
+  maxMessages: 8,
+  deadlineMs: { request: 3_000, response: 3_000 },
+  division: { allowed: true },
+};
 
 let client: CheckClient;
 let runtime: ScriptedRuntime;
-let caller: ReturnType<typeof createIndexingCaller>;
+let guard: StorageGuard;
+let caller: ReturnType<typeof createStoringService>;
 
 beforeEach(async () => {
   client = createCheckClient({ tokenFile: testToken, slackMs: 100 });
   runtime = await startScriptedRuntime(answerWith(200, passResult));
-  caller = createIndexingCaller(client, checkTargetOf([runtime.origin]));
+  guard = createStorageGuard({ checks: client, target: () => ({ ...served, addresses: [runtime.origin] }) });
+  caller = createStoringService(guard);
 });
 afterEach(async () => {
   await runtime[Symbol.asyncDispose]();
@@ -50,7 +64,7 @@ verifies(
   ['guardrail:usage:direct-call', 'client:result:only-after-pass-or-valid-mask'],
   'a service stores and indexes the original text after a pass',
   async () => {
-    expect(await caller.submit(letter)).toMatchObject({ kind: 'pass' });
+    expect(await caller.submit(letter)).toMatchObject({ kind: 'passed' });
     expect(caller.store.get('doc-17')).toEqual(letter);
     expect(caller.find('ivan@example.com')).toEqual(['doc-17']);
   },
@@ -61,24 +75,12 @@ verifies(
   'field names of the caller are not sent with a check, and results map to fields by position',
   async () => {
     runtime.behave(masking);
-    const fields = new Map([
-      ['body', 'to a@b.example'],
-      ['10', 'ten'],
-      ['2', 'two c@d.example'],
-    ]);
-    const outcome = guardFields(client, checkTargetOf([runtime.origin]), 'request', fields);
-    fields.set('late', 'added while the check runs');
-    fields.delete('body');
-    expect(await outcome).toEqual({
-      kind: 'mask',
-      fields: new Map([
-        ['body', 'to [email]'],
-        ['10', 'ten'],
-        ['2', 'two [email]'],
-      ]),
-    });
+    const texts = { body: 'to a@b.example', '10': 'ten', '2': 'two c@d.example' };
+    await caller.submit({ ...letter, texts });
+    expect(caller.store.get('doc-17')?.texts).toEqual({ body: 'to [email]', '10': 'ten', '2': 'two [email]' });
     expect(JSON.parse(runtime.received[0]?.body ?? '')).toEqual({
-      body: { messages: [said('to a@b.example'), said('ten'), said('two c@d.example')] },
+      // JavaScript orders names that are numbers first.
+      body: { messages: [said('two c@d.example'), said('ten'), said('to a@b.example')] },
     });
   },
 );
@@ -88,7 +90,7 @@ verifies(
   'after a mask only the masked text is stored and indexed, and identifiers, access list and metadata are unchanged',
   async () => {
     runtime.behave(masking);
-    expect(await caller.submit(letter)).toMatchObject({ kind: 'mask' });
+    expect(await caller.submit(letter)).toMatchObject({ kind: 'passed' });
     expect(caller.store.get('doc-17')).toEqual({ ...letter, texts: { title: 'Invoice', body: 'pay [email] today' } });
     expect(JSON.stringify([...caller.store.values()])).not.toContain('ivan@example.com');
     expect(caller.words()).not.toContain('ivan@example.com');
@@ -121,7 +123,7 @@ verifies(
     ];
     for (const fault of faults) {
       runtime.behave(fault);
-      expect(['deny', 'failed']).toContain((await caller.submit(letter)).kind);
+      expect(['denied', 'failed']).toContain((await caller.submit(letter)).kind);
       expect(caller.store.size).toBe(0);
       expect(caller.words()).toEqual([]);
     }
@@ -133,40 +135,22 @@ verifies(
 
 verifies(['client:deny:no-retry'], 'a denied document is checked once', async () => {
   runtime.behave(answerWith(200, denyResult));
-  expect(await caller.submit(letter)).toEqual({ kind: 'deny' });
+  expect(await caller.submit(letter)).toMatchObject({ kind: 'denied' });
   expect(runtime.received).toHaveLength(1);
 });
 
 verifies(
   ['guardrail:execution:independent-decisions'],
-  'documents are checked with one call each and bounded concurrency, and each gets its own decision',
+  'a document that is submitted at the same time as a denied one is stored',
   async () => {
-    let open = 0;
-    let most = 0;
     runtime.behave((socket, { body }) => {
-      open += 1;
-      most = Math.max(most, open);
-      setImmediate(() => {
-        open -= 1;
-        const result = body.includes('text 3') ? denyResult : passResult;
-        socket.write(rawAnswer(200, JSON.stringify(result)));
-      });
+      const result = body.includes('text 3') ? denyResult : passResult;
+      socket.write(rawAnswer(200, JSON.stringify(result)));
     });
-    const documents = new Map(
-      Array.from({ length: 10 }, (_, at): [string, Map<string, string>] => [`d${at}`, new Map([['t', `text ${at}`]])]),
-    );
-    const target = checkTargetOf([runtime.origin]);
-    const outcomes = await guardEach(client, target, 'request', documents, { concurrency: 2 });
-    expect([...outcomes].map(([name, { kind }]) => `${name} ${kind}`)).toEqual(
-      Array.from({ length: 10 }, (_, at) => `d${at} ${at === 3 ? 'deny' : 'pass'}`),
-    );
+    const documents = Array.from({ length: 10 }, (_, at) => ({ ...letter, id: `d${at}`, texts: { t: `text ${at}` } }));
+    const decisions = await Promise.all(documents.map((document) => caller.submit(document)));
+    expect(decisions.map(({ kind }) => kind)).toEqual(documents.map((_, at) => (at === 3 ? 'denied' : 'passed')));
+    expect(caller.store.size).toBe(9);
     expect(runtime.received).toHaveLength(10);
-    expect(most).toBe(2);
   },
 );
-
-test('a check without any text is a failure, not a pass', async () => {
-  const outcome = await guardFields(client, checkTargetOf([runtime.origin]), 'request', new Map());
-  expect(outcome).toMatchObject({ kind: 'failed', code: 'message_limit' });
-  expect(runtime.received).toHaveLength(0);
-});

@@ -1,5 +1,4 @@
-import type { CheckClient, CheckTarget } from '../client.ts';
-import { type FieldsOutcome, guardFields } from '../guard-fields.ts';
+import type { StorageDecision, StorageGuard } from '../guard/storage-guard.ts';
 
 /** A document of a service: texts to check, and members that are not sent to the runtime. */
 type CallersDocument = {
@@ -10,21 +9,16 @@ type CallersDocument = {
 };
 
 /** A minimal service that stores documents and indexes their words. */
-export function createIndexingCaller(client: CheckClient, target: CheckTarget) {
+export function createStoringService(guard: StorageGuard) {
   const store = new Map<string, CallersDocument>();
   const index = new Map<string, Set<string>>();
 
-  async function submit(document: CallersDocument): Promise<FieldsOutcome> {
-    const outcome = await guardFields(client, target, 'request', new Map(Object.entries(document.texts)));
-    switch (outcome.kind) {
-      case 'pass':
-      case 'mask':
-        keep({ ...document, texts: Object.fromEntries(outcome.fields) });
-        return outcome;
-      case 'deny':
-      case 'failed':
-        return outcome;
-    }
+  async function submit(document: CallersDocument): Promise<StorageDecision> {
+    const names = Object.keys(document.texts);
+    const decision = await guard.judge(Object.values(document.texts), new AbortController().signal);
+    if (decision.kind !== 'passed') return decision;
+    keep({ ...document, texts: Object.fromEntries(names.map((name, at) => [name, decision.texts[at] ?? ''])) });
+    return decision;
   }
 
   function keep(document: CallersDocument): void {

@@ -2,10 +2,10 @@ import { confirmUnguardedAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { confirmationOf } from '#resources/protection';
+import { patchAnnotated } from '../apply/patch-annotated.ts';
+import { withoutConfirmation } from '../apply/without-confirmation.ts';
 import type { JsonPatchOperation, KubeClient } from '../client/client.ts';
 import { isKubeError } from '../client/kube-error.ts';
-import { patchAnnotated } from './patch-annotated.ts';
-import { withoutConfirmation } from './without-confirmation.ts';
 
 /** Attempts for a binding whose generation other writers change. */
 const maxAttempts = 5;

@@ -1,0 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** A key in the file of the gateway, as docs/call-an-agent.md describes it. */
+type FiledKey = { readonly pem: string; readonly signsFrom?: string; readonly signsUntil?: string };
+
+/** Puts a new key at the front of the file of the gateway, as an administrator does; it replaces the others at a time. */
+export function rotateGatewayKeys(path: string, at: Date): void {
+  const { keys } = JSON.parse(readFileSync(path, 'utf8')) as { readonly keys: readonly FiledKey[] };
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const signsFrom = at.toISOString();
+  const earlier = keys.map((key) => ({ ...key, signsUntil: key.signsUntil ?? signsFrom }));
+  writeFileSync(path, JSON.stringify({ keys: [{ pem, signsFrom }, ...earlier] }));
+}
