@@ -39,6 +39,18 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<C
   const foreign = findForeignKey(root, chatKeys, rules.extraKeys, '');
   const refusal = foreign ?? findUnsupported(root);
   if (refusal !== undefined) return { ok: false, refusal };
+  const stream = readStreamFlag(root, rules, toolMembers);
+  if (!stream.ok) return stream;
+  const units = readMessages(member(root, 'messages'), rules);
+  if (!units.ok) return units;
+  return accept({ units: units.value, stream: stream.value, structured: asksForJson(root) });
+}
+
+/**
+ * Whether a request asks for a stream. Refuses one that the binding does not serve, and under the older profiles every
+ * stream and the members of tools.
+ */
+export function readStreamFlag(root: JsonNode, rules: ChatRules, toolMembers: readonly string[]): ParseResult<boolean> {
   const stream = readFlag(root, 'stream');
   if (stream === undefined) return refuse('invalid_request', 'stream');
   if (rules.textOnly) {
@@ -48,9 +60,7 @@ export function readChatRequest(root: JsonNode, rules: ChatRules): ParseResult<C
   if (stream && rules.streaming !== 'served') {
     return refuse(rules.streaming === 'refused' ? 'streaming_refused' : 'unsupported_for_policy', 'stream');
   }
-  const units = readMessages(member(root, 'messages'), rules);
-  if (!units.ok) return units;
-  return accept({ units: units.value, stream, structured: asksForJson(root) });
+  return accept(stream);
 }
 
 function readMessages(node: JsonNode | undefined, rules: ChatRules): ParseResult<readonly CheckUnit[]> {

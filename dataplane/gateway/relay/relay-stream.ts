@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { CheckOutcome } from '#checks/check-outcome';
-import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
+import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** The guard of a stream; for an unguarded model the relay that checks nothing. */

@@ -3,7 +3,7 @@ import { type JsonNode, member } from '#kit/json/parse-tree';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import { findForeignKey } from '../chat/known-keys.ts';
 import { accept, type ParseResult, placeOf, type RequestRefusal, refuse } from '../chat/parse-result.ts';
-import type { ChatRequest, ChatRules } from '../chat/read-chat-request.ts';
+import { type ChatRequest, type ChatRules, readStreamFlag } from '../chat/read-chat-request.ts';
 import { given, readFlag } from '../chat/read-flag.ts';
 import { joinParts, type MessageText, noText, stringText, type TextPart } from '../chat/read-message.ts';
 import { type Covered, collectorFor, type TextCollector } from '../judged/covered-texts.ts';
@@ -32,21 +32,14 @@ export function readResponsesRequest(root: JsonNode, rules: ChatRules): ParseRes
   if (root.kind !== 'object') return refuse('invalid_request', null);
   const refusal = findForeignKey(root, responseKeys, rules.extraKeys, '') ?? findUnsupported(root);
   if (refusal !== undefined) return { ok: false, refusal };
-  const stream = readFlag(root, 'stream');
-  if (stream === undefined) return refuse('invalid_request', 'stream');
-  if (rules.textOnly) {
-    const beyond = stream ? 'stream' : toolMembers.find((key) => given(root, key) !== undefined);
-    if (beyond !== undefined) return refuse('unsupported_for_profile', beyond);
-  }
-  if (stream && rules.streaming !== 'served') {
-    return refuse(rules.streaming === 'refused' ? 'streaming_refused' : 'unsupported_for_policy', 'stream');
-  }
+  const stream = readStreamFlag(root, rules, toolMembers);
+  if (!stream.ok) return stream;
   const instructions = given(root, 'instructions');
   if (instructions !== undefined && instructions.kind !== 'string') return refuse('invalid_request', 'instructions');
   const input = readInput(member(root, 'input'), rules);
   if (!input.ok) return input;
   const units = instructions === undefined ? [] : [{ role: 'system', ...stringText(instructions) }];
-  return accept({ units: [...units, ...input.value], stream, structured: asksForJson(root) });
+  return accept({ units: [...units, ...input.value], stream: stream.value, structured: asksForJson(root) });
 }
 
 function findUnsupported(root: JsonNode): RequestRefusal | undefined {

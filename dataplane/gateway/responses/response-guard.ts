@@ -1,11 +1,12 @@
 import { batchMessages } from '#checks/batch-messages';
 import { TextChannel } from '#checks/text-channel';
-import { type SseEvent, SseReader } from '#kit/http/sse-reader';
+import type { SseDataEvent } from '#kit/http/sse-reader';
 import type { CheckUnit } from '../chat/check-unit.ts';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { collectNested } from '../judged/collect-texts.ts';
-import type { GuardStep, StreamCoverage, StreamStop, WindowVerdict } from '../stream/stream-guard.ts';
-import { keepAliveFrame, writeFrame } from '../stream/write-frame.ts';
+import { type GuardCheck, SteppedGuard } from '../stream/stepped-guard.ts';
+import type { StreamCoverage } from '../stream/stream-guard.ts';
+import { writeFrame } from '../stream/write-frame.ts';
 import { GrowingText } from './growing-text.ts';
 import { isMessageText, seamsOf, tailOf } from './join-texts.ts';
 import { type ResponseEvent, readEvent } from './read-event.ts';
@@ -29,7 +30,6 @@ type HeldEvent = {
   readonly waits: readonly Waits[];
   readonly call: string | undefined;
 };
-type PendingCheck = { readonly texts: readonly string[]; readonly pass: () => void; asked: boolean };
 /** The input of a call of a tool so far. */
 type Call = { text: string; isJudged: boolean };
 
@@ -39,8 +39,7 @@ type Call = { text: string; isJudged: boolean };
  * StreamGuard; a whole text that repeats a judged one is not judged again, and any other one is judged before its event
  * leaves.
  */
-export class ResponseGuard {
-  readonly #reader = new SseReader(responseStreamBounds.eventBytes);
+export class ResponseGuard extends SteppedGuard {
   readonly #coverage: StreamCoverage;
   readonly #rename: RenameAnswer;
   readonly #texts = new Map<string, GrowingText>();
@@ -49,79 +48,37 @@ export class ResponseGuard {
   readonly #calls = new Map<string, Call>();
   /** The end of the text of all messages so far. */
   #joined = '';
-  #checks: PendingCheck[] = [];
-  #pending: PendingCheck | undefined;
+  #checks: GuardCheck[] = [];
   #held: HeldEvent[] = [];
   #heldBytes = 0;
-  #outgoing: Buffer[] = [];
-  #closed = false;
   #isLast = false;
-  #end: Extract<GuardStep, { kind: 'finished' | 'stopped' }> | undefined;
 
   constructor(coverage: StreamCoverage, rename: RenameAnswer) {
+    super(responseStreamBounds.eventBytes);
     this.#coverage = coverage;
     this.#rename = rename;
   }
 
-  receive(bytes: Uint8Array): void {
-    this.#reader.push(bytes);
+  protected prepare(): GuardCheck | 'end' | undefined {
+    // A whole text is judged before its event is released, so that the checks come first.
+    const check = this.#nextCheck();
+    if (check !== undefined) return check;
+    this.#release();
+    return this.#isLast ? 'end' : undefined;
   }
 
-  /** Records that the upstream sends no more bytes. */
-  close(): void {
-    this.#closed = true;
-  }
-
-  judged(verdict: WindowVerdict): void {
-    const check = this.#pending;
-    if (check === undefined) throw new Error('a verdict arrived although no check of a response is pending');
-    this.#pending = undefined;
-    if (verdict.kind === 'pass') check.pass();
-    else this.#stop(verdict.kind === 'deny' ? { kind: 'denied' } : { kind: 'check_failed', code: verdict.code });
-  }
-
-  next(): GuardStep {
-    for (;;) {
-      if (this.#end !== undefined) return this.#takeOutgoing() ?? this.#end;
-      if (this.#pending !== undefined) return this.#takeOutgoing() ?? this.#ask(this.#pending);
-      if (this.#beginCheck()) continue;
-      this.#release();
-      if (this.#isLast) this.#finish();
-      else if (!this.#takeEvent()) return this.#takeOutgoing() ?? { kind: 'read' };
-    }
-  }
-
-  #ask(check: PendingCheck): GuardStep {
-    if (check.asked) throw new Error('the next step was requested before the pending check had its verdict');
-    check.asked = true;
-    return { kind: 'check', texts: check.texts };
-  }
-
-  /** @returns false when the guard needs more bytes of the upstream */
-  #takeEvent(): boolean {
-    const event = this.#reader.next();
-    if (event !== undefined) this.#take(event);
-    else if (this.#closed) this.#stop({ kind: 'upstream', fault: 'broken' });
-    else return false;
-    return true;
-  }
-
-  #take(event: SseEvent): void {
-    if (event.kind === 'comment') this.#outgoing.push(keepAliveFrame);
-    else if (event.kind === 'too_large') this.#stop({ kind: 'upstream', fault: 'event_too_large' });
-    else {
-      const read = readEvent(event.data, this.#coverage);
-      const isNamed = event.name !== '';
-      if (read.kind === 'failed') this.#stop({ kind: 'upstream', fault: 'failed' });
-      else if (read.kind === 'invalid' || (isNamed && event.name !== read.type)) this.#invalid();
-      else this.#takeRead(read, isNamed, event.data);
-    }
+  protected take({ name, data }: SseDataEvent): void {
+    const read = readEvent(data, this.#coverage);
+    const isNamed = name !== '';
+    if (read.kind === 'failed') this.stop({ kind: 'upstream', fault: 'failed' });
+    else if (read.kind === 'invalid' || (isNamed && name !== read.type)) this.#invalid();
+    else this.#takeRead(read, isNamed, data);
   }
 
   #takeRead(event: Extract<ResponseEvent, { kind: 'event' }>, isNamed: boolean, data: Buffer): void {
     const { deltas, wholes, call, others, ends, endsBelow, unjudged, isLast, type } = event;
     if (unjudged && this.#coverage.refuseUnjudged) {
-      this.#stop({ kind: 'upstream', fault: 'unjudged' });
+      this.stop({ kind: 'upstream', fault: 'unjudged' });
       return;
     }
     const waits: Waits[] = [];
@@ -147,14 +104,14 @@ export class ResponseGuard {
     if (call !== undefined) units.push(...this.#endCall(call.path, call.text));
     if (isLast) this.#endAll(units);
     this.#plan(units);
-    if (this.#end !== undefined) return;
+    if (this.isStopped) return;
     this.#isLast = isLast;
     const frame = writeFrame(this.#rename(data), isNamed ? type : undefined);
     this.#held.push({ frame, bytes: data.length, waits, call: pieceOf });
     this.#heldBytes += data.length;
     const { heldBytes, judgedHeldBytes } = responseStreamBounds;
     const most = this.#coverage.judged.size === 0 ? heldBytes : judgedHeldBytes;
-    if (this.#heldBytes > most) this.#stop({ kind: 'upstream', fault: 'held_too_much' });
+    if (this.#heldBytes > most) this.stop({ kind: 'upstream', fault: 'held_too_much' });
   }
 
   /** @returns undefined when the stream has more texts than may be judged */
@@ -218,23 +175,20 @@ export class ResponseGuard {
     if (texts.includes(undefined)) this.#invalid();
     const messages = texts.flatMap((content) => (content === undefined ? [] : [{ role: 'assistant', content }]));
     for (const batch of batchMessages(messages, this.#coverage.limits, 'response')) {
-      this.#checks.push({ texts: batch.map(({ content }) => content), pass: () => undefined, asked: false });
+      this.#checks.push({ texts: batch.map(({ content }) => content), pass: () => undefined });
     }
   }
 
-  #beginCheck(): boolean {
-    this.#pending = this.#checks.shift();
-    if (this.#pending !== undefined) return true;
+  #nextCheck(): GuardCheck | undefined {
+    const planned = this.#checks.shift();
+    if (planned !== undefined) return planned;
     for (const text of this.#open) {
       const { channel } = text;
       const window = channel.nextWindow();
-      if (window !== undefined) {
-        this.#pending = { texts: [window.text], pass: () => channel.pass(window), asked: false };
-        return true;
-      }
+      if (window !== undefined) return { texts: [window.text], pass: () => channel.pass(window) };
       if (text.isEnded) this.#open.delete(text);
     }
-    return false;
+    return undefined;
   }
 
   #release(): void {
@@ -244,32 +198,22 @@ export class ResponseGuard {
         (call !== undefined && this.#calls.get(call)?.isJudged !== true),
     );
     for (const { frame, bytes } of this.#held.splice(0, first === -1 ? this.#held.length : first)) {
-      this.#outgoing.push(frame);
+      this.emit(frame);
       this.#heldBytes -= bytes;
     }
   }
 
-  #finish(): void {
+  protected finish(): void {
     if (this.#held.length > 0) throw new Error('events are still held although all text of the response has passed');
-    this.#end = { kind: 'finished' };
+  }
+
+  protected drop(): void {
+    this.#held = [];
+    this.#checks = [];
   }
 
   #invalid(): void {
-    this.#stop({ kind: 'upstream', fault: 'invalid' });
-  }
-
-  /** Events that were released before the stop are still sent; held events are dropped. */
-  #stop(stop: StreamStop): void {
-    this.#held = [];
-    this.#checks = [];
-    this.#end ??= { kind: 'stopped', stop };
-  }
-
-  #takeOutgoing(): GuardStep | undefined {
-    if (this.#outgoing.length === 0) return undefined;
-    const bytes = Buffer.concat(this.#outgoing);
-    this.#outgoing = [];
-    return { kind: 'emit', bytes };
+    this.stop({ kind: 'upstream', fault: 'invalid' });
   }
 }
 

@@ -1,7 +1,8 @@
 import { SseReader } from '#kit/http/sse-reader';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
-import { type GuardStep, streamBounds } from './stream-guard.ts';
+import type { GuardStep } from './stepped-guard.ts';
+import { streamBounds } from './stream-guard.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
 
 type End = Extract<GuardStep, { readonly kind: 'finished' | 'stopped' }>;

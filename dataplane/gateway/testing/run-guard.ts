@@ -1,4 +1,5 @@
-import { type StreamCoverage, StreamGuard, type StreamStop, type WindowVerdict } from '../stream/stream-guard.ts';
+import type { StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
+import { type StreamCoverage, StreamGuard } from '../stream/stream-guard.ts';
 
 type GuardRun = {
   readonly emitted: string;

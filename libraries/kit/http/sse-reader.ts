@@ -1,8 +1,7 @@
+export type SseDataEvent = { readonly kind: 'data'; readonly name: string; readonly data: Buffer };
+
 /** One server-sent event. The text of a comment is not kept, because it is never relayed. */
-export type SseEvent =
-  | { readonly kind: 'data'; readonly name: string; readonly data: Buffer }
-  | { readonly kind: 'comment' }
-  | { readonly kind: 'too_large' };
+export type SseEvent = SseDataEvent | { readonly kind: 'comment' } | { readonly kind: 'too_large' };
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
