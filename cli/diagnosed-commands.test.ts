@@ -78,7 +78,7 @@ describe('the remedies', () => {
     ['portcullis provider test --bindings chat', 'no option --bindings'],
     ['portcullis provider', 'no command '],
     ['portcullis reapply chat', undefined],
-  ])('%s: %s', (line, refusal) => {
+  ])('a command in an advice is checked, %s: %s', (line, refusal) => {
     const [named] = commandsIn(`See "${line}" now.`);
     expect(named === undefined ? 'not found' : refusalOf(named)).toBe(refusal);
   });

@@ -9,7 +9,7 @@ import { root } from './check/run-tool.ts';
 const tree = readTree(root);
 
 describe('this checkout', () => {
-  test.each(allRules)('$name', (rule) => {
+  test.each(allRules)('the checkout follows the rule: $name', (rule) => {
     expect(rule.check(tree).map((finding) => `${finding.path} ${finding.message}`)).toEqual([]);
   });
 
@@ -234,7 +234,7 @@ const cases: readonly Case[] = [
   },
   {
     rule: 'no test has a timeout of its own or an upper bound for a time that passes',
-    bad: { 'runtime/a.test.ts': "test.each([1])('%s', async () => {}, 60_000);" },
+    bad: { 'runtime/a.test.ts': "test.each([1])('a %s', async () => {}, 60_000);" },
     good: { 'runtime/a.test.ts': "test('a', async () => { setInterval(() => {}, 1_000); });" },
   },
   {
@@ -251,6 +251,13 @@ const cases: readonly Case[] = [
     rule: 'no test has a timeout of its own or an upper bound for a time that passes',
     bad: { 'runtime/a.test.ts': 'await expect.poll(() => isEnded).toBe(true);' },
     good: { 'runtime/a.test.ts': "await until('the end', () => isEnded);" },
+  },
+  {
+    rule: 'every test title has words besides the values of its table',
+    bad: { 'runtime/a.test.ts': "test.each(rows)('%s: $b', () => {});" },
+    good: {
+      'runtime/a.test.ts': "test.each(rows)('a request with %s', () => {});\ndescribe.each(rows)('%s', () => {});",
+    },
   },
   {
     rule: 'no file has a mark of unfinished work',
@@ -351,7 +358,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('each rule finds the tree that breaks it, and no other', () => {
-  test.each(cases)('$rule', ({ rule: name, bad, good }) => {
+  test.each(cases)('the rule finds a tree that breaks it, and no other: $rule', ({ rule: name, bad, good }) => {
     const rule = allRules.find((candidate) => candidate.name === name);
     expect(rule?.check(treeOf(bad))).not.toEqual([]);
     expect(rule?.check(treeOf(good))).toEqual([]);

@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)(onApiServer('commands for a cluster'), ()
     folder[Symbol.dispose]();
   });
 
-  test.each(run)('$page: $command', async ({ command }) => {
+  test.each(run)('a command of a page runs against the chart, $page: $command', async ({ command }) => {
     // The placeholders of the runbooks: namespace, release and binding.
     const filled = command
       .replace(/\bNS\b/g, namespace)

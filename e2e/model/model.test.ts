@@ -42,13 +42,9 @@ function watchWithoutUse(client: KubeClient): KubeClient['watch'] {
 
 describe('planted defects', () => {
   test.each([
-    ['the simulation detects a planted defect: writes without a precondition', hasty, 'without a precondition'],
-    [
-      'the simulation detects a planted defect: workloads that are removed while requests use them',
-      deaf,
-      'was removed during a request',
-    ],
-  ])('%s', async (_title, sabotage, sentence) => {
+    ['writes without a precondition', hasty, 'without a precondition'],
+    ['workloads that are removed while requests use them', deaf, 'was removed during a request'],
+  ])('the simulation detects a planted defect: %s', async (_title, sabotage, sentence) => {
     const { counterexample } = await checkModel({ runs: 60, seed: 1, say, sabotage });
     expect(counterexample?.broken.join('\n')).toContain(sentence);
   });

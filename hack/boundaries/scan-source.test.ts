@@ -23,7 +23,7 @@ describe('imports', () => {
     ["const half = total / 2; import './a.ts'; const third = total / 3;", ['./a.ts']],
     [`const text = \`${open}call({ a: { b: 1 } })} import\`;\nimport './a.ts';`, ['./a.ts']],
     ["export const from = 'here';", []],
-  ])('%s', (text, expected) => {
+  ])('the imports of %j are found', (text, expected) => {
     expect(specifiers(text)).toEqual(expected);
   });
 

@@ -29,6 +29,8 @@ export type Scan = {
   readonly exports: readonly Export[];
   /** Lines of tests, groups of tests and hooks that set a timeout of their own. */
   readonly testTimeouts: readonly number[];
+  /** Lines of tests whose title consists of values of a table alone. */
+  readonly bareTitles: readonly number[];
 };
 
 /** A node of the syntax tree (ESTree with TypeScript), whose members depend on its type. */
@@ -188,6 +190,15 @@ function setsTestTimeout(node: Node): boolean {
   });
 }
 
+/** A test whose title has no word of its own, such as `%s`. */
+function hasBareTitle(node: Node): boolean {
+  if (node.type !== 'CallExpression' || !/^(?:test|it|verifies)$/.test(firstName(nodeAt(node, 'callee')))) return false;
+  const title = nodesAt(node, 'arguments')
+    .map(textOf)
+    .find((text) => text !== undefined);
+  return title !== undefined && !/[a-z]/i.test(title.replace(/%\w|\$[\w.]+/g, ''));
+}
+
 function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
@@ -222,6 +233,7 @@ export function scanSource(text: string): Scan {
   const exports: Export[] = [];
   const strings: Scan['strings'][number][] = [];
   const testTimeouts: number[] = [];
+  const bareTitles: number[] = [];
   const visit = (node: Node): void => {
     const value = textOf(node);
     if (value !== undefined) strings.push({ value, line: lineOf(text, node.start) });
@@ -233,8 +245,9 @@ export function scanSource(text: string): Scan {
       imports.push({ ...(reference as Reference), specifier, line: lineOf(text, node.start) });
     exports.push(...exportsOf(node, text));
     if (setsTestTimeout(node)) testTimeouts.push(lineOf(text, node.start));
+    if (hasBareTitle(node)) bareTitles.push(lineOf(text, node.start));
     visitChildren(node, visit);
   };
   visit(parseAst(text, { lang: 'ts', astType: 'ts', sourceType: 'module' }) as unknown as Node);
-  return { ...splitComments(withoutTexts(text, texts)), strings, imports, exports, testTimeouts };
+  return { ...splitComments(withoutTexts(text, texts)), strings, imports, exports, testTimeouts, bareTitles };
 }

@@ -31,4 +31,15 @@ const slowMachines: BoundaryRule = {
       ),
 };
 
-export const testRules: readonly BoundaryRule[] = [slowMachines];
+const titles: BoundaryRule = {
+  name: 'every test title has words besides the values of its table',
+  check: ({ sources }) =>
+    [...sources.values()].flatMap(({ path, bareTitles }) =>
+      bareTitles.map((line) => ({
+        path,
+        message: `line ${line}: say in the title what the test shows for each value`,
+      })),
+    ),
+};
+
+export const testRules: readonly BoundaryRule[] = [slowMachines, titles];

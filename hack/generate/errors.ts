@@ -34,8 +34,13 @@ export function generate(): ReadonlyMap<string, string> {
     'Body: `{"code", "message", "traceId"}`. Every status but 200 forbids the protected action.',
     table(['Status', 'Code', 'Meaning'], runtime),
     '## Gateway',
-    'Body: `{"error": {"message", "type", "param", "code"}}`; in a stream the same object is sent in one `data:` frame. ' +
-      'A check that failed is 503 with type `guardrail_error` and the code of the runtime.',
+    'Body: `{"error": {"message", "type", "param", "code"}}`. A check that failed is 503 with type `guardrail_error` and the ' +
+      'code of the runtime.',
+    'A stream that has begun has status 200 already. A client recognises its failure by one frame `data: {"error": {…}}` with ' +
+      'the same object: `error.type` is `guardrail_blocked` after a deny or a mask match, `guardrail_error` after a failed ' +
+      'check. The frame has no `event:` line, because official clients raise an error for an `error` member and ignore ' +
+      'frames with a name ([0003](../decisions/0003-stream-errors-are-data-frames.md)). No `[DONE]` follows, and the text ' +
+      'before it is incomplete. Streams of the Responses API have the same frame.',
     table(['Status', 'Type', 'Code', 'Message'], gateway),
     '## Policy management',
     'Body: `{"error": {"code", "message", "traceId", "details": [{"path", "message"}]}}`.',

@@ -157,26 +157,35 @@ test('docs/matching.md has rows in every known table, and no other table', () =>
 });
 
 describe('terms, patterns and several rules', () => {
-  test.each(outcomes.map((one) => [one.row.source, one] as const))('%s', async (_, { row, texts, result }) => {
-    expect(outcomeOf(await runtime.check('request', texts, underPolicy(idOf(row))))).toBe(result);
-  });
+  test.each(outcomes.map((one) => [one.row.source, one] as const))(
+    'the runtime decides as docs/matching.md says: %s',
+    async (_, { row, texts, result }) => {
+      expect(outcomeOf(await runtime.check('request', texts, underPolicy(idOf(row))))).toBe(result);
+    },
+  );
 });
 
 describe('matches of nothing', () => {
-  test.each(empties.map((row) => [row.source, row] as const))('%s', async (_, row) => {
-    const denied = outcomeOf(await runtime.check('request', [textOf(cell(row, 1))], underPolicy(idOf(row))));
-    expect(denied).toBe(cell(row, 2) === 'yes' ? 'denied' : '-');
-    const masks = bundleOf([masking(regex('rule', codeOf(cell(row, 0))), '#')]);
-    const parsed = parseBundle(Buffer.from(JSON.stringify(masks)));
-    const compiled = parsed.ok && compileBundle(parsed, () => async () => ({ kind: 'allow' }));
-    expect(compiled !== false && compiled.ok ? 'taken' : 'refused').toBe(cell(row, 3));
-  });
+  test.each(empties.map((row) => [row.source, row] as const))(
+    'an empty match has the effect that docs/matching.md says: %s',
+    async (_, row) => {
+      const denied = outcomeOf(await runtime.check('request', [textOf(cell(row, 1))], underPolicy(idOf(row))));
+      expect(denied).toBe(cell(row, 2) === 'yes' ? 'denied' : '-');
+      const masks = bundleOf([masking(regex('rule', codeOf(cell(row, 0))), '#')]);
+      const parsed = parseBundle(Buffer.from(JSON.stringify(masks)));
+      const compiled = parsed.ok && compileBundle(parsed, () => async () => ({ kind: 'allow' }));
+      expect(compiled !== false && compiled.ok ? 'taken' : 'refused').toBe(cell(row, 3));
+    },
+  );
 });
 
 describe('text on the wire', () => {
-  test.each(escapes.map((row) => [row.source, row] as const))('%s', async (_, row) => {
-    const body = `{"body":{"messages":[{"role":"user","content":${codeOf(cell(row, 0))}}]}}`;
-    const { status, json } = await runtime.post('/request', body, underPolicy('escapes'));
-    expect(status === 200 ? '200' : `${status} ${json.code}`).toBe(cell(row, 1));
-  });
+  test.each(escapes.map((row) => [row.source, row] as const))(
+    'escapes on the wire are read as docs/matching.md says: %s',
+    async (_, row) => {
+      const body = `{"body":{"messages":[{"role":"user","content":${codeOf(cell(row, 0))}}]}}`;
+      const { status, json } = await runtime.post('/request', body, underPolicy('escapes'));
+      expect(status === 200 ? '200' : `${status} ${json.code}`).toBe(cell(row, 1));
+    },
+  );
 });

@@ -85,7 +85,7 @@ describe('explaining a pod that is not ready', () => {
       'ProcessEnded',
       'a pod failed: the node was low on memory',
     ],
-  ])('%s', (_name, status, reason, message) => {
+  ])('the problem of a pod: %s', (_name, status, reason, message) => {
     expect(describePodProblem(undefined, [pod(status)])).toEqual({ reason, message });
   });
 });

@@ -20,7 +20,7 @@ describe('the bytes that a match needs', () => {
     ['not what may be absent', 'a(?:@|#)?(?:z*)', 'a'],
     ['what is repeated', '(?:a@){2,}', '@'],
     ['the first bytes of wider characters', '[я€😀]', '\xd1\xe2\xf0'],
-  ])('%s', (_, pattern, expected) => {
+  ])('the bytes that every match of a pattern needs: %s', (_, pattern, expected) => {
     expect(needed(pattern)?.split('').toSorted().join('')).toBe(expected.split('').toSorted().join(''));
   });
 

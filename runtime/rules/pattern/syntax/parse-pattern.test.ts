@@ -172,7 +172,7 @@ describe('accepted on both sides of each edge', () => {
     ['(?i)(?-i)(?)', true],
     ['(?-)', false],
     ['(?i-:a)', false],
-  ])('%s', (pattern, accepted) => {
+  ])('the pattern %j is accepted: %j', (pattern, accepted) => {
     expect(!('reason' in compilePattern({ pattern, caseSensitive: true }))).toBe(accepted);
   });
 });
