@@ -1,5 +1,5 @@
-import { Option } from 'commander';
-import { withIdempotencyKey } from './management/idempotency-option.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { managementLimits } from '#contracts/management';
 import { isOverApi } from './management/is-over-api.ts';
 import { withServerOptions } from './management/management-options.ts';
 import { openApi } from './management/open-api.ts';
@@ -7,6 +7,9 @@ import { withMessage } from './options/message-option.ts';
 import { defaultNamespace, openPlatform } from './platform/open-platform.ts';
 import { runningPlatform } from './platform/running-platform.ts';
 import type { ResourceSource } from './resources/resource-source.ts';
+
+const { min, max } = managementLimits.idempotencyKey;
+const form = new RegExp(`^[A-Za-z0-9._~-]{${min},${max}}$`);
 
 /** The platform that runs on a data directory, or a management API. */
 export const standaloneSource: ResourceSource = {
@@ -25,3 +28,19 @@ export const standaloneSource: ResourceSource = {
   open: async (options) =>
     isOverApi(options) ? openApi(options) : openPlatform(runningPlatform(options.data), options),
 };
+
+/** Adds the Idempotency-Key of a command; every run has a new one if it is absent. */
+function withIdempotencyKey(command: Command): Command {
+  return command.option(
+    '--idempotency-key <key>',
+    'key of a repeated command: the same key has one effect (default: a new key)',
+    readKey,
+  );
+}
+
+function readKey(text: string): string {
+  if (form.test(text)) return text;
+  throw new InvalidArgumentError(
+    `It must have ${min} to ${max} characters of A-Z, a-z, 0-9, dot, underscore, ~ and -.`,
+  );
+}

@@ -1,5 +1,8 @@
 import { type CollectedActivity, collectedActivitySchema } from '#contracts/activity';
 import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { GuardrailPolicy } from '#resources/guardrail-policy';
+import { idLabel, kinds } from '#resources/kinds';
 import { isOverApi } from '../management/is-over-api.ts';
 import { openManagement } from '../management/management-options.ts';
 import { openResourceReader } from '../management/resource-reader.ts';
@@ -7,7 +10,6 @@ import { sendRequest } from '../management/send-request.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import type { SourceOptions } from '../resources/resource-source.ts';
-import { namesFrom } from './policy-names.ts';
 import { readActivity } from './read-activity.ts';
 
 /** The decisions of an installation, and the names of its policies. */
@@ -40,4 +42,23 @@ export function openActivity(options: SourceOptions): OpenedActivity {
     policyNames: () =>
       namesFrom(async (use: (client: KubeClient) => Promise<void>) => use(await openResourceReader(connection))),
   };
+}
+
+/**
+ * Gives the resource name of a policy by its id; the id itself when the policy is deleted or the server does not
+ * answer, so that decisions are shown in these cases, too.
+ */
+async function namesFrom(
+  withClient: (use: (client: KubeClient) => Promise<void>) => Promise<void>,
+): Promise<(policyId: string) => string> {
+  const names = new Map<string, string>();
+  try {
+    await withClient(async (client) => {
+      const { items } = await listAll<GuardrailPolicy>(client, kinds.guardrailPolicy);
+      for (const { metadata } of items) names.set(metadata.labels?.[idLabel] ?? '', metadata.name);
+    });
+  } catch {
+    return (policyId) => policyId;
+  }
+  return (policyId) => names.get(policyId) ?? policyId;
 }

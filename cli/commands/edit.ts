@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,6 @@ import type { Command } from 'commander';
 import type { Kind } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
 import { applyManifests } from '../applying/apply-manifests.ts';
-import { runEditor } from '../editing/run-editor.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { type ReadManifest, readResources, refuseOtherNamespaces } from '../manifests/read-resources.ts';
@@ -101,4 +101,23 @@ function readEdited(file: string, kind: Kind, before: Stored<Resource>): ReadMan
     'usage',
     `${file}: it must hold the ${kind.kind} ${before.metadata.name} and nothing else: kind and name cannot be changed.`,
   );
+}
+
+/**
+ * Opens a file in the editor of the user and waits until it is closed. The setting may hold options, as in `code --wait`.
+ * @throws CliError usage if there is no editor or it fails
+ */
+function runEditor(file: string): void {
+  const editor = process.env['KUBE_EDITOR'] ?? process.env['EDITOR'] ?? 'vi';
+  const [program = '', ...words] = editor.split(/\s+/).filter((word) => word !== '');
+  if (program === '') throw new CliError('usage', 'No editor is set: set KUBE_EDITOR or EDITOR.');
+  const { error, status, signal } = spawnSync(program, [...words, file], { stdio: 'inherit' });
+  if (error !== undefined) {
+    throw new CliError('usage', `The editor ${program} cannot be started: set KUBE_EDITOR or EDITOR.`, {
+      cause: error,
+    });
+  }
+  if (status === 0) return;
+  const how = status === null ? `signal ${signal}` : `exit code ${status}`;
+  throw new CliError('usage', `The editor ${program} ended with ${how}: nothing was changed.`);
 }

@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { parse } from 'yaml';
+import { fieldPath, readShape } from '#contracts/read-shape';
 import { type RetrievalMode, retrievalLimits } from '#contracts/retrieval';
-import { evaluationLimits } from '#contracts/retrieval-evaluation';
+import { evaluationLimits, judgementListSchema } from '#contracts/retrieval-evaluation';
+import { CliError } from '../errors/cli-error.ts';
+import { fileReason, isAbsent } from '../errors/file-fault.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
-import { readJudgements } from '../retrieval/read-judgements.ts';
-import type { Evaluation } from '../retrieval/retrieval-client.ts';
+import type { Evaluation, EvaluationInput } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type EvalOptions = RetrievalOptions &
@@ -63,4 +67,23 @@ function readModes(text: string): readonly RetrievalMode[] {
   const modes = everyMode.filter((mode) => names.includes(mode));
   if (modes.length === names.length) return modes;
   throw new InvalidArgumentError(`It must be a list of ${everyMode.join(', ')}, each once.`);
+}
+
+/** The judged queries of a YAML or JSON file. @throws CliError not_found, usage with the place of each problem */
+function readJudgements(path: string): EvaluationInput['judgements'] {
+  const read = readShape(judgementListSchema, parsed(path));
+  if (read.ok) return read.value;
+  const problems = read.problems.map(({ path: place, message }) => `${fieldPath(place) || 'the file'} ${message}`);
+  throw new CliError('usage', `${path} is not a list of judged queries: ${problems.slice(0, 5).join('; ')}.`);
+}
+
+function parsed(path: string): unknown {
+  try {
+    return parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    if (isAbsent(cause)) throw new CliError('not_found', `There is no file ${path}.`, { cause });
+    const reason =
+      cause instanceof Error && cause.name === 'YAMLParseError' ? 'it is not valid YAML' : fileReason(cause);
+    throw new CliError('usage', `${path} cannot be read: ${reason}.`, { cause });
+  }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { allNamespaces } from '#kube/client/resource-path';
+import type { Resource, Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
 import { type ListCommandOptions, withListOptions } from '../options/list-options.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
@@ -10,7 +11,6 @@ import { deletionLines } from '../resources/policy-references.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
 import { readSelected, type SelectedKind } from '../selection/read-selected.ts';
 import { readSelection, type Selection } from '../selection/select.ts';
-import { sortResources } from '../selection/sort-resources.ts';
 import { showChanges } from '../watching/show-changes.ts';
 
 type GetOptions = ResourceCommandOptions & OutputOptions & ListCommandOptions & { readonly watch?: boolean };
@@ -76,4 +76,32 @@ function tablesOf(
       return [tableOf(options.headers ? [header, ...rows] : rows), ...found.flatMap(deletionLines)].join('\n');
     })
     .join('\n\n');
+}
+
+/**
+ * Resources in the order of the value at a path: numbers by size, other values as texts. Resources without the value
+ * come first, as in kubectl.
+ * @throws CliError usage if no resource has a value there
+ */
+function sortResources(
+  resources: readonly Stored<Resource>[],
+  read: ((value: unknown) => readonly unknown[]) | undefined,
+): readonly Stored<Resource>[] {
+  if (read === undefined || resources.length === 0) return resources;
+  const keyed = resources.map((resource) => ({ resource, key: read(resource)[0] }));
+  if (keyed.every(({ key }) => key === undefined)) {
+    throw new CliError('usage', 'No resource has a value at the path of --sort-by: -o yaml shows the paths.');
+  }
+  return keyed.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ resource }) => resource);
+}
+
+function compareKeys(a: unknown, b: unknown): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [left, right] = [textOf(a), textOf(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -2,17 +2,26 @@ import type { Command } from 'commander';
 import type { OperationResource } from '#contracts/management';
 import { CliError } from '../errors/cli-error.ts';
 import type { ManagementClient } from '../management/client.ts';
-import { finishOperation } from '../management/finish-operation.ts';
 import { ManagementApiError } from '../management/management-error.ts';
 import {
   type ManagementCommandOptions,
   openManagement,
   withManagementOptions,
 } from '../management/management-options.ts';
-import { isId } from '../management/operation-id.ts';
+import { awaitFinalOperation, isFinalOperation, refuseFailed } from '../management/operation-end.ts';
 import { operationText } from '../management/texts.ts';
+import type { WaitOption } from '../options/wait-option.ts';
 import { wholeNumber } from '../options/whole-number.ts';
-import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import {
+  formatOf,
+  isForPeople,
+  type OutputOptions,
+  waitProgressOn,
+  withOutput,
+  writeResult,
+} from '../output/format.ts';
+
+const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 type GetOptions = ManagementCommandOptions & OutputOptions;
 type WaitOptions = GetOptions & { readonly timeout: number };
@@ -64,4 +73,29 @@ function checkId(word: string): string {
     'usage',
     `${JSON.stringify(word)} is not the id of an operation: it is a UUID that apply, rollback and other commands print with --via api.`,
   );
+}
+
+/** Writes the operation of a command: the final one with --wait, else the accepted one. */
+async function finishOperation(
+  client: ManagementClient,
+  accepted: OperationResource,
+  options: OutputOptions & WaitOption,
+): Promise<void> {
+  const { wait } = options;
+  const format = formatOf(options);
+  const onState = waitProgressOn(process.stderr, format);
+  const operation =
+    wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait, onState);
+  // With --json, a failure prints one object on standard error and nothing else.
+  if (!isForPeople(format)) refuseFailed(operation);
+  writeResult(format, operation, () => operationText(operation));
+  if (isForPeople(format) && !isFinalOperation(operation)) {
+    process.stdout.write(`To wait for the result: portcullis operation wait ${operation.operationId}\n`);
+  }
+  refuseFailed(operation);
+}
+
+/** Whether a word can be an id of the management API: a UUID of version 7. */
+function isId(word: string): boolean {
+  return form.test(word);
 }

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { type JudgeJob, type JudgeVerdict, judgeVerdictSchema, maxVerdictBytes } from '#contracts/judge';
 import { runChild } from '#kit/process/run-child';
 import { CliError } from '../errors/cli-error.ts';
 import { openProgressLine } from '../output/progress-line.ts';
-import { cacheDirectory } from '../platform/cache-directory.ts';
 import { checkout } from '../platform/data-directory.ts';
 
 type JudgeProcess = { readonly file: string; readonly timeoutMs: number };
@@ -54,4 +54,10 @@ function tooSlow(timeoutMs: number, last: Judged | undefined): string {
 
 function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
+}
+
+/** The cache folder of the user, as the XDG Base Directory specification defines it. */
+function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  const { XDG_CACHE_HOME: named = '' } = env;
+  return join(isAbsolute(named) ? named : join(homedir(), '.cache'), 'portcullis');
 }

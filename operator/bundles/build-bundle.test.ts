@@ -43,6 +43,18 @@ function built(definition: Definition) {
   return result;
 }
 
+test('a definition is parsed once for all bundles of a revision', () => {
+  const definition = canonicalBytes(definitionOf('portal')).toString('utf8');
+  const revision = revisionOf(3, { definition });
+  const build = (spec: typeof revision) =>
+    buildBundle({ revision: spec, contentProfile: currentProfile, limits: defaultBundleLimits, approved });
+  const [first, second, other] = [build(revision), build(revision), build(revisionOf(3, { definition }))];
+  if (first.kind !== 'built' || second.kind !== 'built' || other.kind !== 'built') throw new TypeError('refused');
+  expect(second.definition).toBe(first.definition);
+  expect(other.definition).not.toBe(first.definition);
+  expect(other.digest).toBe(first.digest);
+});
+
 describe('building a bundle', () => {
   test('a bundle holds the revision, the limits and the profile, and its digest is that of its canonical bytes', () => {
     const { bundle, bytes, digest } = built(definitionOf('portal'));

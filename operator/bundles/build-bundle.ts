@@ -6,7 +6,7 @@ import type { PolicyRevisionSpec } from '#resources/policy-revision';
 
 export type BuiltBundle = {
   readonly kind: 'built';
-  /** As recorded in the revision; parsed here once for all steps of a pass. */
+  /** As recorded in the revision. */
   readonly definition: Definition;
   readonly bundle: Bundle;
   /** Canonical JSON (RFC 8785). */
@@ -26,22 +26,34 @@ type BundleInput = {
 /** The bundle of one revision: the same content gives the same bytes and the same digest (docs/design/applications-and-routes.md). */
 export function buildBundle(input: BundleInput): BuiltBundle | RefusedBundle {
   const { revision, contentProfile, limits, approved } = input;
-  const definition = definitionSchema.safeParse(parseJson(revision.definition));
-  if (!definition.success) {
+  const definition = definitionIn(revision);
+  if (definition === undefined) {
     const message = 'the recorded definition is not valid any more';
     return { kind: 'refused', reason: 'bundle_invalid', message };
   }
   const assembled = assembleBundle({
     policyId: revision.policyId,
     revision: String(revision.number),
-    definition: definition.data,
+    definition,
     contentProfile,
     limits,
     approved,
   });
   if (assembled.kind === 'refused') return assembled;
   const { bundle, bytes, digest } = assembled;
-  return { kind: 'built', definition: definition.data, bundle, bytes, digest };
+  return { kind: 'built', definition, bundle, bytes, digest };
+}
+
+/** What was read from each revision that is held, so that the passes of all bindings of a revision read it once. */
+const read = new WeakMap<PolicyRevisionSpec, { readonly definition: Definition | undefined }>();
+
+/** The definition of a revision; undefined if it is not valid. */
+function definitionIn(revision: PolicyRevisionSpec): Definition | undefined {
+  const known = read.get(revision);
+  if (known !== undefined) return known.definition;
+  const definition = definitionSchema.safeParse(parseJson(revision.definition)).data;
+  read.set(revision, { definition });
+  return definition;
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,8 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCheckClient } from '#checks/client';
-import type { DataDirectory } from '#contracts/data-directory';
+import { type DataDirectory, dataDirectory } from '#contracts/data-directory';
+import { createSecret } from '#kit/files/create-secret';
 import { openTokenFile } from '#kit/http/token-file';
 import { childEnvironment } from '#kit/process/config';
 import { createClient } from '#kube/client/client';
@@ -20,7 +22,6 @@ import { openAgentAuthority } from './open-agent-authority.ts';
 import { openAgents } from './open-agents.ts';
 import { openCollections } from './open-collections.ts';
 import type { StandaloneConfig } from './operator-config.ts';
-import { prepareDataDirectory } from './prepare-data-directory.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -102,4 +103,16 @@ function openProcesses(data: DataDirectory, build: string, { logger }: BackendTo
     inherited: childEnvironment(),
     logger,
   });
+}
+
+/** Creates missing folders and tokens; only their owner may read them. */
+async function prepareDataDirectory(root: string): Promise<DataDirectory> {
+  const data = dataDirectory(root);
+  const { resources, bundles, logs, run, secrets, tokens, served, servedPins } = data;
+  for (const folder of [root, resources, bundles, logs, run, secrets, tokens, served, servedPins]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  }
+  await createSecret(data.apiToken);
+  await createSecret(data.runtimeToken);
+  return data;
 }

@@ -1,12 +1,12 @@
 import type { KubeClient } from '#kube/client/client';
+import { managerNote } from '#kube/client/field-manager';
 import { isKubeError } from '#kube/client/kube-error';
-import type { ChangeNote } from '#resources/change-note';
+import { type ChangeNote, readChangeNote } from '#resources/change-note';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { decideNextNumber, decideRecording, type RevisionHead } from './decide-recording.ts';
-import { noteOfPolicy } from './note-of-policy.ts';
 import { makeRevision, makeRevisionContent, type RevisionContent, revisionName } from './resources/revision.ts';
 import { listRevisionHeads } from './revision-heads.ts';
 
@@ -87,4 +87,19 @@ async function take(
     const isOurs = taken?.spec.policy.uid === uid && taken.spec.policy.generation === generation;
     return isOurs ? { kind: 'recorded', head, created: false } : undefined;
   }
+}
+
+type Noted = {
+  readonly metadata: Pick<GuardrailPolicy['metadata'], 'annotations'>;
+  readonly spec: Pick<GuardrailPolicy['spec'], 'change'>;
+};
+
+/**
+ * The author and the reason of this generation of a policy: as the writer stated them, else the field manager.
+ * @param recordedTokens tokens of earlier revisions of this object: a later edit that keeps the token has no note
+ */
+function noteOfPolicy({ metadata, spec }: Noted, recordedTokens: readonly string[]): ChangeNote {
+  const token = spec.change ?? '';
+  const stated = recordedTokens.includes(token) ? undefined : readChangeNote(metadata.annotations, token);
+  return stated ?? managerNote(metadata);
 }

@@ -13,8 +13,6 @@ import type { RunGrants } from '../grants/run-grants.ts';
 import { createRunTokens } from '../grants/trade-grants.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
 import { createAgentPort } from './agent-port.ts';
-import { createFilePort } from './file-port.ts';
-import { createGuardrailPort } from './guardrail-port.ts';
 
 /** The services that flows of this process call, and how runs identify themselves to them. */
 export type FlowServices = {
@@ -108,4 +106,38 @@ export function unreachableThings(
   return bundle.requires
     .filter(({ kind }) => settings[kind] !== true)
     .map(({ kind, name }) => `the flow names the ${kind} ${name}, which this process has no setting to reach`);
+}
+
+/**
+ * The port for file nodes: the files that step three has read for the same run. A name of another run, a path or a URL
+ * names no file (`fileref:insufficient:provider-path`, `fileref:provider-path:not-reused-run`).
+ */
+function createFilePort(files: CallFiles): FlowPorts['file'] {
+  return async ({ fileId, use }, { runId }) => {
+    const file = files.find(runId, fileId);
+    const value = use === 'text' ? file?.text : file?.providerFileId;
+    if (file === undefined || value === undefined) throw new PortError('file_provider_mapping_failed');
+    return { mediaType: file.mediaType, ...(use === 'text' ? { text: value } : { providerFileId: value }) };
+  };
+}
+
+/** The port for guardrail nodes: judges a text by a policy that the version names. */
+function createGuardrailPort(checks: CheckClient, policies: PolicyTargets): FlowPorts['guardrail'] {
+  return async ({ policy, stage, text }, { signal }) => {
+    const target = policies.target(policy, stage);
+    if (target === undefined) throw new PortError('refused');
+    const role = stage === 'request' ? 'user' : 'assistant';
+    const outcome = await checks.check(target, stage, [{ role, content: text }], { signal });
+    switch (outcome.kind) {
+      case 'pass':
+        return { decision: 'pass', text };
+      case 'mask':
+        return { decision: 'mask', text: outcome.contents[0] ?? '' };
+      case 'deny':
+        return { decision: 'deny' };
+      case 'failed':
+        signal.throwIfAborted();
+        throw new PortError('unavailable');
+    }
+  };
 }

@@ -1,11 +1,13 @@
 import { failure } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
-import { addMemoriesSchema } from '#contracts/memory';
+import { addMemoriesSchema, memoryLimits } from '#contracts/memory';
 import { headerValues } from '#kit/http/raw-headers';
 import { submitEvent } from '../events/submit-event.ts';
-import { idempotencyKeyForm } from './idempotency-key.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { wrongUser } from './read-scope.ts';
+
+/** Visible ASCII characters. */
+const idempotencyKeyForm = new RegExp(`^[\\x21-\\x7e]{1,${memoryLimits.key}}$`);
 
 /** Accepts messages; facts are extracted afterwards (memory:add:asynchronous). */
 export async function addMemories(request: MemoryRequest): Promise<MemoryResponse> {

@@ -4,18 +4,13 @@ import type { RetrievalErrorCode } from '#contracts/retrieval-errors';
 import { grantLimits } from '#contracts/retrieval-grants';
 import { memberParameters } from '#identity/caller-parameters';
 import type { TenantCaller } from '#identity/tenant-caller';
-import { addMember } from './add-member.ts';
 import { answerMoveCollection } from './answer-move-collection.ts';
 import { changeDocumentAcl } from './change-document-acl.ts';
-import { giveGrant } from './give-grant.ts';
-import { grantReader } from './grant-reader.ts';
-import { listGrants } from './list-grants.ts';
-import { listMembers } from './list-members.ts';
+import { giveGrant, grantReader, listGrants, revokeGrant } from './collection-grants.ts';
+import { addMember, listMembers, removeMember } from './group-members.ts';
 import { collectionIdParameter } from './path-parameters.ts';
-import { removeMember } from './remove-member.ts';
 import type { Retrieval } from './retrieval.ts';
 import type { RetrievalSchema } from './retrieval-schemas.ts';
-import { revokeGrant } from './revoke-grant.ts';
 
 export const grantOperationNames = [
   'grantReader',

@@ -1,4 +1,0 @@
-import { memoryLimits } from '#contracts/memory';
-
-/** Visible ASCII characters. */
-export const idempotencyKeyForm = new RegExp(`^[\\x21-\\x7e]{1,${memoryLimits.key}}$`);
