@@ -32,6 +32,7 @@ import { readMemoryHealth } from './monitoring/health.ts';
 import { createMemoryMetrics, type MemoryMetrics } from './monitoring/metrics.ts';
 import { readEventBacklog } from './monitoring/read-backlog.ts';
 import { forgetErased } from './people/forget-erased.ts';
+import { indexRoomOf } from './people/index-room.ts';
 import { memorySource } from './search/memory-source.ts';
 import { packMemories } from './search/pack-memories.ts';
 
@@ -117,6 +118,7 @@ export async function createMemoryService(
     countTokens,
     profile,
     newId: uuid,
+    room: () => indexRoomOf(config.indexBytes, profile()?.dimension),
     hint: () => publish(eventsTopic),
     announceErasure: () => publish(erasuresTopic),
     onModelsAway: metrics.dependencyFailed,

@@ -16,6 +16,10 @@ export const memoryErrors = {
   not_found: failure(404, 'There is no such path, or the caller has no such object.'),
   method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   conflict: failure(409, 'The idempotency key was used for another request.'),
+  index_full: failure(
+    409,
+    'The memories of the user fill the index: delete memories, or ask the operator for a larger index.',
+  ),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),
   rate_limited: failure(429, 'The user has reached a quota: repeat the request later.'),

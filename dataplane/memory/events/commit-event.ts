@@ -5,6 +5,7 @@ import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/
 import { withoutText } from '../facts/without-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
+import { type IndexRoom, withinIndexRoom } from '../people/index-room.ts';
 import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import type { StoredDecision } from './event-row.ts';
@@ -21,6 +22,7 @@ type Commit =
 
 type CommitOptions = {
   readonly newId: () => string;
+  readonly room: IndexRoom;
   /** Memories that the decision refers to by their ids. */
   readonly referred?: readonly string[];
   /** Decides about the facts against the memories of the scope; `settleFacts` by default. */
@@ -30,12 +32,13 @@ type CommitOptions = {
 /**
  * Decides and writes in one transaction that holds the lock of the person, so that no other add, change, deletion or
  * erasure of that person happens in between (memory:event:becomes-succeeded).
+ * @throws IndexFullError if the memories would need more of the index than it has; nothing was changed
  */
 export async function commitEvent(
   { sql: database }: Database,
   event: ClaimedEvent,
   prepared: readonly PreparedFact[],
-  { newId, referred = [], decide = settleFacts }: CommitOptions,
+  { newId, room, referred = [], decide = settleFacts }: CommitOptions,
 ): Promise<Commit> {
   return database.begin(async (sql): Promise<Commit> => {
     const changeNo = await beginChange(sql, event.person);
@@ -53,12 +56,7 @@ export async function commitEvent(
     if (added > 0 && (await countMemories(sql, event.person)) + added > memoryLimits.memories)
       return 'too_many_memories';
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
-    const stored: StoredDecision[] = [];
-    for (const [at, decision] of decisions.entries()) {
-      // A change of something unknown leads to no decision.
-      if (decision.reason === 'changes nothing known') continue;
-      stored.push(await apply(change, event, decision, prepared[at] as PreparedFact));
-    }
+    const stored = await withinIndexRoom(sql, event.person, room, () => applyAll(change, event, decisions, prepared));
     const changed = stored.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');
     await sql`
       update memory.events set status = 'SUCCEEDED', ${withoutText(sql)}, error = null, updated_at = clock_timestamp(),
@@ -95,6 +93,21 @@ async function countMemories(sql: TransactionSql, person: string): Promise<numbe
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from memory.memories where person = ${person} and deleted_at is null`;
   return row?.count ?? 0;
+}
+
+async function applyAll(
+  change: PersonChange,
+  event: ClaimedEvent,
+  decisions: readonly FactDecision[],
+  prepared: readonly PreparedFact[],
+): Promise<readonly StoredDecision[]> {
+  const stored: StoredDecision[] = [];
+  for (const [at, decision] of decisions.entries()) {
+    // A change of something unknown leads to no decision.
+    if (decision.reason === 'changes nothing known') continue;
+    stored.push(await apply(change, event, decision, prepared[at] as PreparedFact));
+  }
+  return stored;
 }
 
 async function apply(

@@ -7,6 +7,7 @@ import { readStatement } from '../extraction/read-statement.ts';
 import { samenessOf } from '../extraction/sameness.ts';
 import type { FactDecision, KnownMemory } from '../extraction/settle-facts.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
+import type { IndexRoom } from '../people/index-room.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
@@ -22,6 +23,7 @@ export type ExtractionModel = {
 type ExtractionPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
+  readonly room: () => IndexRoom;
   readonly onStep: (step: 'extracted') => void;
 };
 
@@ -71,7 +73,7 @@ type Known = Pick<KnownMemory, 'memoryId' | 'text' | 'version'>;
  * Extracts facts by one call of the model through the gateway, whose guardrail judges it. Only what a message of the user
  * contains word for word becomes a memory.
  * @returns false if the claim was over before the end
- * @throws ModelsError `invalid` where the answer cannot be read, EventFault, SqlUnavailableError
+ * @throws ModelsError `invalid` where the answer cannot be read, IndexFullError, EventFault, SqlUnavailableError
  */
 export async function extractByModel(
   ports: ExtractionPorts,
@@ -94,7 +96,12 @@ export async function extractByModel(
       decisionsOf(answers, stored, known, present);
     try {
       const referred = known.map(({ memoryId }) => memoryId);
-      const ended = await commitEvent(ports.database, event, prepared, { newId: ports.newId, referred, decide });
+      const ended = await commitEvent(ports.database, event, prepared, {
+        newId: ports.newId,
+        room: ports.room(),
+        referred,
+        decide,
+      });
       if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
       return ended === 'succeeded';
     } catch (error) {

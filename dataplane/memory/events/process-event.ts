@@ -5,6 +5,7 @@ import type { Database } from '#sql/connect';
 import { extractFacts, type SaidMessage, type UserFact } from '../extraction/extract-facts.ts';
 import { samenessOf } from '../extraction/sameness.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
+import type { IndexRoom } from '../people/index-room.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
@@ -20,6 +21,7 @@ export type EventStep = (typeof eventSteps)[number];
 export type EventPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
+  readonly room: () => IndexRoom;
   /** The model that extracts facts; undefined if statements are read without a model. */
   readonly extraction: ExtractionModel | undefined;
   readonly onStep: (step: EventStep) => void;
@@ -27,7 +29,7 @@ export type EventPorts = TextPorts & {
 
 /**
  * Creates memories from the messages of an event. Returns false if the claim ended before.
- * @throws EventFault, StoredTextError, ModelsError, SqlUnavailableError
+ * @throws IndexFullError, EventFault, StoredTextError, ModelsError, SqlUnavailableError
  */
 export async function processEvent(ports: EventPorts, added: ClaimedEvent, signal: AbortSignal): Promise<boolean> {
   const event = await guardEvent(ports.guard, added, signal);
@@ -44,7 +46,7 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
   const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
   const prepared = await prepareFacts(ports, facts, messages, call);
   ports.onStep('extracted');
-  const ended = await commitEvent(ports.database, event, prepared, ports);
+  const ended = await commitEvent(ports.database, event, prepared, { newId: ports.newId, room: ports.room() });
   if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
   return ended === 'succeeded';
 }

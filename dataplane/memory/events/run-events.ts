@@ -6,6 +6,7 @@ import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
 import { StoredTextError } from '../facts/guard-stored.ts';
+import { IndexFullError } from '../people/index-room.ts';
 import {
   abandonEvent,
   type ClaimedEvent,
@@ -19,8 +20,19 @@ import {
 import { EventFault } from './event-fault.ts';
 import { type EventPorts, processEvent } from './process-event.ts';
 
-/** `failed`: the add cannot succeed; `exhausted`: it could, but a dependency was away or a worker died for too long. */
-export type EventEnd = 'succeeded' | 'failed' | 'exhausted' | 'claim_over' | 'released' | 'returned' | 'abandoned';
+/**
+ * `failed`: the add cannot succeed; `index_full`: the memories of its user fill the index; `exhausted`: it could, but a
+ * dependency was away or a worker died for too long.
+ */
+export type EventEnd =
+  | 'succeeded'
+  | 'failed'
+  | 'index_full'
+  | 'exhausted'
+  | 'claim_over'
+  | 'released'
+  | 'returned'
+  | 'abandoned';
 
 type RunOptions = {
   readonly logger: Logger;
@@ -90,6 +102,7 @@ async function recordEnd(
   const fault = faultOf(error, event.deliveries);
   if (fault !== undefined) {
     await failEvent(sql, event, fault);
+    if (error instanceof IndexFullError) return 'index_full';
     // A model that gives no valid answer is no fault of the add.
     return error instanceof ModelsError && error.code === 'invalid' ? 'exhausted' : 'failed';
   }
@@ -104,7 +117,7 @@ async function recordEnd(
 
 /** Why an event fails at once; undefined if a later attempt may succeed. */
 function faultOf(error: unknown, deliveries: number): string | undefined {
-  if (error instanceof EventFault) return error.message;
+  if (error instanceof EventFault || error instanceof IndexFullError) return error.message;
   if (error instanceof StoredTextError) return error.code === 'unavailable' ? undefined : error.message;
   if (!(error instanceof ModelsError)) return undefined;
   if (error.code === 'denied') return 'the guardrail of the model gateway denied the text';

@@ -1,6 +1,7 @@
 import { type AddMemories, memoryLimits } from '#contracts/memory';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
+import { type IndexRoom, readIndexBytes } from '../people/index-room.ts';
 import { lockPersonOf } from '../people/person.ts';
 
 type EventSubmission = {
@@ -11,19 +12,22 @@ type EventSubmission = {
   readonly key: string | undefined;
   readonly digest: string;
   readonly traceId: string;
+  readonly room: IndexRoom;
 };
 
 type Submitted =
   | { readonly kind: 'accepted'; readonly eventId: string }
   /** The key was used with another body. */
   | { readonly kind: 'conflict' }
-  | { readonly kind: 'too_many_events' };
+  | { readonly kind: 'too_many_events' }
+  /** The memories of the person fill the index already. */
+  | { readonly kind: 'index_full' };
 
 /**
  * Registers an add in the order of its person. The same key with the same body returns the event of the first request.
  */
 export async function submitEvent({ sql: database }: Database, submission: EventSubmission): Promise<Submitted> {
-  const { eventId, caller, body, key, digest, traceId } = submission;
+  const { eventId, caller, body, key, digest, traceId, room } = submission;
   return database.begin(async (sql): Promise<Submitted> => {
     const person = await lockPersonOf(sql, caller);
     if (key !== undefined) {
@@ -36,6 +40,7 @@ export async function submitEvent({ sql: database }: Database, submission: Event
     const [open] = await sql<{ count: number }[]>`
       select count(*)::int as count from memory.events where person = ${person} and status in ('PENDING', 'RUNNING')`;
     if ((open?.count ?? 0) >= memoryLimits.openEvents) return { kind: 'too_many_events' };
+    if ((await readIndexBytes(sql, person, room)) >= room.mostBytes) return { kind: 'index_full' };
     await sql`
       insert into memory.events (event_id, person, agent_id, run_id, infer, metadata, categories, expires_at, messages,
         idempotency_key, digest, trace_id)

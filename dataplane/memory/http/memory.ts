@@ -3,11 +3,14 @@ import type { ApiError, ApiRequest, ApiResponse } from '#api/operation';
 import type { memoryHealthSchema } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
+import type { IndexRoom } from '../people/index-room.ts';
 import type { MemorySearchPorts } from '../search/search-memories.ts';
 
 /** The dependencies that all operations of a memory process share. */
 export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
+  /** What the index has for the memories of one person. */
+  readonly room: () => IndexRoom;
   /** Notifies workers that there may be work. */
   readonly hint: () => void;
   /** Notifies the other replicas that a person was erased. */

@@ -9,6 +9,7 @@ import { readStatement } from '../extraction/read-statement.ts';
 import { guardValue, type MemoryGuard, StoredTextError } from '../facts/guard-stored.ts';
 import { embedTexts, unembedded } from '../facts/memory-text.ts';
 import { replaceMemory } from '../facts/write-memory.ts';
+import { withinIndexRoom } from '../people/index-room.ts';
 import { beginChange } from '../people/person.ts';
 import { findMemory } from './find-memory.ts';
 import { getMemory } from './get-memory.ts';
@@ -17,6 +18,7 @@ import type { MemoryRequest, MemoryResponse } from './memory.ts';
 /**
  * Replaces the text of a memory; the next search returns the new text (memory:update:visible-at-once). While no
  * embedder is available, the text is found by its words at once and by its meaning later.
+ * @throws IndexFullError if the changed memory does not fit into the index
  */
 export async function updateMemory(request: MemoryRequest): Promise<MemoryResponse> {
   const { service } = request;
@@ -33,7 +35,7 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
     if (changeNo === undefined) return false;
     const change = { sql, person, changeNo, eventId: null, newId: service.newId };
     const replacement = { ...memory, source: null, metadata, categories, expiresAt: undefined };
-    return replaceMemory(change, found.row.memory_id, replacement);
+    return withinIndexRoom(sql, person, service.room(), () => replaceMemory(change, found.row.memory_id, replacement));
   });
   return isReplaced ? getMemory(request) : failure('not_found');
 }

@@ -16,6 +16,7 @@ const codes = Object.keys(memoryErrors) as MemoryErrorCode[];
 const ends: readonly EventEnd[] = [
   'succeeded',
   'failed',
+  'index_full',
   'exhausted',
   'claim_over',
   'released',
