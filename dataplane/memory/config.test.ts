@@ -38,6 +38,18 @@ describe('settings of the memory service', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_RUNTIME_TOKEN_FILE })).toThrow('PORTCULLIS_GUARD_TARGET_FILE');
   });
 
+  test.each([
+    ['PORTCULLIS_USER_MEMORIES', 'userMemories', 100_000, 1_000_000],
+    ['PORTCULLIS_TENANT_USERS', 'tenantUsers', 1_000_000, 1_000_000_000],
+    ['PORTCULLIS_TENANT_OPEN_EVENTS', 'tenantOpenEvents', 10_000, 10_000_000],
+  ] as const)('the quota %s has a default and two edges', (name, member, usual, most) => {
+    const quotaOf = (value?: number) =>
+      readConfig(value === undefined ? env : { ...env, [name]: String(value) }).config.quota[member];
+    expect([quotaOf(), quotaOf(1), quotaOf(most)]).toEqual([usual, 1, most]);
+    expect(() => quotaOf(0)).toThrow(name);
+    expect(() => quotaOf(most + 1)).toThrow(name);
+  });
+
   test('every problem is reported at once', () => {
     expect(() => readConfig({})).toThrow(/PORTCULLIS_IDENTITY[\s\S]*PORTCULLIS_MODELS_FILE/);
     expect(() => readConfig({ ...env, PORTCULLIS_INDEX_MIB: '15' })).toThrow('PORTCULLIS_INDEX_MIB');

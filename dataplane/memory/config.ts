@@ -1,9 +1,11 @@
+import { memoryLimits } from '#contracts/memory';
 import { type IdentityMode, identityOf, identitySettings } from '#identity/identity-settings';
 import { ConfigError, readEnvironment, setting } from '#kit/env/read-environment';
 import { addressSettings, logSettings } from '#kit/env/service-settings';
 import type { LogLevel } from '#kit/log/logger';
 import { modelSettings } from '#models/model-settings';
 import { databaseSettings } from '#sql/database-settings';
+import type { MemoryQuota } from './people/memory-quota.ts';
 
 export const settings = {
   ...addressSettings,
@@ -34,7 +36,7 @@ export const settings = {
     setting.file({ help: 'token for the guardrail runtimes; required with PORTCULLIS_GUARD_TARGET_FILE' }),
   ),
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the index, MiB; the memories of the user whose last search is oldest are evicted first',
+    help: 'memory of the index, MiB; the memories of one user may need two thirds of it, and those of the user whose last search is oldest are evicted first',
     min: 16,
     max: 65_536,
     default: 128,
@@ -44,6 +46,22 @@ export const settings = {
     min: 1,
     max: 64,
     default: 4,
+  }),
+  PORTCULLIS_USER_MEMORIES: setting.integer({
+    help: 'memories of one user; an add of more ends FAILED',
+    ...memoryLimits.memories,
+  }),
+  PORTCULLIS_TENANT_USERS: setting.integer({
+    help: 'users of one tenant about whom something is stored; the first request of another one is answered 429',
+    min: 1,
+    max: 1_000_000_000,
+    default: 1_000_000,
+  }),
+  PORTCULLIS_TENANT_OPEN_EVENTS: setting.integer({
+    help: 'adds of one tenant that have not ended; another one is answered 429',
+    min: 1,
+    max: 10_000_000,
+    default: 10_000,
   }),
   ...logSettings,
 };
@@ -64,6 +82,7 @@ export type MemoryConfig = {
   readonly guard: { readonly targetFile: string; readonly tokenFile: string } | 'unguarded';
   readonly indexBytes: number;
   readonly eventConcurrency: number;
+  readonly quota: MemoryQuota;
   readonly logLevel: LogLevel;
 };
 
@@ -92,6 +111,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     guard: guardOf(read.PORTCULLIS_GUARD_TARGET_FILE, read.PORTCULLIS_RUNTIME_TOKEN_FILE),
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     eventConcurrency: read.PORTCULLIS_EVENT_CONCURRENCY,
+    quota: {
+      userMemories: read.PORTCULLIS_USER_MEMORIES,
+      tenantUsers: read.PORTCULLIS_TENANT_USERS,
+      tenantOpenEvents: read.PORTCULLIS_TENANT_OPEN_EVENTS,
+    },
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
   const secrets = {

@@ -118,6 +118,8 @@ export async function createMemoryService(
     countTokens,
     profile,
     newId: uuid,
+    quota: config.quota,
+    onQuotaReached: metrics.quotaReached,
     room: () => indexRoomOf(config.indexBytes, profile()?.dimension),
     hint: () => publish(eventsTopic),
     announceErasure: () => publish(erasuresTopic),
@@ -142,7 +144,8 @@ export async function createMemoryService(
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
-      beforeScrape: async () => metrics.backlog(await readEventBacklog(database).catch(() => undefined)),
+      beforeScrape: async () =>
+        metrics.backlog(await readEventBacklog(database, profile() !== undefined).catch(() => undefined)),
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();

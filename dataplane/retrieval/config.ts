@@ -40,7 +40,7 @@ export const settings = {
   ),
   ...storeSettings,
   PORTCULLIS_INDEX_MIB: setting.integer({
-    help: 'memory of the embedded index, MiB; a collection that needs more is not served',
+    help: 'memory of the embedded index, MiB; a collection that needs two thirds of it takes no more documents',
     min: 16,
     max: 65_536,
     default: 512,
@@ -62,6 +62,12 @@ export const settings = {
     min: 1,
     max: 10_000_000,
     default: 10_000,
+  }),
+  PORTCULLIS_TENANT_MIB: setting.integer({
+    help: 'stored and staged text and metadata of one tenant, MiB; a submit that adds more is answered 429',
+    min: 1,
+    max: 100_000_000,
+    default: 102_400,
   }),
   PORTCULLIS_EMPTY_ACL_POLICY: setting.choice({
     help: 'default policy for documents without an access list in private collections',
@@ -124,7 +130,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     stores: storesOf(read),
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     ingestConcurrency: read.PORTCULLIS_INGEST_CONCURRENCY,
-    tenantQuota: { documents: read.PORTCULLIS_TENANT_DOCUMENTS, openJobs: read.PORTCULLIS_TENANT_OPEN_JOBS },
+    tenantQuota: {
+      documents: read.PORTCULLIS_TENANT_DOCUMENTS,
+      openJobs: read.PORTCULLIS_TENANT_OPEN_JOBS,
+      bytes: read.PORTCULLIS_TENANT_MIB * 1_048_576,
+    },
     emptyAclPolicy: read.PORTCULLIS_EMPTY_ACL_POLICY,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };

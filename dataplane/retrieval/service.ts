@@ -97,6 +97,8 @@ export async function createRetrievalService(
     profiles: profiles.current,
     defaultEmptyAclPolicy: config.emptyAclPolicy,
     tenantQuota: config.tenantQuota,
+    mostIndexBytes: config.stores.openSearch === undefined ? config.indexBytes : undefined,
+    onLimitReached: metrics.limitReached,
     creations: createSemaphore(creationsAtOnce),
     evaluationMs: overrides.evaluationMs ?? evaluationLimits.durationMs,
     newId: uuid,

@@ -186,6 +186,11 @@ const retrieval = z.strictObject({
   emptyAclPolicy: z.enum(['reject', 'strictest']),
   indexMib: z.int().min(16).max(65_536),
   ingestConcurrency: z.int().min(1).max(64),
+  quotas: z.strictObject({
+    tenantDocuments: z.int().min(1).max(1_000_000_000),
+    tenantOpenJobs: z.int().min(1).max(10_000_000),
+    tenantMib: z.int().min(1).max(100_000_000),
+  }),
   ...relations,
   staging: z.strictObject({
     store: z.enum(['claim', 's3']),
@@ -243,6 +248,11 @@ const memory = z.strictObject({
   gatewayKey: existingSecret,
   indexMib: z.int().min(16).max(65_536),
   eventConcurrency: z.int().min(1).max(64),
+  quotas: z.strictObject({
+    userMemories: z.int().min(1).max(1_000_000),
+    tenantUsers: z.int().min(1).max(1_000_000_000),
+    tenantOpenEvents: z.int().min(1).max(10_000_000),
+  }),
   egress: apiObjects,
   service,
   worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),

@@ -22,7 +22,7 @@ export const memoryErrors = {
   ),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),
-  rate_limited: failure(429, 'The user has reached a quota: repeat the request later.'),
+  rate_limited: failure(429, 'A quota of the user or of the tenant is reached: repeat the request later.'),
   internal: failure(500, 'The service failed; its log has the trace id.'),
   authz_unavailable: failure(503, 'The identity provider does not answer: repeat the request later.'),
   unavailable: failure(503, 'A dependency of the service does not answer: repeat the request later.'),

@@ -23,10 +23,11 @@ export const memoryLimits = {
   /** Rows of a page of an export, and bytes of text after which a page gets no further row. */
   exportPage: { min: 1, max: 1_000, default: 500 },
   exportPageBytes: 4_194_304,
-  /** Of one user: events that have not ended, memories that are not deleted, session states that have not expired. */
+  /** Of one user: events that have not ended, session states that have not expired. */
   openEvents: 1_000,
-  memories: 100_000,
   sessions: 1_000,
+  /** Of one user, memories that are not deleted: what the quota may be. */
+  memories: { min: 1, max: 1_000_000, default: 100_000 },
   /** State of a session as JSON, bytes. */
   stateBytes: 262_144,
   /** Seconds; 90 days at most. */

@@ -11,6 +11,10 @@ export const retrievalErrors = {
   not_found: failure(404, 'There is no such path, or no such object in this tenant.'),
   method_not_allowed: failure(405, 'The method is not allowed for this path.'),
   conflict: failure(409, 'The state of the collection does not allow this request.'),
+  index_full: failure(
+    409,
+    'The collection fills the index: delete documents, divide it, or ask the operator for a larger index.',
+  ),
   too_large: failure(413, 'The request is larger than the limit.'),
   unsupported_media_type: failure(415, 'The body must be declared as application/json, without a content encoding.'),
   rate_limited: failure(429, 'The tenant has reached a quota: repeat the request later.'),

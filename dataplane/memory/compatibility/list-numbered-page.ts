@@ -10,7 +10,7 @@ import { findPerson } from '../people/person.ts';
 import { compatibleListSchema } from './compatible-bodies.ts';
 
 /** Page numbers start at 1. A page may repeat or miss a memory if others are added between two requests. */
-const lastPage = memoryLimits.memories;
+const lastPage = memoryLimits.memories.max;
 
 export function readPageNumber(text: string | undefined): number | undefined {
   return readLimit(text, { min: 1, max: lastPage, default: 1 });

@@ -1,4 +1,3 @@
-import { memoryLimits } from '#contracts/memory';
 import type { Database, TransactionSql } from '#sql/connect';
 import type { FactSource, UserFact } from '../extraction/extract-facts.ts';
 import { type FactDecision, type KnownMemory, settleFacts } from '../extraction/settle-facts.ts';
@@ -6,8 +5,10 @@ import { withoutText } from '../facts/without-text.ts';
 import type { MemoryText } from '../facts/write-memory.ts';
 import { insertMemory, type PersonChange, removeMemory, replaceMemory } from '../facts/write-memory.ts';
 import { type IndexRoom, withinIndexRoom } from '../people/index-room.ts';
+import type { MemoryQuota } from '../people/memory-quota.ts';
 import { beginChange } from '../people/person.ts';
 import type { ClaimedEvent } from './claim-event.ts';
+import { TooManyMemoriesError } from './event-fault.ts';
 import type { StoredDecision } from './event-row.ts';
 
 /** A fact with everything that its memory stores. */
@@ -17,12 +18,12 @@ type Commit =
   /** The event took effect. */
   | 'succeeded'
   /** Another worker claimed the event, or it was cancelled or erased. */
-  | 'claim_over'
-  | 'too_many_memories';
+  | 'claim_over';
 
 type CommitOptions = {
   readonly newId: () => string;
   readonly room: IndexRoom;
+  readonly quota: Pick<MemoryQuota, 'userMemories'>;
   /** Memories that the decision refers to by their ids. */
   readonly referred?: readonly string[];
   /** Decides about the facts against the memories of the scope; `settleFacts` by default. */
@@ -32,13 +33,14 @@ type CommitOptions = {
 /**
  * Decides and writes in one transaction that holds the lock of the person, so that no other add, change, deletion or
  * erasure of that person happens in between (memory:event:becomes-succeeded).
- * @throws IndexFullError if the memories would need more of the index than it has; nothing was changed
+ * @throws IndexFullError if the memories would need more of the index than it has, TooManyMemoriesError; nothing was
+ * changed
  */
 export async function commitEvent(
   { sql: database }: Database,
   event: ClaimedEvent,
   prepared: readonly PreparedFact[],
-  { newId, room, referred = [], decide = settleFacts }: CommitOptions,
+  { newId, room, quota, referred = [], decide = settleFacts }: CommitOptions,
 ): Promise<Commit> {
   return database.begin(async (sql): Promise<Commit> => {
     const changeNo = await beginChange(sql, event.person);
@@ -53,8 +55,8 @@ export async function commitEvent(
       known,
     );
     const added = decisions.filter(({ kind }) => kind === 'ADD').length;
-    if (added > 0 && (await countMemories(sql, event.person)) + added > memoryLimits.memories)
-      return 'too_many_memories';
+    if (added > 0 && (await countMemories(sql, event.person)) + added > quota.userMemories)
+      throw new TooManyMemoriesError(quota.userMemories);
     const change = { sql, person: event.person, changeNo, eventId: event.eventId, newId };
     const stored = await withinIndexRoom(sql, event.person, room, () => applyAll(change, event, decisions, prepared));
     const changed = stored.filter(({ decision }) => decision === 'ADD' || decision === 'UPDATE');

@@ -5,3 +5,11 @@ export class EventFault extends Error {
     this.name = 'EventFault';
   }
 }
+
+/** The user would have more memories than the quota allows. */
+export class TooManyMemoriesError extends EventFault {
+  constructor(most: number) {
+    super(`a user has at most ${most} memories`);
+    this.name = 'TooManyMemoriesError';
+  }
+}

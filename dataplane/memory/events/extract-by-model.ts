@@ -8,6 +8,7 @@ import { samenessOf } from '../extraction/sameness.ts';
 import type { FactDecision, KnownMemory } from '../extraction/settle-facts.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { IndexRoom } from '../people/index-room.ts';
+import type { MemoryQuota } from '../people/memory-quota.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
@@ -24,6 +25,7 @@ type ExtractionPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
   readonly room: () => IndexRoom;
+  readonly quota: Pick<MemoryQuota, 'userMemories'>;
   readonly onStep: (step: 'extracted') => void;
 };
 
@@ -99,10 +101,10 @@ export async function extractByModel(
       const ended = await commitEvent(ports.database, event, prepared, {
         newId: ports.newId,
         room: ports.room(),
+        quota: ports.quota,
         referred,
         decide,
       });
-      if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
       return ended === 'succeeded';
     } catch (error) {
       if (!(error instanceof ChangedMemoryError)) throw error;

@@ -6,6 +6,7 @@ import { extractFacts, type SaidMessage, type UserFact } from '../extraction/ext
 import { samenessOf } from '../extraction/sameness.ts';
 import type { TextPorts } from '../facts/memory-text.ts';
 import type { IndexRoom } from '../people/index-room.ts';
+import type { MemoryQuota } from '../people/memory-quota.ts';
 import type { ClaimedEvent } from './claim-event.ts';
 import { commitEvent } from './commit-event.ts';
 import { EventFault } from './event-fault.ts';
@@ -22,6 +23,7 @@ export type EventPorts = TextPorts & {
   readonly database: Database;
   readonly newId: () => string;
   readonly room: () => IndexRoom;
+  readonly quota: Pick<MemoryQuota, 'userMemories'>;
   /** The model that extracts facts; undefined if statements are read without a model. */
   readonly extraction: ExtractionModel | undefined;
   readonly onStep: (step: EventStep) => void;
@@ -46,8 +48,11 @@ export async function processEvent(ports: EventPorts, added: ClaimedEvent, signa
   const facts = event.infer ? await statedFacts(messages) : givenFacts(messages);
   const prepared = await prepareFacts(ports, facts, messages, call);
   ports.onStep('extracted');
-  const ended = await commitEvent(ports.database, event, prepared, { newId: ports.newId, room: ports.room() });
-  if (ended === 'too_many_memories') throw new EventFault(`a user has at most ${memoryLimits.memories} memories`);
+  const ended = await commitEvent(ports.database, event, prepared, {
+    newId: ports.newId,
+    room: ports.room(),
+    quota: ports.quota,
+  });
   return ended === 'succeeded';
 }
 

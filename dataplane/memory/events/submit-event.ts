@@ -2,6 +2,7 @@ import { type AddMemories, memoryLimits } from '#contracts/memory';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
 import { type IndexRoom, readIndexBytes } from '../people/index-room.ts';
+import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
 import { lockPersonOf } from '../people/person.ts';
 
 type EventSubmission = {
@@ -13,23 +14,24 @@ type EventSubmission = {
   readonly digest: string;
   readonly traceId: string;
   readonly room: IndexRoom;
+  readonly quota: MemoryQuota;
 };
 
 type Submitted =
   | { readonly kind: 'accepted'; readonly eventId: string }
   /** The key was used with another body. */
   | { readonly kind: 'conflict' }
-  | { readonly kind: 'too_many_events' }
-  /** The memories of the person fill the index already. */
-  | { readonly kind: 'index_full' };
+  /** The quota is reached, and nothing was stored. */
+  | { readonly kind: 'quota'; readonly quota: QuotaName };
 
 /**
  * Registers an add in the order of its person. The same key with the same body returns the event of the first request.
  */
 export async function submitEvent({ sql: database }: Database, submission: EventSubmission): Promise<Submitted> {
-  const { eventId, caller, body, key, digest, traceId, room } = submission;
+  const { eventId, caller, body, key, digest, traceId, room, quota } = submission;
   return database.begin(async (sql): Promise<Submitted> => {
-    const person = await lockPersonOf(sql, caller);
+    const person = await lockPersonOf(sql, caller, quota);
+    if (person === undefined) return { kind: 'quota', quota: 'tenant_users' };
     if (key !== undefined) {
       const [known] = await sql<{ event_id: string; digest: string }[]>`
         select event_id, digest from memory.events where person = ${person} and idempotency_key = ${key}`;
@@ -39,12 +41,17 @@ export async function submitEvent({ sql: database }: Database, submission: Event
     }
     const [open] = await sql<{ count: number }[]>`
       select count(*)::int as count from memory.events where person = ${person} and status in ('PENDING', 'RUNNING')`;
-    if ((open?.count ?? 0) >= memoryLimits.openEvents) return { kind: 'too_many_events' };
-    if ((await readIndexBytes(sql, person, room)) >= room.mostBytes) return { kind: 'index_full' };
+    if ((open?.count ?? 0) >= memoryLimits.openEvents) return { kind: 'quota', quota: 'user_open_events' };
+    if ((await readIndexBytes(sql, person, room)) >= room.mostBytes) return { kind: 'quota', quota: 'user_index' };
+    const [others] = await sql<{ count: number }[]>`
+      select count(*)::int as count from (
+        select from memory.events where tenant = ${caller.tenant} and status in ('PENDING', 'RUNNING')
+        limit ${quota.tenantOpenEvents}) e`;
+    if ((others?.count ?? 0) >= quota.tenantOpenEvents) return { kind: 'quota', quota: 'tenant_open_events' };
     await sql`
-      insert into memory.events (event_id, person, agent_id, run_id, infer, metadata, categories, expires_at, messages,
+      insert into memory.events (event_id, person, tenant, agent_id, run_id, infer, metadata, categories, expires_at, messages,
         idempotency_key, digest, trace_id)
-      values (${eventId}, ${person}, ${body.agent_id ?? null}, ${body.run_id ?? null}, ${body.infer},
+      values (${eventId}, ${person}, ${caller.tenant}, ${body.agent_id ?? null}, ${body.run_id ?? null}, ${body.infer},
         ${JSON.stringify(body.metadata ?? {})}::text::jsonb, ${sql.array([...(body.categories ?? [])])}::text[],
         ${body.expires_at === undefined ? null : new Date(body.expires_at)}::timestamptz, ${JSON.stringify(body.messages)}::text::jsonb, ${key ?? null}, ${digest},
         ${traceId})`;

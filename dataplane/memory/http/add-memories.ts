@@ -24,11 +24,22 @@ export async function addMemories(request: MemoryRequest): Promise<MemoryRespons
   if (refused !== undefined) return refused;
   if (read.value.agent_id === undefined && read.value.run_id === undefined) return failure('missing_scope');
   const eventId = service.newId();
-  const submission = { eventId, caller, body: read.value, key, digest: body.digest, traceId, room: service.room() };
+  const submission = {
+    eventId,
+    caller,
+    body: read.value,
+    key,
+    digest: body.digest,
+    traceId,
+    room: service.room(),
+    quota: service.quota,
+  };
   const submitted = await submitEvent(service.database, submission);
   if (submitted.kind === 'conflict') return failure('conflict');
-  if (submitted.kind === 'too_many_events') return failure('rate_limited');
-  if (submitted.kind === 'index_full') return failure('index_full');
+  if (submitted.kind === 'quota') {
+    service.onQuotaReached(submitted.quota);
+    return failure(submitted.quota === 'user_index' ? 'index_full' : 'rate_limited');
+  }
   service.hint();
   return { kind: 'success', status: 202, body: { event_id: submitted.eventId, status: 'PENDING' } };
 }

@@ -21,8 +21,11 @@ export async function answerSetSession({
   using client = watchClient(incoming);
   const given = read.value.state as Readonly<Record<string, JsonValue>>;
   const state = await guardValue(service.guard, given, client.signal);
-  const row = await setSession(service.database, caller, { sessionId: path('session_id'), state, ttlSeconds });
-  return row === undefined ? failure('rate_limited') : success(sessionOf(row));
+  const session = { sessionId: path('session_id'), state, ttlSeconds };
+  const stored = await setSession(service.database, caller, session, service.quota);
+  if (typeof stored === 'object') return success(sessionOf(stored));
+  service.onQuotaReached(stored);
+  return failure('rate_limited');
 }
 
 export function sessionOf({ session_id, state, updated_at, remaining }: SessionRow): object {

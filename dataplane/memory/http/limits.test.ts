@@ -136,32 +136,3 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the limits of the mem
     expect((await memory.call(user, ...add(said()))).status).toBe(202);
   });
 });
-
-describe.skipIf(missingPostgres !== undefined)(onPostgres('the most memories of a user'), () => {
-  test('an add that would exceed the limit is FAILED and stores nothing, and a changed value is still stored', async () => {
-    await using memory = await openMemory({ config: { embeddingProfile: undefined } });
-    const user = { user: 'full' };
-    await memory.say(user, 'I live in Rome.');
-    await memory.database.database.sql`
-      insert into memory.memories (memory_id, person, agent_id, text, hash, sameness, role, tokens, terms, change_no)
-      select gen_random_uuid(), person, 'other', 'filler', '', 'filler ' || n, 'user', 1, '', 1
-      from memory.people, generate_series(1, ${limits.memories - 2}::int) n where user_key like '%"full"]'`;
-    const add = (...contents: readonly string[]) => memory.add(user, saying(...contents));
-    expect(await add('one', 'two')).toMatchObject({
-      status: 'FAILED',
-      memory_ids: [],
-      error: `a user has at most ${limits.memories} memories`,
-    });
-    expect(await add('one')).toMatchObject({ status: 'SUCCEEDED' });
-    expect(await add('two')).toMatchObject({ status: 'FAILED' });
-    expect(await memory.say(user, 'I live in Oslo.')).toMatchObject({
-      status: 'SUCCEEDED',
-      decisions: [{ decision: 'UPDATE' }],
-    });
-    const listed = (await memory.call(user, 'GET', '/v1/memories?agent_id=tutor')).json;
-    expect((listed['results'] as readonly { readonly memory: string }[]).map(({ memory: text }) => text)).toEqual([
-      'one',
-      'I live in Oslo',
-    ]);
-  });
-});

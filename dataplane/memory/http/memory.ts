@@ -4,6 +4,7 @@ import type { memoryHealthSchema } from '#contracts/memory';
 import type { MemoryErrorCode } from '#contracts/memory-errors';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { IndexRoom } from '../people/index-room.ts';
+import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
 import type { MemorySearchPorts } from '../search/search-memories.ts';
 
 /** The dependencies that all operations of a memory process share. */
@@ -11,6 +12,8 @@ export type Memory = MemorySearchPorts & {
   readonly newId: () => string;
   /** What the index has for the memories of one person. */
   readonly room: () => IndexRoom;
+  readonly quota: MemoryQuota;
+  readonly onQuotaReached: (quota: QuotaName) => void;
   /** Notifies workers that there may be work. */
   readonly hint: () => void;
   /** Notifies the other replicas that a person was erased. */

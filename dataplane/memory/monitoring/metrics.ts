@@ -6,10 +6,13 @@ import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { ModelsError } from '#models/models-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { SqlUnavailableError } from '#sql/connect';
+import { TooManyMemoriesError } from '../events/event-fault.ts';
 import type { EventEnd } from '../events/run-events.ts';
 import { StoredTextError } from '../facts/guard-stored.ts';
 import { type MaintenancePart, maintenanceParts } from '../facts/maintain-memories.ts';
 import { type MemoryOperation, memoryOperationNames } from '../http/memory-table.ts';
+import { IndexFullError } from '../people/index-room.ts';
+import { type QuotaName, quotaNames } from '../people/memory-quota.ts';
 import type { EventBacklog } from './read-backlog.ts';
 
 const codes = Object.keys(memoryErrors) as MemoryErrorCode[];
@@ -36,8 +39,12 @@ export type MemoryMetrics = RequestMetrics<MemoryOperation, MemoryErrorCode> & {
   /** The result of reading the table of events; undefined if the database did not answer. */
   backlog(found: EventBacklog | undefined): void;
   maintenanceFailed(part: MaintenancePart): void;
-  /** Counts an error of a request, an attempt or a maintenance pass if its cause is an unavailable dependency. */
+  /**
+   * Counts an error of a request, an attempt or a maintenance pass if its cause is an unavailable dependency or a quota.
+   */
   dependencyFailed(error: unknown): void;
+  /** Counts a request that was refused because a quota is reached. */
+  quotaReached(quota: QuotaName): void;
   /** Whether the newest change of a followed file is refused, so that its content before it is in use. */
   fileRefused(file: FollowedFile, isRefused: boolean): void;
 };
@@ -65,12 +72,12 @@ export function createMemoryMetrics(): MemoryMetrics {
   });
   const unembedded = registry.gauge({
     name: 'portcullis_memory_without_vector',
-    help: 'Memories without a vector, which are found by their words only.',
+    help: 'Memories without a vector, which are found by their words only; at most 10,000 are counted, and none without a profile.',
     labels: {},
   });
   const delayed = registry.gauge({
     name: 'portcullis_memory_vectors_delayed',
-    help: 'Memories whose next vector is delayed, because the embedder answered their text with an invalid one.',
+    help: 'Memories whose next vector is delayed, because the embedder answered their text with an invalid one; at most 10,000 are counted.',
     labels: {},
   });
   const maintenance = registry.counter({
@@ -83,6 +90,12 @@ export function createMemoryMetrics(): MemoryMetrics {
     help: 'Failures of dependencies that requests, attempts to process an event, and repeated embeddings met.',
     labels: { dependency: dependencies },
   });
+  const quotas = registry.counter({
+    name: 'portcullis_memory_quota_refusals_total',
+    help: 'Requests and adds that were refused because a quota of the user or of the tenant is reached.',
+    labels: { quota: quotaNames },
+  });
+  for (const quota of quotaNames) quotas.add({ quota }, 0);
   const refused = registry.gauge({
     name: 'portcullis_memory_file_refused',
     help: '1 while the newest change of a file is refused and its content before it is in use, else 0.',
@@ -100,7 +113,10 @@ export function createMemoryMetrics(): MemoryMetrics {
       delayed.set({}, found.delayed);
     },
     maintenanceFailed: (part) => maintenance.add({ part }),
+    quotaReached: (quota) => quotas.add({ quota }),
     dependencyFailed(error) {
+      if (error instanceof TooManyMemoriesError) quotas.add({ quota: 'user_memories' });
+      if (error instanceof IndexFullError) quotas.add({ quota: 'user_index' });
       if (error instanceof SqlUnavailableError) failures.add({ dependency: 'postgres' });
       if (error instanceof StoredTextError && error.code === 'unavailable') failures.add({ dependency: 'guard' });
       if (error instanceof SearchUnavailableError) failures.add({ dependency: 'index' });

@@ -6,19 +6,31 @@ export type EventBacklog = {
   readonly open: number;
   /** Age of the oldest of them, seconds; 0 without one. */
   readonly oldestSeconds: number;
-  /** Live memories without a vector. */
+  /** Live memories without a vector, at most `mostCounted`; 0 without a profile, where no memory needs one. */
   readonly unembedded: number;
   /** Live memories whose next vector is delayed, because an invalid one came before. */
   readonly delayed: number;
 };
 
-/** @throws SqlUnavailableError */
-export async function readEventBacklog({ sql }: Database): Promise<EventBacklog> {
+/** Most memories that are counted: each scrape reads no more rows of an index than this. */
+export const mostCounted = 10_000;
+
+/**
+ * Reads partial indexes only, in their order and to a bound, so that the cost of a scrape does not depend on the number of
+ * memories.
+ * @throws SqlUnavailableError
+ */
+export async function readEventBacklog({ sql }: Database, hasProfile: boolean): Promise<EventBacklog> {
+  const most = hasProfile ? mostCounted : 0;
   const [row] = await sql<EventBacklog[]>`
     select count(*)::int as open,
       coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds",
-      (select count(*)::int from memory.memories where deleted_at is null and vector is null) as unembedded,
-      (select count(*)::int from memory.memories where deleted_at is null and embed_failures > 0) as delayed
+      (select count(*)::int from (
+        select from memory.memories where deleted_at is null and vector is null
+        order by memory_id limit ${most}) m) as unembedded,
+      (select count(*)::int from (
+        select from memory.memories where deleted_at is null and embed_failures > 0
+        order by memory_id limit ${most}) m) as delayed
     from memory.events where status in ('PENDING', 'RUNNING')`;
   return row ?? { open: 0, oldestSeconds: 0, unembedded: 0, delayed: 0 };
 }

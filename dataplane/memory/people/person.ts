@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Sql, TransactionSql } from '#sql/connect';
+import type { MemoryQuota } from './memory-quota.ts';
 import { changesOfPacking, waitForPacking } from './wait-for-packing.ts';
 
 /** A person about whom the service stores data. */
@@ -30,14 +31,29 @@ export async function findPerson(sql: Sql | TransactionSql, caller: PersonName):
   return row;
 }
 
-/** The person of a caller, created if absent, and locked until the end of the transaction. */
-export async function lockPersonOf(sql: TransactionSql, caller: PersonName): Promise<string> {
+/**
+ * The person of a caller, created if absent, and locked until the end of the transaction; undefined if the tenant has as
+ * many users as allowed. Users that are created at the same time can together exceed the number: it bounds load and is no
+ * protection.
+ */
+export async function lockPersonOf(
+  sql: TransactionSql,
+  caller: PersonName,
+  quota: Pick<MemoryQuota, 'tenantUsers'>,
+): Promise<string | undefined> {
   const key = userKey(caller);
-  await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
-  const [row] = await sql<{ person: string }[]>`
+  const lock = () => sql<{ person: string }[]>`
     select person from memory.people where tenant = ${caller.tenant} and user_key = ${key} for update`;
+  const [known] = await lock();
+  if (known !== undefined) return known.person;
+  const [users] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from memory.people where tenant = ${caller.tenant} limit ${quota.tenantUsers}) u`;
+  if ((users?.count ?? 0) >= quota.tenantUsers) return undefined;
+  await sql`insert into memory.people (tenant, user_key) values (${caller.tenant}, ${key}) on conflict do nothing`;
+  const [row] = await lock();
   // An erasure removed the row between both statements: the same request creates it again.
-  return row === undefined ? lockPersonOf(sql, caller) : row.person;
+  return row === undefined ? lockPersonOf(sql, caller, quota) : row.person;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { memoryLimits } from '#contracts/memory';
 import type { TenantCaller } from '#identity/tenant-caller';
 import type { Database } from '#sql/connect';
+import type { MemoryQuota, QuotaName } from '../people/memory-quota.ts';
 import { lockPersonOf } from '../people/person.ts';
 
 /** The state of a session, with the remaining seconds by the clock of the database. */
@@ -11,19 +12,21 @@ export type SessionRow = {
   readonly remaining: number;
 };
 
-/** Replaces the state of a session (memory:session:set); undefined if the user has as many as allowed. */
+/** Replaces the state of a session (memory:session:set), or names the quota that is reached. */
 export async function setSession(
   { sql: database }: Database,
   caller: TenantCaller,
   session: { readonly sessionId: string; readonly state: object; readonly ttlSeconds: number },
-): Promise<SessionRow | undefined> {
+  quota: MemoryQuota,
+): Promise<SessionRow | QuotaName> {
   const { sessionId, state, ttlSeconds } = session;
   return database.begin(async (sql) => {
-    const person = await lockPersonOf(sql, caller);
+    const person = await lockPersonOf(sql, caller, quota);
+    if (person === undefined) return 'tenant_users';
     const [others] = await sql<{ count: number }[]>`
       select count(*)::int as count from memory.sessions
       where person = ${person} and session_id <> ${sessionId} and expires_at > clock_timestamp()`;
-    if ((others?.count ?? 0) >= memoryLimits.sessions) return undefined;
+    if ((others?.count ?? 0) >= memoryLimits.sessions) return 'user_sessions';
     const [row] = await sql<SessionRow[]>`
       insert into memory.sessions (person, session_id, state, expires_at, updated_at)
       values (${person}, ${sessionId}, ${JSON.stringify(state)}::text::jsonb,
@@ -32,7 +35,7 @@ export async function setSession(
         updated_at = excluded.updated_at
       returning session_id, state, updated_at,
         ceil(extract(epoch from expires_at - clock_timestamp()))::int as remaining`;
-    return row;
+    return row as SessionRow;
   });
 }
 

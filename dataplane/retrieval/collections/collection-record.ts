@@ -27,6 +27,8 @@ export type CollectionRecord = {
   readonly changeNo: string;
   readonly docCount: number;
   readonly chunkCount: number;
+  /** Bytes of the stored text and metadata of the live documents. */
+  readonly textBytes: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly reindex: Collection['reindex'] | null;
@@ -42,7 +44,7 @@ function columns(sql: Sql | TransactionSql) {
     c.parent_id as "parentId", c.visibility, c.acl_model as "aclModel", c.empty_acl_policy as "emptyAclPolicy",
     c.chunk_size as "chunkSize", c.chunk_overlap as "chunkOverlap", c.retrieval_defaults as "retrievalDefaults",
     c.embedding_profile_id as "embeddingProfileId", c.status, c.active_version as "activeVersion",
-    c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount",
+    c.change_no as "changeNo", c.doc_count as "docCount", c.chunk_count as "chunkCount", c.text_bytes::float8 as "textBytes",
     c.created_at as "createdAt", c.updated_at as "updatedAt",
     c.managed_by as "managedBy", c.parent_managed as "parentManaged", (select json_build_object('version', v.number, 'embedding_profile_id', v.embedding_profile_id, 'state', v.state,
         'documents_total', v.documents_total, 'documents_done', least(v.documents_done, v.documents_total),

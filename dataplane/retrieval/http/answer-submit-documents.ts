@@ -4,7 +4,8 @@ import type { JsonValue } from '#kit/json/json-value';
 import { documentLabels, isEmptyAcl } from '../access/document-labels.ts';
 import { mayWrite } from '../access/permissions.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
-import { isWithinQuota } from '../ingest/submit/check-quota.ts';
+import { isIndexRoomLeft } from '../ingest/submit/check-index-room.ts';
+import { reachedQuota, type SubmitLimit } from '../ingest/submit/check-quota.ts';
 import { stagedBytes } from '../ingest/submit/staged-document.ts';
 import { type SubmittedDocument, submitDocuments } from '../ingest/submit/submit-documents.ts';
 import { findNamed } from './find-readable.ts';
@@ -42,14 +43,34 @@ export async function answerSubmitDocuments(request: RetrievalRequest): Promise<
       payload: payloadOf(document),
     });
   }
-  const { database, objects, newId, hint, tenantQuota } = service;
-  if (!(await isWithinQuota(database.sql, caller.tenant, tenantQuota, submitted))) return failure('rate_limited');
+  const reached = await reachedLimit(request, submitted, [...collections.values()]);
+  if (reached !== undefined) {
+    service.onLimitReached(reached);
+    return failure(reached === 'index' ? 'index_full' : 'rate_limited');
+  }
+  const { database, objects, newId, hint } = service;
   const jobs = await submitDocuments(
     { database, objects, newId, hint, onStep: () => undefined },
     { tenant: caller.tenant, traceId, documents: submitted },
   );
   const body = { jobs: jobs.map(({ docId, jobId, status }) => ({ doc_id: docId, job_id: jobId, status })) };
   return { kind: 'success', status: 202, body };
+}
+
+async function reachedLimit(
+  { service, caller }: RetrievalRequest,
+  submitted: readonly SubmittedDocument[],
+  collections: readonly CollectionRecord[],
+): Promise<SubmitLimit | undefined> {
+  const { sql } = service.database;
+  const quota = await reachedQuota(sql, caller.tenant, service.tenantQuota, submitted);
+  if (quota !== undefined) return quota;
+  const filled = new Set(submitted.filter(({ op }) => op === 'upsert').map(({ collectionId }) => collectionId));
+  const { embedding } = service.profiles();
+  const added = collections
+    .filter(({ collectionId }) => filled.has(collectionId))
+    .map((one) => ({ ...one, dimension: embedding.get(one.embeddingProfileId)?.dimension ?? 0 }));
+  return (await isIndexRoomLeft(sql, added, service.mostIndexBytes)) ? undefined : 'index';
 }
 
 /** The rules that depend on the collection, or on the size of the parts as JSON. */

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { missingPostgres, onPostgres } from '#sql/testing/test-database';
+import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
+import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
+import type { TestDatabase } from '#sql/testing/test-server';
 import { until } from '../../../e2e/support/until.ts';
-import { scriptedModels } from '../ingest/testing/scripted-models.ts';
+import { chunkSource } from '../index/chunk-source.ts';
+import { partitionName } from '../index/partition-name.ts';
+import { estimateIndexBytes } from '../ingest/submit/check-index-room.ts';
+import { scriptedModels, testProfile } from '../ingest/testing/scripted-models.ts';
 import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
+import { type RetrievalParts, startRetrieval } from '../testing/start-retrieval.ts';
 
 const ann = { user: 'ann', groups: ['staff'] };
 const other = { ...ann, tenant: 'other' };
@@ -23,7 +29,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     held.resolve();
     service = await openRetrieval({
       overrides: { models: scriptedModels(() => held.promise) },
-      config: { tenantQuota: { documents: 4, openJobs: 3 } },
+      config: { tenantQuota: { documents: 4, openJobs: 3, bytes: 2 ** 40 } },
     });
     for (const caller of [ann, other]) {
       const body = { name: 'handbook', embedding_profile_id: 'test-profile' };
@@ -65,5 +71,104 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('quotas of a tenant'),
     expect(await submit(['a', 'e'])).toEqual(refused);
     await service.ingest(ann, [documentOf('handbook', 'd', '', remove)]);
     expect(await submit(['e'])).toEqual(accepted);
+  });
+});
+
+describe.skipIf(missingPostgres !== undefined)(onPostgres('bounds of bytes'), () => {
+  const boundText = 'A text of some words that fills a part of what a tenant or an index may have. '.repeat(12);
+  const openWith = async (config: NonNullable<RetrievalParts['config']>, database: TestDatabase) => {
+    const service = await startRetrieval(database, { config });
+    await service.call(ann, '/v1/collections', { name: 'handbook', embedding_profile_id: 'test-profile' });
+    return service;
+  };
+  const submit = async (service: Pick<OpenedRetrieval, 'call'>, id: string, more: object = {}) => {
+    const documents = [documentOf('handbook', id, boundText, more)];
+    const { status, json, headers } = await service.call(ann, '/v1/documents:submit', { documents });
+    return [status, json['code'], headers.get('retry-after')];
+  };
+  const refusals = async ({ adminUrl }: { readonly adminUrl: string }, quota: string) => {
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    const line = text.split('\n').find((one) => one.includes('quota_refusals_total{') && one.includes(`"${quota}"`));
+    return Number(line?.split(' ').at(-1));
+  };
+  const remove = { op: 'delete', content: undefined };
+
+  test('a submit that exceeds the bytes of a tenant is answered 429, and one that reaches them is accepted', async () => {
+    await using opened = await openTestDatabase();
+    const { sql } = opened.database;
+    const stored = async () => {
+      const [row] = await sql<{ bytes: number }[]>`
+        select (select sum(text_bytes) from retrieval.collections)::float8
+          + (select coalesce(sum(payload_bytes), 0) from retrieval.jobs where staged)::float8 as bytes`;
+      return row?.bytes as number;
+    };
+    {
+      await using measured = await openWith({}, opened);
+      await measured.ingest(ann, [documentOf('handbook', 'a', boundText)]);
+      await until('nothing is staged', async () => (await sql`select 1 from retrieval.jobs where staged`).length === 0);
+    }
+    const ofOne = await stored();
+    expect(ofOne).toBeGreaterThan(boundText.length);
+    const [{ payload } = { payload: 0 }] = await sql<{ payload: number }[]>`
+      select payload_bytes::int as payload from retrieval.jobs limit 1`;
+    const quotaOf = (bytes: number) => ({ tenantQuota: { documents: 100, openJobs: 100, bytes } });
+    await using below = await openWith({ ...quotaOf(ofOne + payload - 1), role: 'api' }, opened);
+    expect(await submit(below, 'b')).toEqual([429, 'rate_limited', '1']);
+    expect(await refusals(below, 'bytes')).toBe(1);
+    await using within = await openWith(quotaOf(ofOne + payload), opened);
+    expect(await submit(within, 'b')).toEqual([202, undefined, null]);
+    expect(await submit(within, 'c')).toEqual([429, 'rate_limited', '1']);
+    expect(await submit(within, 'a', remove)).toEqual([202, undefined, null]);
+    await until('only the second document is left', async () => (await stored()) === ofOne);
+    expect(await submit(within, 'c')).toEqual([202, undefined, null]);
+  });
+
+  test('a collection that fills its share of the index takes no documents, and deletions are accepted', async () => {
+    await using opened = await openTestDatabase();
+    await using measured = await openWith({}, opened);
+    await measured.ingest(ann, [documentOf('handbook', 'a', boundText)]);
+    const [row] = await opened.database.sql<{ chunks: number; bytes: number }[]>`
+      select chunk_count as chunks, text_bytes::int as bytes from retrieval.collections`;
+    const needed = estimateIndexBytes({ chunks: row?.chunks ?? 0, textBytes: row?.bytes ?? 0 }, testProfile.dimension);
+    const boundOf = (share: number) => ({ indexBytes: Math.ceil((share * 3) / 2), role: 'api' as const });
+    await using full = await openWith(boundOf(needed), opened);
+    expect(await submit(full, 'b')).toEqual([409, 'index_full', null]);
+    expect(await refusals(full, 'index')).toBe(1);
+    await using roomy = await openWith(boundOf(needed + 1), opened);
+    expect(await submit(roomy, 'b')).toEqual([202, undefined, null]);
+    expect(await submit(full, 'a', remove)).toEqual([202, undefined, null]);
+  });
+
+  test('the estimate is not less than what the index needs for documents with many words and labels', async () => {
+    await using opened = await openTestDatabase();
+    await using service = await openWith({}, opened);
+    const words = (no: number) =>
+      Array.from({ length: 5 + 40 * (no % 7) }, (_, at) => `word${(no * at) % 97} слово${at}`);
+    const documents = Array.from({ length: 40 }, (_, no) =>
+      documentOf('handbook', `doc-${no}`, words(no).join(' '), {
+        metadata: no % 2 === 0 ? {} : { source: `folder ${no}`, tags: ['a', `tag ${no}`], depth: no },
+        acl: { groups: ['staff', `group ${no}`] },
+      }),
+    );
+    for (let at = 0; at < documents.length; at += 10) await service.ingest(ann, documents.slice(at, at + 10));
+    const [row] = await opened.database.sql<{ id: string; newest: string; chunks: number; bytes: number }[]>`
+      select collection_id as id, change_no as newest, chunk_count as chunks, text_bytes::int as bytes
+      from retrieval.collections`;
+    const source = chunkSource(opened.database);
+    await using index = openEmbeddedIndex({ source, mostBytes: 2 ** 30 });
+    await index.candidates({
+      partition: partitionName({ collectionId: row?.id as string, version: 1 }),
+      reflects: BigInt(row?.newest as string),
+      labels: 'every',
+      legs: [{ kind: 'bm25', terms: ['word'] }],
+      window: 5,
+    });
+    const estimate = estimateIndexBytes(
+      { chunks: row?.chunks ?? 0, textBytes: row?.bytes ?? 0 },
+      testProfile.dimension,
+    );
+    const vectorPage = 65_536;
+    expect(index.bytes() - vectorPage).toBeLessThanOrEqual(estimate);
+    expect(estimate).toBeLessThan(4 * index.bytes());
   });
 });

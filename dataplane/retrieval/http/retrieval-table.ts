@@ -157,7 +157,7 @@ const operations: readonly Row[] = [
     parameters: memberParameters,
     body: 'SubmitDocumentsRequest',
     success: answer('SubmittedJobs', 202),
-    errors: [...everySearch, 'rate_limited'],
+    errors: [...everySearch, 'index_full', 'rate_limited'],
     obligations: ['retrieval:submit:accepted', 'retrieval:submit:acceptance-only'],
     run: answerSubmitDocuments,
   },

@@ -6,7 +6,7 @@ import type { Semaphore } from '#kit/concurrency/semaphore';
 import type { ApprovedProfiles } from '#models/approved-profiles';
 import type { ObjectStore } from '#objects/ports';
 import type { Relations } from '#relations/ports';
-import type { TenantQuota } from '../ingest/submit/check-quota.ts';
+import type { SubmitLimit, TenantQuota } from '../ingest/submit/check-quota.ts';
 import type { SearchPorts } from '../query/search-collection.ts';
 
 /** The dependencies that all operations of a retrieval process share. */
@@ -17,6 +17,9 @@ export type Retrieval = SearchPorts & {
   /** For a collection that is created without a policy. */
   readonly defaultEmptyAclPolicy: 'reject' | 'strictest';
   readonly tenantQuota: TenantQuota;
+  /** Bound of the index in this process, bytes; undefined where another program holds the index. */
+  readonly mostIndexBytes: number | undefined;
+  readonly onLimitReached: (limit: SubmitLimit) => void;
   readonly countTokens: (text: string) => number;
   /** Limits concurrent creations: each holds one database connection while the store of rights may need another. */
   readonly creations: Semaphore;

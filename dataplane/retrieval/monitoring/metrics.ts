@@ -4,6 +4,7 @@ import { type RetrievalErrorCode, retrievalErrors } from '#contracts/retrieval-e
 import { maxIssuers } from '#identity/issuers-file';
 import { createMetrics, type Metrics } from '#kit/metrics/metrics';
 import { type RetrievalOperation, retrievalOperationNames } from '../http/retrieval-table.ts';
+import { type SubmitLimit, submitLimits } from '../ingest/submit/check-quota.ts';
 import type { AttemptEnd } from '../ingest/worker/attempt-job.ts';
 import type { IngestStep } from '../ingest/worker/ingest-ports.ts';
 import { type FailedDependency, failedDependencies, failedDependency } from './failed-dependency.ts';
@@ -26,6 +27,8 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   stepCompleted(step: IngestStep): void;
   /** The result of reading the job table; undefined if the database did not answer. */
   backlog(found: Backlog | undefined): void;
+  /** Counts a submit that was refused because a limit is reached. */
+  limitReached(limit: SubmitLimit): void;
   dependencyFailed(dependency: FailedDependency): void;
   /** Counts an error if its cause is an unavailable dependency. */
   requestFailed(error: unknown): void;
@@ -67,6 +70,12 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the relation store.',
     labels: { dependency: failedDependencies },
   });
+  const limits = registry.counter({
+    name: 'portcullis_retrieval_quota_refusals_total',
+    help: 'Submits that were refused because a quota of the tenant is reached, or because the collection fills the index.',
+    labels: { quota: submitLimits },
+  });
+  for (const quota of submitLimits) limits.add({ quota }, 0);
   const refused = registry.gauge({
     name: 'portcullis_retrieval_file_refused',
     help: '1 while the newest version of the file is invalid and the previous one is used, else 0.',
@@ -81,6 +90,7 @@ export function createRetrievalMetrics(): RetrievalMetrics {
       waiting(found);
       if (found !== undefined) dead.set({}, found.deadLetters);
     },
+    limitReached: (quota) => limits.add({ quota }),
     dependencyFailed: (dependency) => failures.add({ dependency }),
     requestFailed(error) {
       const dependency = failedDependency(error);

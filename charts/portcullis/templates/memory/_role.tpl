@@ -84,6 +84,9 @@ spec:
             {{- end }}
             - { name: PORTCULLIS_INDEX_MIB, value: {{ $own.indexMib | int | quote }} }
             - { name: PORTCULLIS_EVENT_CONCURRENCY, value: {{ $own.eventConcurrency | int | quote }} }
+            - { name: PORTCULLIS_USER_MEMORIES, value: {{ $own.quotas.userMemories | int64 | quote }} }
+            - { name: PORTCULLIS_TENANT_USERS, value: {{ $own.quotas.tenantUsers | int64 | quote }} }
+            - { name: PORTCULLIS_TENANT_OPEN_EVENTS, value: {{ $own.quotas.tenantOpenEvents | int64 | quote }} }
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
             {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: NODE_EXTRA_CA_CERTS, value: /etc/portcullis/authorities/ca.crt }

@@ -7,29 +7,40 @@ export type TenantQuota = {
   readonly documents: number;
   /** Jobs that have not ended. */
   readonly openJobs: number;
+  /** Of the stored text and metadata of documents and of what is staged for jobs. */
+  readonly bytes: number;
 };
+
+/** Every limit that a submit may reach; `index` is the share of the index for one collection. */
+export const submitLimits = ['documents', 'open_jobs', 'bytes', 'index'] as const;
+export type SubmitLimit = (typeof submitLimits)[number];
+
+type QuotaDocument = Pick<JobIdentity, 'collectionId' | 'docId' | 'op'> & { readonly payload: Uint8Array | undefined };
 
 const uuidType = 2950;
 
 /**
- * Whether a batch keeps the tenant within its quota; deletions always do. Batches that are checked at the same time can
- * together exceed it: the quota bounds load and is not a protection.
+ * The limit beyond which a batch would bring the tenant; undefined within the quota, and for deletions alone. Batches
+ * that are checked at the same time can together exceed it: the quota bounds load and is not a protection.
  */
-export async function isWithinQuota(
+export async function reachedQuota(
   sql: Sql,
   tenant: string,
   quota: TenantQuota,
-  documents: readonly Pick<JobIdentity, 'collectionId' | 'docId' | 'op'>[],
-): Promise<boolean> {
+  documents: readonly QuotaDocument[],
+): Promise<SubmitLimit | undefined> {
   const upserts = documents.filter(({ op }) => op === 'upsert');
-  if (upserts.length === 0) return true;
-  const [found] = await sql<{ open: number; live: number; known: number }[]>`
+  if (upserts.length === 0) return undefined;
+  const [found] = await sql<{ open: number; live: number; known: number; bytes: number }[]>`
     select
       (select count(*)::int from (
         select from retrieval.jobs where tenant = ${tenant} and status in ('PENDING', 'RUNNING')
         limit ${quota.openJobs}) o) as open,
       (select coalesce(sum(doc_count), 0)::float8 from retrieval.collections
         where tenant = ${tenant} and status <> 'deleted') as live,
+      (select coalesce(sum(text_bytes), 0)::float8 from retrieval.collections
+        where tenant = ${tenant} and status <> 'deleted')
+      + (select coalesce(sum(payload_bytes), 0)::float8 from retrieval.jobs where tenant = ${tenant} and staged) as bytes,
       (select count(*)::int from (
         select distinct collection_id, doc_id from unnest(
           ${sql.array(
@@ -38,8 +49,11 @@ export async function isWithinQuota(
           )}::uuid[],
           ${sql.array(upserts.map(({ docId }) => docId))}::text[]) k (collection_id, doc_id)) k
         join retrieval.documents d using (collection_id, doc_id) where not d.deleted) as known`;
-  if (found === undefined) return false;
+  if (found === undefined) return 'documents';
   const distinct = new Set(upserts.map(({ collectionId, docId }) => `${collectionId} ${docId}`)).size;
   const added = distinct - found.known;
-  return found.open + upserts.length <= quota.openJobs && (added === 0 || found.live + added <= quota.documents);
+  const payload = upserts.reduce((sum, one) => sum + (one.payload?.byteLength ?? 0), 0);
+  if (found.open + upserts.length > quota.openJobs) return 'open_jobs';
+  if (added > 0 && found.live + added > quota.documents) return 'documents';
+  return found.bytes + payload > quota.bytes ? 'bytes' : undefined;
 }

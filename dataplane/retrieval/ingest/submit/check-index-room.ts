@@ -1,0 +1,54 @@
+import type { Sql } from '#sql/connect';
+
+/** A collection to which a batch adds documents. */
+export type FilledCollection = {
+  readonly collectionId: string;
+  readonly chunkCount: number;
+  /** Of its live documents. */
+  readonly textBytes: number;
+  readonly chunkSize: number;
+  readonly chunkOverlap: number;
+  /** Of the vectors of its profile. */
+  readonly dimension: number;
+};
+
+/** The share of the index that one collection may need: replaced documents take up to a third. */
+const shareOfCollection = 2 / 3;
+/** The index pads vectors to whole steps of this many bytes. */
+const vectorStep = 64;
+/** What a row takes beside its vector and its terms: ids, labels and values. */
+const rowBytes = 440;
+/** What the terms and attributes of a text take for each of its bytes. */
+const bytesOfText = 2;
+
+type Contents = { readonly chunks: number; readonly textBytes: number };
+
+/** Estimated bytes that the embedded index needs for one version (docs/design/retrieval-ingest.md, "Quotas"). */
+export function estimateIndexBytes({ chunks, textBytes }: Contents, dimension: number): number {
+  const vectorBytes = Math.ceil((4 * dimension) / vectorStep) * vectorStep;
+  return chunks * (vectorBytes + rowBytes) + bytesOfText * textBytes;
+}
+
+/**
+ * Whether each collection, with all that is to be ingested already, needs less than its share of the embedded index.
+ * @param mostBytes the bound of the index; undefined where the index has none
+ */
+export async function isIndexRoomLeft(
+  sql: Sql,
+  collections: readonly FilledCollection[],
+  mostBytes: number | undefined,
+): Promise<boolean> {
+  if (mostBytes === undefined || collections.length === 0) return true;
+  const rows = await sql<{ collection_id: string; jobs: number; bytes: number }[]>`
+    select collection_id, count(*)::int as jobs, coalesce(sum(payload_bytes), 0)::float8 as bytes from retrieval.jobs
+    where collection_id in ${sql(collections.map(({ collectionId }) => collectionId))}
+      and status in ('PENDING', 'RUNNING') and op = 'upsert'
+    group by collection_id`;
+  const waiting = new Map(rows.map((row) => [row.collection_id, row]));
+  return collections.every((one) => {
+    const { jobs, bytes } = waiting.get(one.collectionId) ?? { jobs: 0, bytes: 0 };
+    const chunks = one.chunkCount + jobs + Math.floor(bytes / (one.chunkSize - one.chunkOverlap));
+    const needed = estimateIndexBytes({ chunks, textBytes: one.textBytes + bytes }, one.dimension);
+    return needed < Math.floor(mostBytes * shareOfCollection);
+  });
+}
