@@ -5,6 +5,8 @@ export const retrievalLimits = {
   /** Body of a submit, bytes. */
   bodyBytes: 16 * 1_024 * 1_024,
   documentsOfSubmit: 200,
+  /** Highlighted words of one citation. */
+  highlights: 100,
   /** Sections and tables of one document, each. */
   sections: 10_000,
   tables: 1_000,
@@ -251,6 +253,10 @@ const query = {
   top_k: topK.optional(),
   rerank: z.boolean().default(false),
   rewrite: z.boolean().default(false),
+  highlight: z
+    .boolean()
+    .default(false)
+    .describe('Whether each citation names the words of its content that the query has, in any of their forms.'),
   filters: z
     .looseObject({})
     .optional()
@@ -280,6 +286,13 @@ const citation = z.strictObject({
   page: z.int().nullable(),
   start: z.int().describe('Where the chunk begins in the stored text, in UTF-16 units.'),
   end: z.int(),
+  highlights: z
+    .array(z.strictObject({ start: z.int(), end: z.int() }))
+    .optional()
+    .describe(
+      `The first ${limits.highlights} words of content that the query has, as offsets into content in UTF-16 units; only ` +
+        'where the request asks for them. A citation that was found by its meaning may have none.',
+    ),
 });
 
 const queryMeta = z.strictObject({

@@ -55,7 +55,7 @@ async function measureMode(
   for (const { text, relevant } of judgements) {
     const begun = performance.now();
     if (begun > deadline) return failure('unavailable', [tooLong]);
-    const found = await runSearch(request, { collection, text, mode, top_k, rerank, rewrite: false });
+    const found = await runSearch(request, { collection, text, mode, top_k, rerank, rewrite: false, highlight: false });
     if (found.kind === 'error') return found;
     durations.push(performance.now() - begun);
     const documents = [...new Set(found.ranked.map(({ chunk }) => chunk.docId))];

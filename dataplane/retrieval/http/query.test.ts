@@ -69,6 +69,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search over HTTP'), (
   beforeEach(() => models.reset());
   afterAll(() => parts.disposeAsync());
 
+  test('a citation names the words of its content that the query has, where the request asks for them', async () => {
+    const marked = (items: readonly Item[]) =>
+      items.map(({ content, ...item }) => {
+        const spans = (item as { highlights?: readonly { start: number; end: number }[] }).highlights;
+        return spans?.map(({ start, end }) => content.slice(start, end));
+      });
+    const asked = await found(ann, 'harbours and ledgers', { highlight: true });
+    expect(marked(asked).flat().toSorted()).toEqual(['harbour', 'harbour', 'ledger']);
+    expect(marked(await found(ann, 'harbours and ledgers'))).toEqual([undefined, undefined]);
+    const byMeaning = await found(ann, 'boat', { mode: 'vector', highlight: true });
+    expect(byMeaning.length).toBeGreaterThan(0);
+    expect(marked(byMeaning)).toEqual(byMeaning.map(() => []));
+    const packed = await pack(ann, 'harbours', 1_000, { highlight: true });
+    expect(marked(packed.items).flat()).toContain('harbour');
+    expect((await ask(ann, 'harbour', { highlight: 'yes' })).status).toBe(400);
+  });
+
   verifies(
     [
       'retrieval:query:ok',

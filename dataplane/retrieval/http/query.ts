@@ -10,5 +10,5 @@ export async function query(request: RetrievalRequest): Promise<RetrievalRespons
   if (read.kind === 'error') return read;
   const found = await runSearch(request, read.value);
   if (found.kind === 'error') return found;
-  return success({ items: found.ranked.map(citationOf), meta: found.meta });
+  return success({ items: found.ranked.map((ranked) => citationOf(ranked, found.highlighted)), meta: found.meta });
 }

@@ -18,7 +18,7 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
   const { token_budget: budget, ...query } = read.value;
   const found = await runSearch(request, query);
   if (found.kind === 'error') return found;
-  const { ranked, visibility, meta } = found;
+  const { ranked, visibility, meta, highlighted } = found;
   const docs = [...new Set(ranked.map(({ chunk }) => chunk.doc))];
   const texts = await visibleTexts(service.database.sql, visibility, docs, budget * mostUnitsOfToken);
   const whole = texts === undefined ? undefined : packWhole(ranked, docs, texts, budget, service.countTokens);
@@ -36,7 +36,8 @@ export async function retrieveAndPack(request: RetrievalRequest): Promise<Retrie
     { context, tokens }: Packed,
     items: readonly RankedChunk[],
   ): RetrievalResponse {
-    return success({ packed_context: context, token_count: tokens, mode, items: items.map(citationOf), meta });
+    const citations = items.map((item) => citationOf(item, highlighted));
+    return success({ packed_context: context, token_count: tokens, mode, items: citations, meta });
   }
 }
 

@@ -1,6 +1,8 @@
 import { watchClient } from '#api/watch-client';
 import { type Citation, type QueryMeta, type QueryRequest, retrievalLimits } from '#contracts/retrieval';
 import { openTrace } from '#kit/http/trace-context';
+import { analyse } from '#search/analysis/analyse';
+import { findTerms } from '#search/analysis/find-terms';
 import { fuseRankings } from '#search/fuse-rankings';
 import { parseCondition } from '#search/parse-condition';
 import { visibleLabels } from '../access/permissions.ts';
@@ -18,6 +20,8 @@ type Searched = {
   readonly ranked: readonly RankedChunk[];
   readonly visibility: Visibility;
   readonly meta: QueryMeta;
+  /** Terms whose words citations highlight; undefined if the request does not ask for that. */
+  readonly highlighted: ReadonlySet<string> | undefined;
 };
 
 /** The search that query and pack share: it checks rights first, then calls the models and the index. */
@@ -52,6 +56,7 @@ export async function runSearch(request: RetrievalRequest, query: QueryRequest):
     kind: 'searched',
     ranked: reranked.applied ? rescored(reranked.citations) : found,
     visibility,
+    highlighted: query.highlight ? new Set(analyse(`${query.text}\n${text}`)) : undefined,
     meta: { mode, top_k: topK, rerank: reranked.applied, hybrid_weights: weightsOf[mode], trace_id: traceId },
   };
 }
@@ -63,7 +68,7 @@ function rescored(ranked: readonly RankedChunk[]): readonly RankedChunk[] {
   return ranked.map(({ chunk }, at) => ({ chunk, score: scores[at]?.score ?? 0 }));
 }
 
-export function citationOf({ chunk, score }: RankedChunk): Citation {
+export function citationOf({ chunk, score }: RankedChunk, highlighted: ReadonlySet<string> | undefined): Citation {
   return {
     doc_id: chunk.docId,
     chunk_id: chunk.chunkId,
@@ -75,5 +80,8 @@ export function citationOf({ chunk, score }: RankedChunk): Citation {
     page: chunk.page,
     start: chunk.start,
     end: chunk.end,
+    ...(highlighted === undefined
+      ? {}
+      : { highlights: [...findTerms(chunk.text, highlighted, retrievalLimits.highlights)] }),
   };
 }
