@@ -1,7 +1,7 @@
 import type { Sql } from '#sql/connect';
 
 /** A collection to which a batch adds documents. */
-export type FilledCollection = {
+type FilledCollection = {
   readonly collectionId: string;
   readonly chunkCount: number;
   /** Of its live documents. */
