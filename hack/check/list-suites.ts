@@ -32,6 +32,7 @@ export const slowFiles: readonly string[] = [
   'dataplane/catalogue/http/pages.test.ts',
   'dataplane/catalogue/search/search-agents.test.ts',
   'dataplane/memory/http',
+  'dataplane/memory/people/index-room.test.ts',
   'dataplane/retrieval/access',
   'dataplane/retrieval/http',
   'dataplane/retrieval/index',
