@@ -8,11 +8,13 @@ const sizes: Readonly<Record<'small' | 'full', ScaleSize>> = {
 };
 /** The full size takes long, so that it is measured in the role that serves searches only. */
 const roles: Readonly<Record<'small' | 'full', readonly ScaleRole[]>> = { small: ['api', 'both'], full: ['api'] };
+/** 500 MB in MiB. */
+const residentMib = 500e6 / 1_048_576;
 /**
  * Cold and warm 95th percentile; resident memory. The small size checks rights and memory only: it has too few searches
  * for a percentile.
  */
-const most = { coldMs: 100, warmTimes: 3, residentMib: 500 } as const;
+const most = { coldMs: 100, warmTimes: 3, residentMib } as const;
 
 export const figure: Figure = {
   name: 'memory-scale',
@@ -37,6 +39,6 @@ function resultOf(size: 'small' | 'full', role: ScaleRole, found: Awaited<Return
       `p50/p95 ${found.cold.p50.toFixed(0)}/${found.cold.p95.toFixed(0)} ms (at most ${most.coldMs}), further ones ` +
       `${found.warm.p50.toFixed(1)}/${found.warm.p95.toFixed(1)} ms, ${times.toFixed(2)} times that of the person alone ` +
       `(at most ${most.warmTimes}); resident ${found.residentAtStart.toFixed(0)} MiB at the start, at most ` +
-      `${found.residentMost.toFixed(0)} MiB (bound ${most.residentMib})`,
+      `${found.residentMost.toFixed(0)} MiB (bound ${most.residentMib.toFixed(0)})`,
   };
 }
