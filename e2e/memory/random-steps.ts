@@ -11,6 +11,8 @@ type Kept = {
   /** Whether a later statement of the same scope about the home replaces the text. */
   isHome: boolean;
   state: 'live' | 'deleted' | 'expired';
+  metadata: { readonly n?: number };
+  readonly categories: readonly string[];
   readonly history: Entry[];
 };
 type Person = {
@@ -32,10 +34,11 @@ const runs = [null, 'r1', 'r2'];
 const sessionIds = ['s1', 's2', 's3'];
 const names = ['a', 'b', 'c', 'd', 'e'];
 const mostFound = 100;
+const kinds = ['work', 'home', 'trip'];
 /** The weight of each step, relative to the sum of all weights. */
 const weights = {
   ...{ add: 8, state: 6, change: 4, delete: 3, deleteForeign: 1, deleteScope: 1, expire: 3, addExpired: 1, erase: 0.5 },
-  ...{ setSession: 2, getSession: 2, expireSession: 1, history: 3, get: 2 },
+  ...{ setSession: 2, getSession: 2, expireSession: 1, history: 3, get: 2, export: 0.5 },
 };
 type StepName = keyof typeof weights;
 
@@ -68,8 +71,11 @@ export async function takeRandomSteps(
     if (JSON.stringify(actual) === JSON.stringify(expected)) return;
     differences.push(`step ${step}, ${what}: ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`);
   };
-  const remember = (person: Person, memory: Omit<Kept, 'history'>): void => {
-    person.kept.push({ ...memory, history: [['ADD', null, memory.text]] });
+  const remember = (
+    person: Person,
+    memory: Omit<Kept, 'history' | 'metadata' | 'categories'> & Partial<Kept>,
+  ): void => {
+    person.kept.push({ metadata: {}, categories: [], ...memory, history: [['ADD', null, memory.text]] });
   };
   const add = async (person: Person, text: string, more: object): Promise<readonly string[]> => {
     person.events += 1;
@@ -85,8 +91,11 @@ export async function takeRandomSteps(
   const taken: Record<StepName, (person: Person) => Promise<void>> = {
     async add(person) {
       const [text, agent, run] = [newText(), oneOf(agents), oneOf(runs)];
-      const [id = ''] = await add(person, text, { ...scopeOf(agent, run), infer: false });
-      remember(person, { id, text, agent, run, isHome: false, state: 'live' });
+      const [metadata, categories] = [{ n: texts % 10 }, [oneOf(kinds)]];
+      const until = random() < 0.3 ? { expires_at: '2999-01-01T00:00:00Z' } : {};
+      const more = { ...scopeOf(agent, run), ...until, metadata, categories, infer: false };
+      const [id = ''] = await add(person, text, more);
+      remember(person, { id, text, agent, run, metadata, categories, isHome: false, state: 'live' });
     },
     async state(person) {
       texts += 1;
@@ -102,8 +111,12 @@ export async function takeRandomSteps(
       const memory = oneOf(live(person));
       if (memory === undefined) return;
       const text = newText();
-      const { status, json } = await replica().call(person.caller, 'PUT', `/v1/memories/${memory.id}`, { text });
-      compare('a change', [status, json['memory']], [200, text]);
+      // Metadata that a change does not name stays.
+      const metadata = random() < 0.5 ? { n: texts % 10 } : memory.metadata;
+      const body = metadata === memory.metadata ? { text } : { text, metadata };
+      const { status, json } = await replica().call(person.caller, 'PUT', `/v1/memories/${memory.id}`, body);
+      compare('a change', [status, json['memory'], json['metadata']], [200, text, metadata]);
+      memory.metadata = metadata;
       memory.history.push(['UPDATE', memory.text, text]);
       Object.assign(memory, { text, isHome: false });
     },
@@ -142,7 +155,9 @@ export async function takeRandomSteps(
       const [id = ''] = await add(person, text, more);
       remember(person, { id, text, agent, run, isHome: false, state: 'expired' });
     },
-    async erase(person) {
+    async erase(asked) {
+      // The memories of the first person become so many that they are packed.
+      const person = asked === people[0] ? (people[1] as Person) : asked;
       const body = { user_id: person.caller.user };
       const { status, json } = await replica().call(person.caller, 'POST', '/v1/erasures', body);
       compare('an erasure', [status, json['memories'], json['events']], [200, person.kept.length, person.events]);
@@ -169,6 +184,24 @@ export async function takeRandomSteps(
         update memory.sessions s set expires_at = clock_timestamp() from memory.people p
         where p.person = s.person and p.user_key like ${`%"${person.caller.user}"]`} and s.session_id = ${session}`;
       person.sessions.delete(session);
+    },
+    async export(person) {
+      type Exported = { readonly id: string; readonly memory: string };
+      const memories: Exported[] = [];
+      let events = 0;
+      let token: unknown = '';
+      while (token !== null) {
+        const page = `page_size=${1 + Math.floor(random() * 100)}${token === '' ? '' : `&page_token=${token}`}`;
+        const { status, json } = await replica().call(person.caller, 'GET', `/v1/export?${page}`);
+        if (status !== 200) throw new Error(`the export was answered ${status}: ${JSON.stringify(json)}`);
+        memories.push(...(json['memories'] as readonly Exported[]));
+        events += (json['events'] as readonly unknown[]).length;
+        token = json['next_page_token'];
+      }
+      const texts = new Map(memories.map((one) => [one.id, one.memory]));
+      for (const { id, text } of person.kept) compare('an exported memory', texts.get(id), text);
+      compare('the number of exported memories', memories.length, person.kept.length);
+      compare('the number of exported events', events, person.events);
     },
     async history(person) {
       const memory = oneOf(person.kept);
@@ -204,9 +237,55 @@ export async function takeRandomSteps(
     const listed = (json['results'] as readonly { readonly memory: string }[]).map(({ memory }) => memory);
     compare('the list', listed.toSorted(), ofModel);
     const more = { top_k: mostFound, filters: { agent_id: agent } };
-    const found = await replica().find(asked.caller, oneOf(words), more);
-    if (ofModel.length <= mostFound) compare('the search', found.toSorted(), ofModel);
-    else compare('the search', [found.length, found.every((one) => ofModel.includes(one))], [mostFound, true]);
+    compareFound('the search', await replica().find(asked.caller, oneOf(words), more), ofModel);
+    await compareFiltered(asked, agent);
+  }
+  function compareFound(what: string, found: readonly string[], expected: readonly string[]): void {
+    if (expected.length <= mostFound) compare(what, found.toSorted(), expected.toSorted());
+    else compare(what, [found.length, found.every((one) => expected.includes(one))], [mostFound, true]);
+  }
+  async function compareFiltered(asked: Person, agent: string): Promise<void> {
+    const [run, kind, n, budget] = [
+      oneOf(runs),
+      oneOf(kinds),
+      Math.floor(random() * 10),
+      1 + Math.floor(random() * 60),
+    ];
+    const filters: readonly (readonly [object, (one: Kept) => boolean])[] = [
+      [{ NOT: [{ agent_id: agent }] }, (one) => one.agent !== agent],
+      [
+        { agent_id: agent, run_id: run ?? '*' },
+        (one) => one.agent === agent && (run === null ? one.run !== null : one.run === run),
+      ],
+      [{ categories: { contains: kind } }, (one) => one.categories.includes(kind)],
+      [{ metadata: { n: { gte: n } } }, ({ metadata }) => metadata.n !== undefined && metadata.n >= n],
+      [
+        { OR: [{ 'metadata.n': n }, { categories: { contains: kind } }] },
+        (one) => one.metadata.n === n || one.categories.includes(kind),
+      ],
+    ];
+    const [condition, matches] = oneOf(filters);
+    const expected = live(asked)
+      .filter(matches)
+      .map(({ text }) => text);
+    const body = { query: oneOf(words), top_k: mostFound, filters: condition };
+    compareFound(
+      `the search with ${JSON.stringify(condition)}`,
+      await replica().find(asked.caller, body.query, body),
+      expected,
+    );
+    const { json } = await replica().call(asked.caller, 'POST', '/v1/memories/search', {
+      ...body,
+      token_budget: budget,
+    });
+    const results = json['results'] as readonly { readonly memory: string; readonly tokens: number }[];
+    const tokens = results.reduce((sum, one) => sum + one.tokens, 0);
+    const isWithin = tokens === json['tokens_returned'] && tokens <= budget;
+    compare(
+      'a search with a budget',
+      [isWithin, results.every(({ memory }) => expected.includes(memory))],
+      [true, true],
+    );
   }
 
   const choices = Object.entries(weights).flatMap(([name, weight]) =>
@@ -215,7 +294,7 @@ export async function takeRandomSteps(
   for (step = 1; step <= steps; step += 1) {
     const name = oneOf(choices);
     counts[name] = (counts[name] ?? 0) + 1;
-    await taken[name](oneOf(people));
+    await taken[name](random() < 0.5 ? (people[0] as Person) : oneOf(people));
     await compareReads();
     if (step % 500 === 0) say(`group ${seed}: ${step} steps, ${differences.length} differences`);
   }
