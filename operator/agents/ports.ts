@@ -22,7 +22,7 @@ export type AgentObservation = {
   /** The last answer of `/state`; absent before the first one, and when the process has ended. */
   readonly state: AgentState | undefined;
   readonly card: CardCheck;
-  /** Why no process runs. */
+  /** Why no process runs or answers. */
   readonly problem: AgentHostProblem | undefined;
   /** Origin at which the process takes calls; absent while none is known. */
   readonly address?: string;

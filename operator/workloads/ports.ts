@@ -50,7 +50,11 @@ export type WorkloadProblemReason =
   | 'ObjectRefused'
   | 'PodsForbidden'
   | 'ProcessEnded'
+  | 'ReplicaNotAnswering'
   | 'Unschedulable';
+
+/** A process that answered and does not answer any more; it is killed after 10 s without an answer. */
+export const notAnswering: WorkloadProblem = { reason: 'ReplicaNotAnswering', message: 'a process does not answer' };
 
 /**
  * Runs workloads. Calls set desired state, are idempotent and do not wait for a process to become ready; `observe`

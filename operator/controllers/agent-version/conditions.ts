@@ -152,6 +152,7 @@ const processReasons = {
 /** Messages of hosts begin in lower case and have no full stop. */
 function sentenceOf({ reason, message }: AgentHostProblem): string {
   if (reason === 'ProcessEnded') return `The process of the version has ended: ${message}.`;
+  if (reason === 'ReplicaNotAnswering') return 'The process of the version does not answer.';
   const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
   return text.endsWith('.') ? text : `${text}.`;
 }

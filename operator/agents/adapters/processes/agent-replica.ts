@@ -5,6 +5,7 @@ import { watchAnswers } from '#kit/process/watch-answers';
 import { createBackoff } from '#kit/time/backoff';
 import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
+import { notAnswering } from '../../../workloads/ports.ts';
 import { type RuntimeProcess, startRuntimeProcess } from '../../../workloads/runtime-process.ts';
 import type { AgentObservation, AgentRequest } from '../../ports.ts';
 import { readAgent } from '../../read-agent.ts';
@@ -87,7 +88,10 @@ export function startAgentReplica(options: AgentReplicaOptions): AgentReplica {
       return started.reason();
     }
     const looking = look({ traffic: line.listening, admin }, either);
-    const hangs = await watchAnswers(`${admin}/livez`, { signal: either });
+    const hangs = await watchAnswers(`${admin}/livez`, {
+      signal: either,
+      onChange: (answers) => change({ ...observed, problem: answers ? undefined : notAnswering }),
+    });
     if (hangs) started.signal('SIGKILL');
     await started.ended;
     await looking;

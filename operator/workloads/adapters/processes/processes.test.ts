@@ -155,6 +155,28 @@ describe('local processes', () => {
     expect(workloads.observe('g-one').problem).toBeUndefined();
   });
 
+  test('a frozen process is reported as not answering, and as ready when it answers again', async () => {
+    ensure(await storedBundle());
+    await ready(1);
+    const pid = pids().at(-1) ?? 0;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const observed = await until('the silence is observed', () => {
+        const found = workloads.observe('g-one');
+        return found.problem === undefined ? undefined : found;
+      });
+      expect(observed).toMatchObject({
+        ready: 0,
+        problem: { reason: 'ReplicaNotAnswering', message: 'a process does not answer' },
+      });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await ready(1);
+    expect(workloads.observe('g-one').problem).toBeUndefined();
+    expect(pids()).toEqual([pid]);
+  });
+
   test('a new operator starts the processes at their previous addresses', async () => {
     const digest = await storedBundle();
     ensure(digest);

@@ -141,10 +141,9 @@ export function createProcesses(options: ProcessesOptions): Workloads {
 }
 
 function observe(replicas: readonly Replica[]): WorkloadObservation {
-  const message = replicas.find((replica) => replica.problem !== undefined)?.problem;
   return {
     addresses: replicas.flatMap((replica) => replica.address ?? []),
     ready: replicas.filter((replica) => replica.ready).length,
-    problem: message === undefined ? undefined : { reason: 'ProcessEnded', message },
+    problem: replicas.find((replica) => replica.problem !== undefined)?.problem,
   };
 }

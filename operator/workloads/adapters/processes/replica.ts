@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Semaphore } from '#kit/concurrency/semaphore';
 import { watchAnswers } from '#kit/process/watch-answers';
 import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
+import { notAnswering, type WorkloadProblem } from '../../ports.ts';
 import { becomesReady, type RuntimeProcess, startRuntimeProcess } from '../../runtime-process.ts';
 
 /**
@@ -37,7 +39,7 @@ export type Replica = {
   /** The process's current or last origin; undefined until it was ready for the first time. */
   readonly address: string | undefined;
   readonly ready: boolean;
-  readonly problem: string | undefined;
+  readonly problem: WorkloadProblem | undefined;
   /** Drains the process and waits for its exit. */
   stop(): Promise<void>;
 };
@@ -56,11 +58,11 @@ export function startReplica(options: ReplicaOptions): Replica {
   /** The port to listen on; 0 for any free port. */
   let port = portOf(address);
   let ready = false;
-  let problem: string | undefined;
+  let problem: WorkloadProblem | undefined;
   let child: RuntimeProcess | undefined;
 
-  function change(next: { readonly ready: boolean; readonly problem: string | undefined }): void {
-    if (next.ready === ready && next.problem === problem) return;
+  function change(next: { readonly ready: boolean; readonly problem: WorkloadProblem | undefined }): void {
+    if (next.ready === ready && isDeepStrictEqual(next.problem, problem)) return;
     ready = next.ready;
     problem = next.problem;
     options.onChange();
@@ -71,7 +73,7 @@ export function startReplica(options: ReplicaOptions): Replica {
       const reason = await runOnce();
       if (signal.aborted) return;
       options.onEnd(reason);
-      change({ ready: false, problem: reason });
+      change({ ready: false, problem: { reason: 'ProcessEnded', message: reason } });
       await wait(backoff.next(), signal);
     }
   }
@@ -91,7 +93,10 @@ export function startReplica(options: ReplicaOptions): Replica {
   async function endIfHung(started: RuntimeProcess, origin: string): Promise<boolean> {
     const over = new AbortController();
     void started.ended.then(() => over.abort());
-    const hangs = await watchAnswers(`${origin}/readyz`, { signal: AbortSignal.any([over.signal, signal]) });
+    const hangs = await watchAnswers(`${origin}/readyz`, {
+      signal: AbortSignal.any([over.signal, signal]),
+      onChange: (answers) => change({ ready: answers, problem: answers ? undefined : notAnswering }),
+    });
     if (hangs) started.signal('SIGKILL');
     return hangs;
   }
