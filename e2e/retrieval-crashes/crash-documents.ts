@@ -14,12 +14,16 @@ type CrashDocument = {
 /** A word that makes the models refuse a text. */
 export const poison = 'poison';
 
+/** Every submit of a document whose id begins with it is fetched and refused. */
+export const refusedPrefix = 'r';
+
 /** Upserts of different lengths, some of them fetched or refused, and deletes. */
 export function crashDocument({ docId, n }: CrashSubmit): CrashDocument {
-  if (n % 6 === 0) return { op: 'delete', text: '', isFetched: false, contentHash: 'none' };
-  const word = n % 31 === 0 ? poison : `version-${n}`;
+  const isRefused = docId.startsWith(refusedPrefix);
+  if (n % 6 === 0 && !isRefused) return { op: 'delete', text: '', isFetched: false, contentHash: 'none' };
+  const word = n % 31 === 0 || isRefused ? poison : `version-${n}`;
   const text = Array.from({ length: 1 + (n % 40) }, (_, at) => `${docId} ${word} ${at}.`).join(' ');
-  const isFetched = n % 7 === 0;
+  const isFetched = n % 7 === 0 || isRefused;
   const bytes = isFetched ? fetchedBytes(text) : Buffer.from(text);
   return { op: 'upsert', text, isFetched, contentHash: createHash('sha256').update(bytes).digest('hex') };
 }

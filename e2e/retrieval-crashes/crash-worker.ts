@@ -45,7 +45,7 @@ startIngest(
     dropPartition: async () => undefined,
     removals: [],
     onRemovalFailed: () => undefined,
-    times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 300, graceMs: 500 },
+    times: { leaseMs: 1_000, pollMs: 50, reconcileMs: 150, graceMs: 200 },
   },
 );
 process.stdout.write(`${JSON.stringify({ listening: 'jobs' })}\n`);

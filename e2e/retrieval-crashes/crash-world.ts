@@ -9,9 +9,9 @@ import { startCrashingDatabase } from '../support/crashing-database.ts';
 import type { FollowedChild } from '../support/start-followed.ts';
 import { startFile } from '../support/start-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import type { CrashSubmit } from './crash-documents.ts';
 import { type CrashSettings, crashTenant } from './crash-settings.ts';
+import { submitLanes } from './submit-lanes.ts';
 
 const migrations = new URL('../../dataplane/retrieval/migrations/', import.meta.url);
 
@@ -21,6 +21,8 @@ export type CrashWorld = AsyncDisposable & {
   readonly proxy: CommitProxy;
   startWorker(options?: Partial<CrashSettings>): Promise<FollowedChild>;
   startSubmitter(submits: readonly CrashSubmit[], options?: Partial<CrashSettings>): Promise<FollowedChild>;
+  /** Submits without faults and records the jobs of the accepted submits. */
+  submit(submits: readonly CrashSubmit[], accepted: Map<number, string>): Promise<void>;
   /** Kills the PostgreSQL server and starts it again on its data. */
   crashDatabase(): Promise<void>;
 };
@@ -62,6 +64,10 @@ export async function openCrashWorld(): Promise<CrashWorld> {
     proxy,
     startWorker: (options = {}) => start('crash-worker.ts', options),
     startSubmitter: (submits, options = {}) => start('crash-submitter.ts', { ...options, submits }),
+    submit: (submits, accepted) =>
+      submitLanes(database, { ...settings, submits }, (entries) => {
+        for (const [n, jobId] of entries) accepted.set(n, jobId);
+      }),
     async crashDatabase() {
       await server.kill();
       await server.restart();
@@ -82,17 +88,15 @@ async function insertCrashCollection({ sql }: Database): Promise<string> {
   return collectionId;
 }
 
-/** Waits until every job has ended and no chunk or index is left to remove or build. */
-export async function drained({ database, collectionId }: CrashWorld): Promise<void> {
-  await until('every job has ended', async () => {
-    const [row] = await database.sql<{ open: number }[]>`
-      select (
-        (select count(*) from retrieval.jobs
-          where collection_id = ${collectionId} and (status in ('PENDING', 'RUNNING') or status = 'DONE' and not settled))
-        + (select count(*) from retrieval.index_versions where collection_id = ${collectionId}
-            and (state = 'building' or state in ('retired', 'failed') and not cleared)))::int as open`;
-    return row?.open === 0;
-  });
+/** Whether every job has ended and no chunk or index is left to remove or build. */
+export async function isDrained({ database, collectionId }: CrashWorld): Promise<boolean> {
+  const [row] = await database.sql<{ open: number }[]>`
+    select (
+      (select count(*) from retrieval.jobs
+        where collection_id = ${collectionId} and (status in ('PENDING', 'RUNNING') or status = 'DONE' and not settled))
+      + (select count(*) from retrieval.index_versions where collection_id = ${collectionId}
+          and (state = 'building' or state in ('retired', 'failed') and not cleared)))::int as open`;
+  return row?.open === 0;
 }
 
 /** Makes every job and version due now: the test skips the backoff after a fault. */

@@ -5,9 +5,10 @@ import { ingestSteps } from '../../dataplane/retrieval/ingest/worker/ingest-port
 import type { FollowedChild } from '../support/start-followed.ts';
 import { until } from '../support/until.ts';
 import { auditCollection } from './audit-collection.ts';
-import type { CrashSubmit } from './crash-documents.ts';
+import { type CrashSubmit, refusedPrefix } from './crash-documents.ts';
 import { crashTenant } from './crash-settings.ts';
-import { type CrashWorld, drained, endPauses } from './crash-world.ts';
+import { type CrashWorld, endPauses, isDrained } from './crash-world.ts';
+import type { AcceptedSubmits } from './submit-lanes.ts';
 
 /** The numbers and answers of the submits of one run. */
 type Submits = { next: number; readonly accepted: Map<number, string> };
@@ -21,26 +22,40 @@ function takeSubmits(submits: Submits, count: number, documents: number): readon
   });
 }
 
+/**
+ * The submit of a document of its own: no later submit supersedes it, so that every worker fetches it and fails, in
+ * whatever order it takes the jobs.
+ */
+function takeRefusedSubmit(submits: Submits): CrashSubmit {
+  submits.next += 1;
+  return { docId: `${refusedPrefix}${submits.next}`, n: submits.next };
+}
+
+/** Longest time until a worker reaches a step, milliseconds. */
+const stepDeadlineMs = 60_000;
+
+/** Waits until the worker reaches the step. @throws DeadlineError, early if all work ends without the step */
+async function reaches(world: CrashWorld, worker: FollowedChild, step: string): Promise<void> {
+  const deadline = (deadlineMs: number) => ({ deadlineMs });
+  await until(
+    `a worker reaches ${step} or ends all work`,
+    async () => isReached(worker) || (await isDrained(world)),
+    deadline(stepDeadlineMs),
+  );
+  // A step is reported after the write that it follows.
+  await until(`a worker reaches ${step} before all work has ended`, () => isReached(worker), deadline(5_000));
+}
+
 /** Reads the submits that a submitter reported as accepted. */
 function collectAccepted(child: FollowedChild, accepted: Map<number, string>): void {
   for (const line of child.output().split('\n')) {
     if (!line.startsWith('{"accepted"')) continue;
     try {
-      for (const [n, jobId] of (JSON.parse(line) as { accepted: [number, string][] }).accepted) accepted.set(n, jobId);
+      for (const [n, jobId] of (JSON.parse(line) as { accepted: AcceptedSubmits }).accepted) accepted.set(n, jobId);
     } catch {
       // The last line of a killed process may be incomplete: that submit is repeated.
     }
   }
-}
-
-async function submitAll(
-  world: CrashWorld,
-  submits: readonly CrashSubmit[],
-  accepted: Map<number, string>,
-): Promise<void> {
-  const child = await world.startSubmitter(submits);
-  await child.exit();
-  collectAccepted(child, accepted);
 }
 
 /**
@@ -62,20 +77,21 @@ export async function killAtSteps(
     await doomed.exit();
     collectAccepted(doomed, submits.accepted);
     kills += Number(isReached(doomed));
-    await submitAll(
-      world,
+    await world.submit(
       own.filter(({ n }) => !submits.accepted.has(n)),
       submits.accepted,
     );
   }
   for (const step of ingestSteps) {
     // These submits include every kind: upserts, fetched and refused ones, deletes.
-    await submitAll(world, takeSubmits(submits, 31, 5), submits.accepted);
+    const own = [...takeSubmits(submits, 31, 5), takeRefusedSubmit(submits)];
+    const submitted = world.submit(own, submits.accepted);
     const isReindex = step === 'built' || step === 'prepared' || step === 'switched';
-    if (isReindex) await finish(world, submits);
+    if (isReindex) await submitted.then(() => finish(world, submits));
     await startReindex(world.database, world.collectionId, undefined);
     const doomed = await world.startWorker({ ...plan(step), awayShare: step === 'released' ? 1 : 0 });
-    await until(`a worker reaches ${step}`, () => isReached(doomed));
+    await submitted;
+    await reaches(world, doomed, step);
     await doomed.exit();
     kills += 1;
     faults.push(...(await finish(world, submits)).map((fault) => `after ${step}: ${fault}`));
@@ -100,8 +116,8 @@ async function finish(world: CrashWorld, submits: Submits): Promise<readonly str
 }
 
 async function endAll(world: CrashWorld): Promise<void> {
-  const quick = setInterval(() => void endPauses(world).catch(() => undefined), 500);
-  await drained(world).finally(() => clearInterval(quick));
+  const quick = setInterval(() => void endPauses(world).catch(() => undefined), 100);
+  await until('every job has ended', () => isDrained(world)).finally(() => clearInterval(quick));
 }
 
 async function replayJobs({ database }: CrashWorld, jobs: readonly { readonly job_id: string }[]): Promise<void> {
@@ -190,7 +206,7 @@ export async function churnDocuments(
   world.proxy.share = 0;
   await submitter.exit();
   collectAccepted(submitter, submits.accepted);
-  if (rest().length > 0) await submitAll(world, rest(), submits.accepted);
+  if (rest().length > 0) await world.submit(rest(), submits.accepted);
   await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
   const [dead] = await until(
     'the database answers',
