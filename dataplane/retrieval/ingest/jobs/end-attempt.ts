@@ -9,12 +9,20 @@ export const longestUnavailabilityHours = 24;
 /** Shortest and longest pause before a job that waits for a dependency is retried. */
 const pauses = { firstSeconds: 1, mostSeconds: 300 } as const;
 
-/** A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`). */
-export async function failJob(sql: Sql, claim: Claim, failure: { readonly code: string; readonly message: string }) {
-  await sql`
+/**
+ * A processing error of the document: the job ends FAILED with its reason (`retrieval:job-state:failed-fills-error`).
+ * @returns false if the claim has ended: a later job superseded this one, or another worker claimed it
+ */
+export async function failJob(
+  sql: Sql,
+  claim: Claim,
+  failure: { readonly code: string; readonly message: string },
+): Promise<boolean> {
+  const rows = await sql`
     update retrieval.jobs set status = 'FAILED', failure_code = ${failure.code}, failure = ${failure.message},
       retry_at = null, updated_at = clock_timestamp()
-    where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING'`;
+    where job_id = ${claim.jobId} and attempt = ${claim.attempt} and status = 'RUNNING' returning job_id`;
+  return rows.length > 0;
 }
 
 /**

@@ -47,7 +47,7 @@ async function recordEnd(
     return 'returned';
   }
   if (error instanceof DocumentFault) {
-    await failJob(sql, job, error);
+    if (!(await failJob(sql, job, error))) return 'claim_over';
     await ports.onStep('failed');
     if (error.code === 'denied') await settleJobs(ports);
     return 'failed';

@@ -15,7 +15,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
   let test1: TestDatabase;
   let objects: MemoryObjects;
   let ingest: OpenedIngest;
-  let fail: () => void = () => undefined;
+  let fail: () => void | Promise<void> = () => undefined;
   let failObjects: () => void = () => undefined;
 
   beforeAll(async () => {
@@ -162,6 +162,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('ingest'), () => {
       expect(objects.keys()).toEqual([]);
     },
   );
+
+  test('a job that fails after a later one has superseded it stays DONE, and its attempt is not counted as failed', async () => {
+    const [older] = await ingest.submit({ docId: 'a', text: 'older' });
+    fail = async () => {
+      fail = () => undefined;
+      await ingest.submit({ docId: 'a' });
+      expect(await ingest.work()).toBe('done');
+      throw new ModelsError('refused');
+    };
+    expect(await ingest.work()).toBe('claim_over');
+    expect(await jobOf(older?.jobId ?? '')).toMatchObject({ status: 'DONE', failure_code: null, settled: true });
+    expect(await chunksOf('a')).toEqual([]);
+  });
 
   test('an unavailable dependency leaves the job RUNNING with retry_at and counts no delivery; after 24 hours it is a dead letter', async () => {
     const [entry] = await ingest.submit({ docId: 'a', text: 'one' });
