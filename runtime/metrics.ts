@@ -1,6 +1,6 @@
-import { type CheckProviderCause, checkProviderCauses } from '#contracts/check-provider-causes';
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
 import type { Stage } from '#contracts/policy';
+import { type ProviderCause, providerCauses } from '#contracts/provider-causes';
 import type { Metrics } from '#kit/metrics/metrics';
 import type { CheckMeter, OverloadedPart, RuleTally } from './check/ports.ts';
 import type { CompiledRule } from './rules/compiled-section.ts';
@@ -27,12 +27,12 @@ export function createRuntimeMeters(metrics: Metrics): {
   readonly meter: CheckMeter;
   readonly tally: RuleTally;
   /** A call to a detector or classifier failed. */
-  readonly providerFailed: (provider: string, cause: CheckProviderCause) => void;
+  readonly providerFailed: (provider: string, cause: ProviderCause) => void;
 } {
   const failures = metrics.counter({
     name: 'portcullis_runtime_provider_failures_total',
     help: 'Calls to detectors and classifiers that failed, by cause.',
-    labels: { provider, cause: checkProviderCauses },
+    labels: { provider, cause: providerCauses },
   });
   return {
     meter: createCheckMeter(metrics),

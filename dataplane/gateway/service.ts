@@ -9,6 +9,7 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import type { Relations } from '#relations/ports';
 import type { AgentRoute } from '#resources/agent-route';
+import { maxProviderStates } from '#resources/gateway-report';
 import { createActivityLog } from './activity/activity-log.ts';
 import { type ClientAdmission, createClientAdmission } from './clients/admit-clients.ts';
 import { openClientKeys, openToAll } from './clients/client-keys.ts';
@@ -22,6 +23,7 @@ import { maxBodyMs, maxRequestBytes } from './http/receive-json.ts';
 import type { Gateway } from './http/request-context.ts';
 import { createGatewayMetrics } from './metrics/gateway-metrics.ts';
 import { createProviderProbe, testUpstream } from './providers/probe-provider.ts';
+import { watchCheckProviders } from './providers/watch-check-providers.ts';
 import { watchProviders } from './providers/watch-providers.ts';
 import { kubernetesReports } from './reports/adapters/kubernetes/report-sink.ts';
 import { buildReport } from './reports/build-report.ts';
@@ -122,14 +124,14 @@ export async function createGatewayService(
         });
   const routes = holdRoutes(parts, config, overrides, { checks, logger, credentialFile, kube, agents });
   onAgentChange = routes.changed;
-  const { table, pins, providers } = routes;
+  const { table, pins, providers, checks: watchedChecks } = routes;
   const gateway: Gateway = {
     ...access,
     clients: await composeClients(config, agents, logger),
     table,
     pins,
     providers,
-    checks,
+    checks: watchedChecks,
     metrics,
     activity,
     logger,
@@ -218,6 +220,8 @@ type HeldRoutes = {
   readonly table: RouteTable;
   readonly pins: Gateway['pins'];
   readonly providers: Gateway['providers'];
+  /** The checks of requests. */
+  readonly checks: Gateway['checks'];
   isReady(): boolean;
   /** Call this method after each change of a route of an agent. */
   changed(routeChanged: boolean): void;
@@ -257,7 +261,7 @@ function holdRoutes(
         state: table.state(),
         inUse: pins.inUse(),
         ...(agents === undefined ? {} : { agents: agents.report() }),
-        providers: providers.state(),
+        providers: [...checkProviders.state(), ...providers.state()].slice(0, maxProviderStates),
       }),
   });
   const providers = watchProviders({
@@ -270,6 +274,12 @@ function holdRoutes(
     onChange: () => reports.changed(false),
     logger,
   });
+  const checkProviders = watchCheckProviders({
+    checks,
+    routes: () => table.state().taken,
+    onChange: () => reports.changed(false),
+    logger,
+  });
   const routes = followRoutes({
     gateway: config.gateway,
     table,
@@ -279,6 +289,7 @@ function holdRoutes(
     onChange: (seen) => {
       readiness.look();
       providers.look();
+      checkProviders.look();
       reports.changed(seen);
     },
   });
@@ -286,6 +297,7 @@ function holdRoutes(
   parts.use(routes);
   parts.use(readiness);
   parts.use(providers);
+  parts.use(checkProviders);
   let announced = false;
   void reports.readyWritten.then(() => {
     announced = true;
@@ -295,6 +307,7 @@ function holdRoutes(
     table,
     pins,
     providers,
+    checks: checkProviders.checks,
     isReady: () => announced && readiness.mayServe(),
     changed(routeChanged) {
       readiness.look();

@@ -7,7 +7,7 @@ import { unusedPort } from '#kit/testing/loopback';
 import { kinds } from '#resources/kinds';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
-import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
+import { askingDefinitionOf, bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { until } from '../support/until.ts';
 import { createFirstLines } from './first-lines.ts';
@@ -37,6 +37,17 @@ async function listen(server: Server): Promise<number> {
 const secure = ({ certificate, key }: { readonly certificate: string; readonly key: string }) =>
   listen(createTlsServer({ cert: certificate, key }, models));
 
+const allows: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ decision: 'allow' }));
+};
+const refuses: RequestListener = (_request, response) => {
+  response.writeHead(401).end();
+};
+const breaks: RequestListener = (_request, response) => {
+  response.destroy();
+};
+let detector: RequestListener = allows;
+
 let folder: Folder;
 let platform: Platform;
 
@@ -56,9 +67,11 @@ beforeAll(async () => {
     provider('wrong-model', plain, 'right'),
     provider('wrong-key', plain, 'wrong'),
   ];
+  const asked = createServer((...exchange) => detector(...exchange));
+  const spam = `http://127.0.0.1:${await listen(asked)}/check`;
   platform = await startPlatform({
-    providers,
-    secrets: { empty: '', right: 'right\n', wrong: 'wrong\n' },
+    providers: [...providers, { name: 'spam', kind: 'detector', endpoint: spam, credential: 'spam-key' }],
+    secrets: { 'spam-key': 'key\n', empty: '', right: 'right\n', wrong: 'wrong\n' },
     data: `${folder.path}/data`,
     environment: { NODE_EXTRA_CA_CERTS: folder.write('ca.pem', root.certificate) },
   });
@@ -94,4 +107,25 @@ test.each([
   await lines.expect(setup, 'portcullis status', () => run('status'), cause, remedy);
   expect((await run('delete', 'modelbinding', provider, '--yes')).code).toBe(0);
   await until('the binding is deleted', async () => (await run('why', provider)).code === 3);
+});
+
+test('status and why name the cause first when a detector fails after the application, until it judges again', async () => {
+  const definition = askingDefinitionOf('portal');
+  await platform.client.create(kinds.guardrailPolicy, policyObject('asking', { definition }));
+  const model = { alias: 'judged', provider: 'wrong-model', upstreamModel: 'large', state: 'Enabled' } as const;
+  const guardrail = { mode: 'Policy', policyRef: { name: 'asking', revision: 1 } } as const;
+  await platform.client.create(kinds.modelBinding, bindingObject('judged', { model, guardrail }));
+  const run = (...args: readonly string[]) => runInProcess(args, { data: platform.data });
+  await until('the binding is applied', async () => (await run('why', 'judged')).stdout.includes('is applied'));
+  for (const [setup, answers, cause, remedy] of [
+    ['detector answers 401', refuses, /spam of the rule asks cannot be used: it refuses the credential/, /Replace/],
+    ['detector breaks connections', breaks, /spam of the rule asks cannot be used: the connection/, /Check the net/],
+  ] as const) {
+    detector = answers;
+    expect((await run('chat', 'judged', '-m', 'Hello')).code).not.toBe(0);
+    await lines.expect(setup, 'portcullis why judged', () => run('why', 'judged'), cause, remedy);
+    await lines.expect(setup, 'portcullis status', () => run('status'), cause, remedy);
+  }
+  detector = allows;
+  await until('the detector judges again', async () => !(await run('why', 'judged')).stdout.includes('the rule asks'));
 });

@@ -232,7 +232,14 @@ const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
     'spec.longConversations',
     'spec.refused',
   ],
-  gatewayReport: ['spec.providers', 'spec.providers[].model', 'spec.providers[].cause', 'spec.agents'],
+  gatewayReport: [
+    'spec.providers',
+    'spec.providers[].model',
+    'spec.providers[].workload',
+    'spec.providers[].rule',
+    'spec.providers[].cause',
+    'spec.agents',
+  ],
   collection: [
     'spec.parent',
     'spec.description',

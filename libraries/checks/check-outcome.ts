@@ -1,4 +1,5 @@
 import { type CheckErrorCode, checkErrors } from '#contracts/checks';
+import type { ProviderCause } from '#contracts/provider-causes';
 
 /** Failures that the check client reports, in addition to the codes of the runtime. */
 export const clientFailures = {
@@ -24,7 +25,12 @@ export type FailedCheck = Explained & {
   readonly message: string;
   /** Present when the check was not sent, because it would exceed a limit. */
   readonly excess?: Excess;
+  /** The detector or classifier of the rule did not judge. Present where the client asks for it. */
+  readonly provider?: FailedProvider;
 };
+
+/** The name of a detector or classifier in its bundle, and why it did not judge. */
+export type FailedProvider = { readonly name: string; readonly cause: ProviderCause };
 
 /** The size that a check would have, and its limit: number of messages, or bytes of the body. */
 export type Excess = { readonly count: number; readonly limit: number };

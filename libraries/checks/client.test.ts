@@ -37,6 +37,28 @@ const hello = [said('hello')];
 const check = (messages = hello) => client.check(checkTargetOf([runtime.origin]), 'request', messages);
 const reset: RuntimeBehaviour = (socket) => socket.resetAndDestroy();
 
+describe('the explanation of a failed check', () => {
+  const named = (headers: Readonly<Record<string, string>>) =>
+    runtime.behave(answerWith(503, scriptedError('provider_unavailable'), headers));
+
+  test('a failed check names rule, provider and cause of the runtime', async () => {
+    named({ 'x-portcullis-rule': 'r', 'x-portcullis-provider': 'spam', 'x-portcullis-cause': 'refused' });
+    expect(await check()).toMatchObject({ rule: 'r', provider: { name: 'spam', cause: 'refused' } });
+  });
+
+  test.each([
+    ['an unknown cause', { 'x-portcullis-provider': 'spam', 'x-portcullis-cause': 'my text' }],
+    ['a provider that is no name', { 'x-portcullis-provider': 'my text', 'x-portcullis-cause': 'refused' }],
+    ['no provider', { 'x-portcullis-cause': 'refused' }],
+  ])('%s in the answer of a runtime is left out', async (_name, headers) => {
+    named({ 'x-portcullis-rule': 'r', ...headers });
+    const outcome = await check();
+    expect(outcome).toMatchObject({ kind: 'failed', rule: 'r' });
+    expect(outcome).not.toHaveProperty('provider');
+    expect(JSON.stringify(outcome)).not.toContain('my text');
+  });
+});
+
 describe('requests of a check', () => {
   verifies(
     ['client:prepare:policy-fixed', 'guardrail:headers:context-from-trusted-configuration'],

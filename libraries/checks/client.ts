@@ -2,6 +2,7 @@ import { type CheckMessage, checkErrors } from '#contracts/checks';
 import { limits } from '#contracts/limits';
 import type { Stage } from '#contracts/policy';
 import { explainHeaders, explainRule, type ResponseMode } from '#contracts/profiles';
+import { providerCauses } from '#contracts/provider-causes';
 import { withTimeout } from '#kit/concurrency/abort';
 import type { TokenFile } from '#kit/http/token-file';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -9,7 +10,7 @@ import { createAddressBook } from './address-book.ts';
 import { type CheckFailure, type CheckOutcome, failedCheck } from './check-outcome.ts';
 import { type CheckTarget, checkBody, checkHeaders } from './check-target.ts';
 import { readFailure, readResult } from './read-result.ts';
-import type { CallAttempt, CheckCall } from './runtime-address.ts';
+import type { AnswerExplanation, CallAttempt, CheckCall } from './runtime-address.ts';
 
 export type { CheckOutcome } from './check-outcome.ts';
 export type { CheckTarget } from './check-target.ts';
@@ -22,7 +23,7 @@ type CheckClientOptions = {
   /** Concurrent calls to one process; the default of maxConcurrency when absent. Further calls wait until their deadline. */
   readonly maxInFlight?: number;
   readonly clock?: Clock;
-  /** Whether outcomes name the rule that decided; false when absent. */
+  /** Whether outcomes name the rule that decided and a provider that did not judge; false when absent. */
   readonly explain?: boolean;
 };
 
@@ -111,8 +112,8 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
       const attempt = await send(target, stage, body, mode, signal);
       if (typeof attempt === 'string') return failedCheck(attempt);
       if (attempt.kind !== 'answer') return failedCheck(unanswered(attempt));
-      if (attempt.status !== 200) return explained(readFailure(attempt.status, attempt.bytes), attempt.rule);
-      return explained(readResult(attempt.bytes, stage, mode, sent), attempt.rule);
+      if (attempt.status !== 200) return explained(readFailure(attempt.status, attempt.bytes), attempt.explanation);
+      return explained(readResult(attempt.bytes, stage, mode, sent), attempt.explanation);
     },
     async probe(target, { signal } = {}) {
       const attempt = await send(target, 'request', checkBody('request', []), 'buffered', signal);
@@ -128,12 +129,17 @@ export function createCheckClient(options: CheckClientOptions): CheckClient {
   };
 }
 
-const ruleId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** The outcome with the id of its rule. A value that cannot be an id is left out, so that no text travels in it. */
-function explained(outcome: CheckOutcome, rule: string | undefined): CheckOutcome {
-  if (rule === undefined || outcome.kind === 'pass' || !ruleId.test(rule)) return outcome;
-  return { ...outcome, rule };
+/**
+ * The outcome with the id of its rule and the provider that did not judge. A value that cannot be a name or is no known
+ * cause is left out, so that no text travels in it.
+ */
+function explained(outcome: CheckOutcome, { rule, provider: name = '', cause }: AnswerExplanation): CheckOutcome {
+  if (rule === undefined || outcome.kind === 'pass' || !nameForm.test(rule)) return outcome;
+  const known = providerCauses.find((one) => one === cause);
+  if (outcome.kind !== 'failed' || known === undefined || !nameForm.test(name)) return { ...outcome, rule };
+  return { ...outcome, rule, provider: { name, cause: known } };
 }
 
 function sentence(code: CheckFailure): { code: CheckFailure; message: string } {

@@ -8,8 +8,8 @@ export type CallAttempt =
       readonly kind: 'answer';
       readonly status: number;
       readonly bytes: Buffer;
-      /** The header that names the deciding rule, as received. */
-      readonly rule: string | undefined;
+      /** The headers that explain the answer, as received. */
+      readonly explanation: AnswerExplanation;
     }
   /** The answer exceeds the maximum length of the contract. */
   | { readonly kind: 'too_long' }
@@ -17,6 +17,9 @@ export type CallAttempt =
   | { readonly kind: 'lost' }
   /** The connection was lost during an answer, or the received bytes were not HTTP. */
   | { readonly kind: 'broken' };
+
+/** Headers that name the deciding rule, and its provider and the cause where that one did not judge. */
+export type AnswerExplanation = Readonly<Record<'rule' | 'provider' | 'cause', string | undefined>>;
 
 export type CheckCall = {
   readonly path: string;
@@ -42,6 +45,8 @@ export type RuntimeAddress = AsyncDisposable & {
 /** Undici's codes for a connection that was lost before or during an answer. */
 const lostCodes = new Set(['UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT', 'ECONNRESET', 'ECONNREFUSED', 'EPIPE']);
 const connectCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNABORTED']);
+
+const unexplained: AnswerExplanation = { rule: undefined, provider: undefined, cause: undefined };
 
 export function openRuntimeAddress(origin: string, maxInFlight: number, now: () => number): RuntimeAddress {
   const pool = new Pool(origin, {
@@ -84,7 +89,7 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
   const parts: Buffer[] = [];
   let length = 0;
   let status: number | undefined;
-  let rule: string | undefined;
+  let explanation: AnswerExplanation = unexplained;
   let sending: Dispatcher.DispatchController | undefined;
 
   function onAbort(): void {
@@ -107,8 +112,15 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
       onResponseStart(_controller, statusCode, received) {
         if (statusCode < 200) return;
         status = statusCode;
-        const named = received[explainHeaders.rule];
-        rule = typeof named === 'string' ? named : undefined;
+        const read = (name: string): string | undefined => {
+          const value = received[name];
+          return typeof value === 'string' ? value : undefined;
+        };
+        explanation = {
+          rule: read(explainHeaders.rule),
+          provider: read(explainHeaders.provider),
+          cause: read(explainHeaders.cause),
+        };
       },
       onResponseData(controller, part) {
         length += part.length;
@@ -118,7 +130,9 @@ function attempt(pool: Pool, call: CheckCall, signal: AbortSignal): Promise<Call
       },
       onResponseEnd() {
         settle(
-          status === undefined ? { kind: 'broken' } : { kind: 'answer', status, rule, bytes: Buffer.concat(parts) },
+          status === undefined
+            ? { kind: 'broken' }
+            : { kind: 'answer', status, explanation, bytes: Buffer.concat(parts) },
         );
       },
       onResponseError(_controller, error) {

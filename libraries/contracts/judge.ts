@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { checkProviderCauses } from './check-provider-causes.ts';
 import { limits } from './limits.ts';
+import { providerCauses } from './provider-causes.ts';
 
 /** Most bytes of a verdict: a bundle in its canonical form, escaped, and the results of its tests. */
 export const maxVerdictBytes = 16 * 1_024 * 1_024;
@@ -71,7 +71,7 @@ export const judgeVerdictSchema = z.strictObject({
       /** The code of a failed check. */
       code: z.string().optional(),
       /** Why the provider of the rule of a failed check did not judge. */
-      cause: z.enum(checkProviderCauses).optional(),
+      cause: z.enum(providerCauses).optional(),
       /** The deciding rule of a Reject, or the masking rules. */
       rules: z.array(z.string()),
       /** The contents after a mask. */

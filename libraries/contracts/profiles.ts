@@ -34,7 +34,13 @@ export const contextHeaders = {
 
 /**
  * An addition of this platform to the contract: a caller that sends `x-portcullis-explain: rule` gets the id of the rule
- * that decided in `x-portcullis-rule` (docs/decisions/0026). Neither header changes the result.
+ * that decided in `x-portcullis-rule` (docs/decisions/0026); if the detector or classifier of that rule did not judge, it
+ * also gets the name of that provider and one of `providerCauses`. No header changes the result.
  */
-export const explainHeaders = { ask: 'x-portcullis-explain', rule: 'x-portcullis-rule' } as const;
+export const explainHeaders = {
+  ask: 'x-portcullis-explain',
+  rule: 'x-portcullis-rule',
+  provider: 'x-portcullis-provider',
+  cause: 'x-portcullis-cause',
+} as const;
 export const explainRule = 'rule';

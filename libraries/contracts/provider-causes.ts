@@ -1,4 +1,7 @@
-/** Why the provider of a model does not serve requests. A label of metrics, and a value of reports. */
+/**
+ * Why a provider of models does not serve requests, or a detector or classifier does not judge texts. A label of metrics,
+ * and a value of reports, logs and verdicts.
+ */
 export const providerCauses = [
   'credential_missing',
   'credential_unreadable',
@@ -15,6 +18,7 @@ export const providerCauses = [
   'model_not_found',
   'rate_limited',
   'invalid_answer',
+  'unexpected_status',
 ] as const;
 export type ProviderCause = (typeof providerCauses)[number];
 
@@ -26,6 +30,7 @@ type Description = {
   readonly remedy: string;
 };
 
+/** The problems of providers of models. */
 export const providerProblems: Readonly<Record<ProviderCause, Description>> = {
   credential_missing: {
     reason: 'CredentialMissing',
@@ -102,10 +107,45 @@ export const providerProblems: Readonly<Record<ProviderCause, Description>> = {
     problem: 'its answer is not in the form of the OpenAI API',
     remedy: 'correct the endpoint in providers.yaml',
   },
+  unexpected_status: {
+    reason: 'UnexpectedStatus',
+    problem: 'it answers with an unexpected status',
+    remedy: 'see the log of the provider',
+  },
 };
 
-/** Problem and remedy in one sentence, with the provider's name. */
-export function describeProviderProblem(provider: string, cause: ProviderCause): string {
-  const { problem, remedy } = providerProblems[cause];
-  return `The provider ${provider} cannot be used: ${problem}. To correct it, ${remedy}.`;
+/** Causes that mean something else for a detector or classifier than for a model. */
+const ofChecks: Partial<Readonly<Record<ProviderCause, Omit<Description, 'reason'>>>> = {
+  credential_unreadable: {
+    problem: 'its credential is empty, cannot be read, or holds more than one key',
+    remedy: 'write one key into the file or Secret, and let the runtime read it',
+  },
+  not_found: {
+    problem: 'it does not know the path of the endpoint (status 404)',
+    remedy: 'correct the endpoint in providers.yaml',
+  },
+  model_not_found: {
+    problem: 'it does not know the model (status 404, model_not_found)',
+    remedy: 'correct the model of the classifier in providers.yaml',
+  },
+  timeout: {
+    problem: 'it does not answer in time',
+    remedy: 'check its load and the network, or raise timeoutMs of the rule',
+  },
+  invalid_answer: {
+    problem: 'its answer does not follow the contract',
+    remedy: 'correct the endpoint in providers.yaml, or the provider',
+  },
+};
+
+/** The problem of a detector or classifier. */
+export function checkProviderProblem(cause: ProviderCause): Description {
+  return { ...providerProblems[cause], ...ofChecks[cause] };
+}
+
+/** Problem and remedy in one sentence, with the name of the provider and, for a detector or classifier, of its rule. */
+export function describeProviderProblem(provider: string, cause: ProviderCause, rule?: string): string {
+  const { problem, remedy } = rule === undefined ? providerProblems[cause] : checkProviderProblem(cause);
+  const place = rule === undefined ? '' : ` of the rule ${rule}`;
+  return `The provider ${provider}${place} cannot be used: ${problem}. To correct it, ${remedy}.`;
 }

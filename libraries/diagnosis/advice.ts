@@ -1,4 +1,4 @@
-import { providerProblems } from '#contracts/provider-causes';
+import { checkProviderProblem, providerCauses, providerProblems } from '#contracts/provider-causes';
 
 /** Names of objects that the advice mentions. */
 type AdviceNames = {
@@ -26,9 +26,12 @@ function providerAdvice(): Readonly<Record<string, Advice>> {
 }
 
 function providerRemedy(remedy: string): Advice {
-  const sentence = remedy.charAt(0).toUpperCase() + remedy.slice(1);
   return ({ program, binding }) =>
-    `${sentence}. The gateway retries automatically; "${program} provider test --binding ${binding}${connectionOf(program)}" tests each step now.`;
+    `${capitalized(remedy)}. The gateway retries automatically; "${program} provider test --binding ${binding}${connectionOf(program)}" tests each step now.`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The kubectl plugin knows no address of the management API or of a service: the reader names it. */
@@ -176,6 +179,14 @@ export const advice: Readonly<Record<string, Advice>> = {
   RelationsNotConfigured: () => 'Set PORTCULLIS_AGENT_ISSUER and the database of the operator.',
   RelationsUnavailable: () => 'See whether the database answers. The operator retries.',
 };
+
+/** The remedy for a detector or classifier that does not judge; undefined for another reason. */
+export function ruleProviderAdvice(reason: string): string | undefined {
+  const cause = providerCauses.find((one) => providerProblems[one].reason === reason);
+  if (cause === undefined) return undefined;
+  const { remedy } = checkProviderProblem(cause);
+  return `${capitalized(remedy)}. The next check that succeeds clears this; the gateway repeats one automatically.`;
+}
 
 /** The remedy for a reason; for an unknown one, the places to look at. */
 export function adviceFor(reason: string, names: AdviceNames): string {

@@ -235,6 +235,40 @@ describe('why', () => {
   });
 });
 
+describe('a detector that does not judge', () => {
+  const sentenceOfRule = 'The provider spam of the rule no-spam cannot be used: it does not answer in time.';
+  const conditions = [...allWell, condition('ProviderReachable', 'False', 'ConnectionTimeout', sentenceOfRule)];
+  const route = {
+    metadata: { name: 'chat', uid: 'r', resourceVersion: '8' },
+    spec: {
+      token: 't',
+      contentProfile: 'p',
+      guardrail,
+      workload: 'g-1',
+      state: 'Enabled',
+      upstream: { provider: 'echo', endpoint: 'http://echo.example/v1', model: 'm' },
+    },
+  };
+  const failing = { provider: 'spam', workload: 'g-1', rule: 'no-spam', cause: 'timeout' };
+  const reports = [report('gateway-1', { providers: [failing] }), report('gateway-2')];
+
+  test('why names the rule and its provider first, the replicas that say so, and the remedy for detectors', () => {
+    const { summary, cause, whatToDo } = explain({ conditions, route, reports });
+    expect(summary).toBe(
+      `ModelBinding chat is applied with revision 1 of guard, but texts that the rule no-spam judges are refused: ${sentenceOfRule} Replicas: gateway-1.`,
+    );
+    expect(cause).toMatchObject({ part: 'Provider', reason: 'ConnectionTimeout', rule: 'no-spam' });
+    expect(whatToDo).toMatch(/^Check its load and the network, or raise timeoutMs of the rule\. /);
+  });
+
+  test('why names the endpoint of the model when the provider of the model is the one that fails', () => {
+    const ofModel = [report('gateway-1', { providers: [failing, { provider: 'echo', cause: 'timeout' }] })];
+    const { cause, whatToDo } = explain({ conditions, route, reports: ofModel });
+    expect(cause?.message).toContain('Endpoint: echo.example. Replicas: gateway-1.');
+    expect(whatToDo).toContain('provider test --binding chat');
+  });
+});
+
 describe('advice', () => {
   const names = { program: 'kubectl portcullis', binding: 'chat', policy: 'guard' };
 

@@ -1,6 +1,6 @@
 import { applicationOutcome } from '#resources/binding-state';
 import type { ChangeNote } from '#resources/change-note';
-import { adviceFor, isProgress } from './advice.ts';
+import { adviceFor, isProgress, ruleProviderAdvice } from './advice.ts';
 import { appliedBy } from './applied-by.ts';
 import type { BindingDependencies } from './binding-dependencies.ts';
 import {
@@ -50,11 +50,16 @@ export function explainBinding(facts: BindingDependencies, program: string): Exp
     binding: name,
     state,
     summary: summaryOf(facts, state, cause),
-    ...(cause === undefined ? {} : { cause, whatToDo: adviceFor(cause.reason ?? '', names) }),
+    ...(cause === undefined ? {} : { cause, whatToDo: remedyOf(cause, names) }),
     serves: servedText(facts),
     ...(note === undefined ? {} : { appliedBy: note }),
     chain,
   };
+}
+
+function remedyOf({ rule, reason = '' }: Link, names: Parameters<typeof adviceFor>[1]): string {
+  const ofRule = rule === undefined ? undefined : ruleProviderAdvice(reason);
+  return ofRule ?? adviceFor(reason, names);
 }
 
 function servedText({ route, policy }: BindingDependencies): string {
@@ -122,6 +127,8 @@ function summaryOf({ binding }: BindingDependencies, state: Explanation['state']
           ? 'UNGUARDED'
           : `with revision ${guardrail.policyRef.revision} of ${guardrail.policyRef.name}`;
       const off = state === 'disabled' ? ' The model or its provider is disabled.' : '';
+      if (cause?.rule !== undefined)
+        return `${what} is applied ${served}, but texts that the rule ${cause.rule} judges are refused: ${cause.message}`;
       if (cause?.part === 'Provider')
         return `${what} is applied ${served}, but its model cannot answer: ${cause.message}`;
       if (cause === undefined)

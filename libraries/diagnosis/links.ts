@@ -1,8 +1,10 @@
+import { providerProblems } from '#contracts/provider-causes';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { idLabel } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { providerFactOf } from '#resources/provider-fact';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import type { BindingDependencies } from './binding-dependencies.ts';
 import { routeStateOf } from './route-state.ts';
@@ -16,6 +18,8 @@ export type Link = {
   /** Machine-readable reason of the state; absent in the state `well`. */
   readonly reason?: string;
   readonly message: string;
+  /** The id of the rule whose detector or classifier does not judge; it selects another remedy for the reason. */
+  readonly rule?: string;
 };
 
 export function operatorLink({
@@ -48,21 +52,26 @@ export function conditionLink(part: string, type: string, { binding }: BindingDe
 }
 
 /**
- * The provider of the model, and the replicas that cannot use it. A provider that was not called yet blocks no step.
+ * The provider of the model or of a rule that cannot be used, and the replicas that say so. A provider that was not
+ * called yet blocks no step.
  */
 export function providerLinks(facts: BindingDependencies): readonly Link[] {
   const condition = conditionOf(facts.binding.status?.conditions, 'ProviderReachable');
   if (condition === undefined) return [];
   const link = conditionLink('Provider', 'ProviderReachable', facts);
   if (link.state !== 'fault') return [link.state === 'open' ? { ...link, state: 'aside' } : link];
-  const upstream = facts.route?.spec.upstream;
-  const failing = facts.reports.filter(({ spec }) =>
-    spec.providers?.some(({ provider, cause }) => provider === upstream?.provider && cause !== undefined),
-  );
+  const route = facts.route?.spec;
+  if (route === undefined) return [link];
+  const failing = facts.reports.filter(({ spec }) => providerFactOf([spec], route).kind === 'failing');
   const replicas = failing.map(({ metadata }) => metadata.name).join(', ');
-  const endpoint = upstream === undefined ? undefined : URL.parse(upstream.endpoint)?.host;
-  const place = `Endpoint: ${endpoint ?? 'unknown'}.${replicas === '' ? '' : ` Replicas: ${replicas}.`}`;
-  return [{ ...link, message: `${link.message} ${place}` }];
+  const named = replicas === '' ? '' : ` Replicas: ${replicas}.`;
+  const specs = facts.reports.map(({ spec }) => spec);
+  const fact = providerFactOf(specs, route);
+  // The operator writes the condition of the newest reports shortly after them.
+  if (fact.kind === 'failing' && fact.rule !== undefined && link.reason === providerProblems[fact.cause].reason)
+    return [{ ...link, rule: fact.rule, message: `${link.message}${named}` }];
+  const endpoint = URL.parse(route.upstream.endpoint)?.host ?? 'unknown';
+  return [{ ...link, message: `${link.message} Endpoint: ${endpoint}.${named}` }];
 }
 
 /** The condition ResolvedRefs; for an unknown revision its message also names the newest one. */

@@ -5,6 +5,9 @@ import { resourceSchema, uidSchema } from './metadata.ts';
 /** Above the number of routes of any installation. */
 const maxRoutes = 16_384;
 
+/** Most entries of providers. */
+export const maxProviderStates = 512;
+
 const routeVersion = z.strictObject({
   route: z.string().max(253).describe('route is the name of the route.'),
   uid: z.string().max(128).describe('uid is its UID.'),
@@ -24,6 +27,8 @@ const pinnedWorkload = z.strictObject({
 const providerState = z.strictObject({
   provider: z.string().max(128).describe('provider is the name of the approved provider.'),
   model: z.string().max(256).optional().describe('model is set when only this model of the provider is affected.'),
+  workload: z.string().max(253).optional().describe('workload is the RuntimeWorkload of a rule that names it.'),
+  rule: z.string().max(128).optional().describe('rule is set for a detector or classifier, and names its rule.'),
   cause: z.enum(providerCauses).optional().describe('cause says why it cannot be used; absent when it can be reached.'),
 });
 
@@ -67,9 +72,11 @@ const gatewayReportSpecSchema = z.strictObject({
     .describe('inUse are workloads that requests in flight or a loaded route use.'),
   providers: z
     .array(providerState)
-    .max(512)
+    .max(maxProviderStates)
     .optional()
-    .describe('providers are the providers of the routes that the replica has tried, and what the newest call showed.'),
+    .describe(
+      'providers are the providers of the routes that the replica has tried, and what the newest call showed; of detectors and classifiers only those that do not judge.',
+    ),
   agents: agentsSchema
     .optional()
     .describe('agents is the state of routes of agents; absent in a replica that does not serve agents.'),

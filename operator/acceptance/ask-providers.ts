@@ -1,5 +1,4 @@
 import type { Bundle, BundlePolicy } from '#contracts/bundle';
-import { checkProviderProblem } from '#contracts/check-provider-causes';
 import {
   type AdditionalRule,
   isEnforced,
@@ -9,6 +8,7 @@ import {
   type Section,
   type Stage,
 } from '#contracts/policy';
+import { checkProviderProblem } from '#contracts/provider-causes';
 import type { BundleCheck, Judge } from '../bundles/ports.ts';
 import type { ProviderQuestion, Silence } from './provider-answers.ts';
 

@@ -1,5 +1,5 @@
 import type { Bundle } from '#contracts/bundle';
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import type { ProviderCause } from '#contracts/provider-causes';
 import type { ServedLimits } from '#contracts/served-target';
 
 /** The result of validating a bundle. */
@@ -31,7 +31,7 @@ export type BundleCheckResult = {
   readonly decision: 'Pass' | 'Reject' | 'Mask' | 'Failed';
   readonly code: string | undefined;
   /** Why the provider of a rule did not judge. */
-  readonly cause?: CheckProviderCause;
+  readonly cause?: ProviderCause;
   /** The id of the rule that denied the text, or the ids of the rules that masked it. */
   readonly rules: readonly string[];
 };

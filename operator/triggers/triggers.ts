@@ -158,11 +158,14 @@ export function createTriggers(options: {
         for (const binding of concerned) queues.bindings.add(binding, { priority: 'high' });
       }
       const gateway = (current ?? previous)?.spec.gateway;
-      for (const provider of changedProviders(current, previous)) {
-        // The route names the provider in use, which may differ from that of the binding.
-        for (const { metadata, spec } of stores.routes.by('provider', provider)) {
-          if (spec.gateway === gateway) queues.bindings.add(metadata.name, { priority: 'low' });
-        }
+      const { providers, workloads } = changedProviders(current, previous);
+      // The route names the provider and the workload in use, which may differ from those of the binding.
+      const affected = [
+        ...[...providers].flatMap((provider) => stores.routes.by('provider', provider)),
+        ...[...workloads].flatMap((workload) => stores.routes.by('workload', workload)),
+      ];
+      for (const { metadata, spec } of affected) {
+        if (spec.gateway === gateway) queues.bindings.add(metadata.name, { priority: 'low' });
       }
       addAll('bindings', stores.bindings.by('leaving', 'true'));
       for (const agent of concernedAgents(stores, current, previous)) queues.agents.add(agent);

@@ -9,7 +9,7 @@ import { compileLocalRule, isLocal, modeOf } from './compile-local-rule.ts';
 import { type PlacedMatcher, planUnits } from './plan-units.ts';
 import type { SectionPlace } from './section-place.ts';
 
-export type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classifier' }>;
+type RemoteRule = Extract<Rule, { kind: 'external_pipeline' | 'llm_classifier' }>;
 /** Returns the function that calls the provider of a rule. */
 export type AskOf = (rule: RemoteRule) => Extract<Effect, { kind: 'ask' }>['ask'];
 
@@ -65,7 +65,7 @@ function prepareRules(
     const { id, kind, timeoutMs } = rule;
     const compiled = { ...place, id, kind, mode: modeOf(rule), timeoutMs };
     if (!isLocal(rule)) {
-      rules.push({ ...compiled, effect: { kind: 'ask', ask: askOf(rule) } });
+      rules.push({ ...compiled, effect: { kind: 'ask', provider: providerNameOf(rule), ask: askOf(rule) } });
       continue;
     }
     const matcher = compileLocalRule(rule, { stage: place.stage, limits, matching });
@@ -84,4 +84,9 @@ function prepareRules(
 
 function invalid(place: SectionPlace, rule: string, reason: string): BundleProblem {
   return { ...place, rule, code: 'bundle_invalid', message: reason };
+}
+
+/** The name of the provider of a rule in its bundle. */
+export function providerNameOf(rule: RemoteRule): string {
+  return rule.kind === 'external_pipeline' ? rule.externalPipeline.provider : rule.llmClassifier.provider;
 }

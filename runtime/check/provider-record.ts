@@ -1,11 +1,11 @@
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import type { ProviderCause } from '#contracts/provider-causes';
 import type { Logger } from '#kit/log/logger';
 import type { Clock } from '#kit/time/clock';
 
 /** Least time between two log lines about one provider, so that a provider that fails now and then fills no log. */
 const logEveryMs = 10_000;
 
-type Logged = { cause: CheckProviderCause | undefined; at: number };
+type Logged = { cause: ProviderCause | undefined; at: number };
 
 /** Notes the outcome of each call to the provider of this name: a failure is counted, a change is logged. */
 export function recordProvider(
@@ -17,9 +17,9 @@ export function recordProvider(
   }: {
     readonly clock: Pick<Clock, 'now'>;
     readonly logger: Pick<Logger, 'info' | 'warn'>;
-    readonly count: (provider: string, cause: CheckProviderCause) => void;
+    readonly count: (provider: string, cause: ProviderCause) => void;
   },
-): (cause: CheckProviderCause | undefined) => void {
+): (cause: ProviderCause | undefined) => void {
   const logged: Logged = { cause: undefined, at: Number.NEGATIVE_INFINITY };
   return (cause) => {
     if (cause !== undefined) count(provider, cause);

@@ -1,6 +1,6 @@
 import type { CheckMessage } from '#contracts/checks';
 import { type CheckedText, checkedText } from '../rules/checked-text.ts';
-import type { CompiledSection, Question, SectionStep } from '../rules/compiled-section.ts';
+import type { CompiledRule, CompiledSection, Question, SectionStep, Verdict } from '../rules/compiled-section.ts';
 import { type Decision, type Denied, denied, type Failed, failed, passed } from '../rules/decision.ts';
 import { type BatchFinding, readBatch } from '../rules/read-batch.ts';
 import { collectMatches, replaceMatches, startCollection } from '../rules/replace-matches.ts';
@@ -116,8 +116,15 @@ async function judgeByProvider(run: Run, place: number): Promise<Stop> {
       return denied(rule.id);
     case 'failed':
       tally.failed(rule, verdict.code);
-      return { ...failed(verdict.code, rule.id), ...(verdict.cause === undefined ? {} : { cause: verdict.cause }) };
+      return { ...failed(verdict.code, rule.id), ...failedProvider(rule, verdict) };
   }
+}
+
+function failedProvider(
+  { effect }: CompiledRule,
+  { cause }: Extract<Verdict, { kind: 'failed' }>,
+): Pick<Failed, 'cause' | 'provider'> {
+  return cause === undefined || effect.kind !== 'ask' ? {} : { cause, provider: effect.provider };
 }
 
 /** All rules ran and none forbids: pass, or the replacements of the mask rules that fired. */

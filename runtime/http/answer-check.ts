@@ -161,7 +161,8 @@ function finish(running: RunningCheck, ending: Ending): void {
   service.meter.refused(check.stage, ending.code);
   if (ending.kind === 'failed' && ending.code !== 'overloaded') logFailure(running, ending, traceId);
   drainRefused(incoming, outgoing);
-  sendError(outgoing, ending.code, { traceId, rule, headers: explanation(check) });
+  const headers = { ...explanation(check), ...(ending.kind === 'failed' ? failedProvider(check, ending) : noHeaders) };
+  sendError(outgoing, ending.code, { traceId, rule, headers });
 }
 
 const noHeaders: Readonly<Record<string, string>> = {};
@@ -169,9 +170,19 @@ const noHeaders: Readonly<Record<string, string>> = {};
 /**
  * The id of the rule that decided, for a client that requests it: one rule, no text, no position and no other match.
  */
-function explanation({ headers, decidedBy }: PendingCheck): Readonly<Record<string, string>> {
-  const asked = headers.explain.ok && headers.explain.value === explainRule;
-  return asked && decidedBy !== undefined ? { [explainHeaders.rule]: decidedBy } : noHeaders;
+function explanation(check: PendingCheck): Readonly<Record<string, string>> {
+  const { decidedBy } = check;
+  return isExplained(check) && decidedBy !== undefined ? { [explainHeaders.rule]: decidedBy } : noHeaders;
+}
+
+/** The provider that did not judge, and one of the fixed causes: no word of its answer. */
+function failedProvider(check: PendingCheck, { provider, cause }: Failed): Readonly<Record<string, string>> {
+  if (!isExplained(check) || provider === undefined || cause === undefined) return noHeaders;
+  return { [explainHeaders.provider]: provider, [explainHeaders.cause]: cause };
+}
+
+function isExplained({ headers: { explain } }: PendingCheck): boolean {
+  return explain.ok && explain.value === explainRule;
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
 import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
+import type { ProviderCause } from '#contracts/provider-causes';
 import type { ByteRange, CheckedText } from './checked-text.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ByteRange, CheckedText } from './checked-text.ts';
 export type Verdict =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny' }
-  | { readonly kind: 'failed'; readonly code: CheckFailureCode; readonly cause?: CheckProviderCause };
+  | { readonly kind: 'failed'; readonly code: CheckFailureCode; readonly cause?: ProviderCause };
 
 /** The input of a provider: always the original contents, never the output of a mask (`guardrail:execution:sees-original-text`). */
 export type Question = { readonly stage: Stage; readonly messages: readonly CheckMessage[] };
@@ -26,6 +26,8 @@ export type Effect =
     }
   | {
       readonly kind: 'ask';
+      /** The name of the provider in the bundle. */
+      readonly provider: string;
       /**
        * Asks the provider of the rule. Never rejects: every fault is a failed verdict. An aborted signal ends the call;
        * the value returned then is ignored.

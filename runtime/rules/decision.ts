@@ -1,5 +1,5 @@
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
 import type { CheckFailureCode } from '#contracts/checks';
+import type { ProviderCause } from '#contracts/provider-causes';
 
 /** Pass: no configured rule denied the text, and no rule replaces a part of it (`guardrail:pass:meaning`). */
 type Passed = { readonly kind: 'pass' };
@@ -25,8 +25,9 @@ export type Failed = {
   readonly code: CheckFailureCode;
   /** The id of the rule that could not be judged, if one rule is the cause. */
   readonly rule?: string;
-  /** Why the provider of that rule did not judge. */
-  readonly cause?: CheckProviderCause;
+  /** Why the provider of that rule did not judge, and its name. */
+  readonly cause?: ProviderCause;
+  readonly provider?: string;
 };
 
 /** The outcome of a check: pass, mask, deny or failed. Failed is never read as one of the others. */

@@ -3,7 +3,7 @@ import type { Logger } from '#kit/log/logger';
 import { createBackoff } from '#kit/time/backoff';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
-import type { GatewayReportSpec } from '#resources/gateway-report';
+import { type GatewayReportSpec, maxProviderStates } from '#resources/gateway-report';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import { createSteadyValue, type PauseRange } from './steady-value.ts';
 
@@ -12,8 +12,6 @@ type ProviderState = NonNullable<GatewayReportSpec['providers']>[number];
 /** `unknown`: not tried yet. */
 type Health = 'unknown' | 'reachable' | ProviderCause;
 
-/** Most entries of a report. */
-const maxEntries = 512;
 const defaultWaits: Waits = {
   look: 100,
   probe: { firstMs: 1_000, maxMs: 60_000 },
@@ -203,5 +201,5 @@ function entriesOf(watched: Iterable<Watched>): readonly ProviderState[] {
   }
   const rank = ({ provider, model, cause }: ProviderState): string =>
     `${cause === undefined ? 1 : 0} ${provider} ${model ?? ''}`;
-  return [...entries.values()].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, maxEntries);
+  return [...entries.values()].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, maxProviderStates);
 }

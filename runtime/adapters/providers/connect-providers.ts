@@ -4,7 +4,7 @@ import type { Bundle, BundleProvider } from '#contracts/bundle';
 import { openTokenFile, type TokenFile, TokenFileError } from '#kit/http/token-file';
 import type { Clock } from '#kit/time/clock';
 import { BundleError } from '../../bundle/bundle-error.ts';
-import type { AskOf, RemoteRule } from '../../bundle/compile-section.ts';
+import { type AskOf, providerNameOf } from '../../bundle/compile-section.ts';
 import { createClassifier } from './ask-classifier.ts';
 import { createDetector } from './ask-detector.ts';
 import { type NoteProvider, noteCause } from './note-cause.ts';
@@ -54,10 +54,6 @@ export function connectProviders(
     },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
-}
-
-function providerNameOf(rule: RemoteRule): string {
-  return rule.kind === 'external_pipeline' ? rule.externalPipeline.provider : rule.llmClassifier.provider;
 }
 
 function openCredential(

@@ -1,9 +1,9 @@
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import type { ProviderCause } from '#contracts/provider-causes';
 import type { Question, Verdict } from '../../rules/compiled-section.ts';
 
 type Ask = (question: Question, signal: AbortSignal) => Promise<Verdict>;
 /** Receives the cause of each failed call, and undefined for each call that was answered. */
-export type NoteProvider = (cause: CheckProviderCause | undefined) => void;
+export type NoteProvider = (cause: ProviderCause | undefined) => void;
 
 /** The same call with the cause in its verdict. A call that the caller ended says nothing about the provider. */
 export function noteCause(ask: Ask, note: NoteProvider): Ask {
@@ -18,7 +18,7 @@ export function noteCause(ask: Ask, note: NoteProvider): Ask {
 }
 
 /** Undefined for a provider that answered: an uncertain verdict or a refusal is an answer. */
-function causeOf(verdict: Verdict): CheckProviderCause | undefined {
+function causeOf(verdict: Verdict): ProviderCause | undefined {
   if (verdict.kind !== 'failed') return undefined;
   return verdict.cause ?? (verdict.code === 'provider_invalid_answer' ? 'invalid_answer' : undefined);
 }

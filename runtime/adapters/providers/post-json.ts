@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import type { CheckProviderCause } from '#contracts/check-provider-causes';
+import type { ProviderCause } from '#contracts/provider-causes';
 import { connectionFault } from '#kit/http/connection-fault';
 import { readBounded } from '#kit/http/read-bounded';
 import { type TokenFile, TokenFileError } from '#kit/http/token-file';
@@ -31,7 +31,7 @@ const errorBytes = 8_192;
 const errorMs = 500;
 const unknownModelSchema = z.object({ error: z.object({ code: z.literal('model_not_found') }) });
 
-function unavailable(cause: CheckProviderCause): ProviderAnswer {
+function unavailable(cause: ProviderCause): ProviderAnswer {
   return { ok: false, verdict: { kind: 'failed', code: 'provider_unavailable', cause } };
 }
 
@@ -67,12 +67,12 @@ export async function postJson(call: ProviderCall, body: unknown, signal: AbortS
   }
 }
 
-function credentialCause({ cause }: TokenFileError): CheckProviderCause {
+function credentialCause({ cause }: TokenFileError): ProviderCause {
   const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
   return isMissing ? 'credential_missing' : 'credential_unreadable';
 }
 
-async function causeOfAnswer({ statusCode, body }: Dispatcher.ResponseData): Promise<CheckProviderCause> {
+async function causeOfAnswer({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderCause> {
   switch (statusCode) {
     case 401:
     case 403:

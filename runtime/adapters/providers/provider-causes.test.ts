@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkProviderCauses, checkProviderProblem } from '#contracts/check-provider-causes';
+import { checkProviderProblem, providerCauses } from '#contracts/provider-causes';
 import { unusedPort } from '#kit/testing/loopback';
 import { answers, type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { bundle, classifier, detector, policy, providersAt, section } from '../../testing/build-bundle.ts';
@@ -32,7 +32,13 @@ function changesIn(log: string): readonly LogLine[] {
 
 async function expectCause(runtime: TestRuntime, name: 'detector' | 'classifier', cause: string): Promise<void> {
   const stage = name === 'detector' ? 'request' : 'response';
-  expect((await runtime.check(stage, [secretText])).status).toBe(503);
+  const told = await runtime.check(stage, [secretText], { 'x-portcullis-explain': 'rule' });
+  expect(told.status).toBe(503);
+  expect(told.headers).toMatchObject({
+    'x-portcullis-rule': name,
+    'x-portcullis-provider': name,
+    'x-portcullis-cause': cause,
+  });
   expect(await runtime.metric(failures, { provider: name, cause })).toBe(1);
   expect(changesIn(runtime.log()).at(-1)).toMatchObject({ provider: name, cause });
   expect(runtime.log()).not.toContain(secretText);
@@ -80,6 +86,14 @@ describe('the cause of a failed call', () => {
     await expectCause(runtime, 'detector', 'credential_missing');
   });
 
+  test('a check that requests no explanation gets neither the name of a failed provider nor the cause', async () => {
+    provider.play(answers({}, 401));
+    await using runtime = await runtimeAt(provider.url);
+    const { status, headers } = await runtime.check('request', [secretText]);
+    expect(status).toBe(503);
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-portcullis'))).toEqual([]);
+  });
+
   test('every failure is counted, a change is logged at most every 10 s, and a recovery is logged', async () => {
     let now = 0;
     await using runtime = await runtimeAt(provider.url, () => now);
@@ -99,7 +113,7 @@ describe('the cause of a failed call', () => {
     expect(await runtime.metric(failures, { provider: 'detector', cause: 'not_found' })).toBe(2);
   });
 
-  test.each(checkProviderCauses)('%s has a sentence with a remedy', (cause) => {
+  test.each(providerCauses)('%s has a sentence with a remedy', (cause) => {
     const { problem, remedy } = checkProviderProblem(cause);
     expect([problem.length > 10, remedy.length > 3]).toEqual([true, true]);
   });

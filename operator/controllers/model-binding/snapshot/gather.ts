@@ -5,11 +5,11 @@ import type { GatewayRoute } from '#resources/gateway-route';
 import { operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingStatus } from '#resources/model-binding';
+import { type ProviderFact, providerFactOf } from '#resources/provider-fact';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type BindingWorld, policyNamed, workloadView } from '../../../acceptance/gather-views.ts';
 import type { ApplicationRole, TargetFacts, UpstreamView, WorkloadView } from '../../../acceptance/snapshot.ts';
 import { readPrevious } from '../../../applications/previous-application.ts';
-import { providerFactOf } from '../../../applications/provider-facts.ts';
 import { replicasOf, sortedReports, waitingReplicas } from '../../../applications/replica-views.ts';
 import { findUpstream } from '../../../environment/approved-providers.ts';
 import { bindingIdOf, moveOf, ownerOf } from '../alias/gather-ownership.ts';
@@ -54,7 +54,7 @@ export function gather(pass: Pass): Omit<Snapshot, 'overdue' | 'departureOverdue
     build: world.build,
     route: route === undefined ? undefined : routeView(world, route),
     replicas: route === undefined ? waitingReplicas(stores, spec.gateway) : replicasOf(stores, route),
-    provider: route === undefined ? { kind: 'unknown' } : providerFactOf(stores, route),
+    provider: route === undefined ? { kind: 'unknown' } : providerFact(world, route),
     leftBehind: metadata.deletionTimestamp === undefined ? [] : leftBehind(world, binding),
     facts: pass.facts,
   };
@@ -64,6 +64,13 @@ function upstreamOf(approved: readonly ApprovedProvider[], provider: string): Up
   const found = findUpstream(approved, provider);
   if (found === undefined) return { kind: 'unknown', provider };
   return { kind: 'approved', provider, endpoint: found.endpoint, credential: found.credential, enabled: found.enabled };
+}
+
+function providerFact({ stores }: BindingWorld, { spec }: Stored<GatewayRoute>): ProviderFact {
+  return providerFactOf(
+    stores.reports.by('gateway', spec.gateway).map((report) => report.spec),
+    spec,
+  );
 }
 
 function routeView(world: BindingWorld, route: Stored<GatewayRoute>): RouteView {

@@ -1,11 +1,11 @@
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { Condition } from '#resources/metadata';
 import type { ModelBindingSpec, ModelBindingStatus } from '#resources/model-binding';
+import type { ProviderFact } from '#resources/provider-fact';
 import type { ProgressSnapshot, UpstreamView, WorkloadView } from '../../../acceptance/snapshot.ts';
 import { type Application, desiredApplication } from '../../../applications/application.ts';
 import type { OutcomeHistory } from '../../../applications/outcome-history.ts';
 import type { PreviousApplication } from '../../../applications/previous-application.ts';
-import type { ProviderFact } from '../../../applications/provider-facts.ts';
 import type { ReplicaView } from '../../../applications/replica-views.ts';
 import type { AliasMove } from '../alias/alias-circle.ts';
 import type { Ownership } from '../alias/decide-owner.ts';
@@ -50,7 +50,7 @@ export type Snapshot = ProgressSnapshot & {
   readonly build: string;
   readonly route: RouteView | undefined;
   readonly replicas: readonly ReplicaView[];
-  /** What the replicas know about the provider of the route; `unknown` without a route. */
+  /** What the replicas know about the providers of the route and its rules; `unknown` without a route. */
   readonly provider: ProviderFact;
   /** Replicas that still use the workload of the deleted route; determined while the binding is being deleted. */
   readonly leftBehind: readonly string[];

@@ -24,7 +24,12 @@ const quiet = { RouteRejected: 'False NotRejected', ProviderReachable: 'Unknown 
 
 describe('conditions of a binding', () => {
   test('a binding whose provider cannot be used is Ready because its guardrail is in force, and names the cause', () => {
-    const found = said({ kind: 'applied' }, { provider: { kind: 'failing', cause: 'certificate_expired' } });
+    const found = said(
+      { kind: 'applied' },
+      {
+        provider: { kind: 'failing', provider: 'echo', cause: 'certificate_expired' },
+      },
+    );
     expect(found).toMatchObject({
       Ready: 'True CertificateExpired',
       Applied: 'True Applied',
@@ -33,6 +38,24 @@ describe('conditions of a binding', () => {
     expect(said({ kind: 'applied' }, { provider: { kind: 'reachable' } })).toMatchObject({
       Ready: 'True Ready',
       ProviderReachable: 'True Reachable',
+    });
+  });
+
+  test('a binding whose detector does not judge is Ready and names provider, rule, cause and remedy', () => {
+    const fact = { kind: 'failing', provider: 'spam', rule: 'no-spam', cause: 'model_not_found' } as const;
+    const conditions = statusAt(snapshotOf({ route: routeViewOf(), provider: fact }), { kind: 'applied' });
+    const sentence =
+      'The provider spam of the rule no-spam cannot be used: it does not know the model (status 404, model_not_found). ' +
+      'To correct it, correct the model of the classifier in providers.yaml.';
+    expect(conditions.find(({ type }) => type === 'ProviderReachable')).toMatchObject({
+      status: 'False',
+      reason: 'ModelNotFound',
+      message: sentence,
+    });
+    expect(conditions.find(({ type }) => type === 'Ready')).toMatchObject({
+      status: 'True',
+      reason: 'ModelNotFound',
+      message: `The binding is applied, but texts that this rule judges are refused. ${sentence}`,
     });
   });
 

@@ -211,7 +211,7 @@ function providerReachable(s: Snapshot): Aspect {
   const { provider } = route.spec.upstream;
   switch (fact.kind) {
     case 'failing': {
-      const message = describeProviderProblem(provider, fact.cause);
+      const message = describeProviderProblem(fact.provider, fact.cause, fact.rule);
       return aspect('False', providerProblems[fact.cause].reason, message);
     }
     case 'reachable':
@@ -226,9 +226,11 @@ function providerReachable(s: Snapshot): Aspect {
   }
 }
 
-/** The guardrail is in force, so the binding is Ready; its reason names what keeps the model from answering. */
-function providerNote({ reason, message }: Aspect): Aspect {
-  return aspect('True', reason, `The binding is applied, but its model cannot answer. ${message}`);
+/** The guardrail is in force, so the binding is Ready; its reason names what keeps requests from being answered. */
+function providerNote({ reason, message }: Aspect, { provider: fact }: Snapshot): Aspect {
+  const isOfRule = fact.kind === 'failing' && fact.rule !== undefined;
+  const effect = isOfRule ? 'texts that this rule judges are refused' : 'its model cannot answer';
+  return aspect('True', reason, `The binding is applied, but ${effect}. ${message}`);
 }
 
 function ready(s: Snapshot, result: PassResult, aspects: Omit<Aspects, 'Ready'>): Aspect {
@@ -239,7 +241,7 @@ function ready(s: Snapshot, result: PassResult, aspects: Omit<Aspects, 'Ready'>)
   if (s.route?.spec.state === 'Disabled')
     return aspect('True', 'Disabled', 'The model or its provider is switched off.');
   if (s.route?.spec.guardrail.mode === 'None') return aspect('True', 'Unguarded', unguardedMessage);
-  if (aspects.ProviderReachable.status === 'False') return providerNote(aspects.ProviderReachable);
+  if (aspects.ProviderReachable.status === 'False') return providerNote(aspects.ProviderReachable, s);
   if (aspects.ResolvedRefs.reason === 'PolicyDeleting') return aspects.ResolvedRefs;
   return aspect('True', 'Ready', 'The binding is applied.');
 }

@@ -1,0 +1,41 @@
+import type { ProviderCause } from '#contracts/provider-causes';
+import type { GatewayReportSpec } from './gateway-report.ts';
+import type { GatewayRouteSpec } from './gateway-route.ts';
+
+/** What the ready replicas of a gateway know about the provider of a route's model and those of its rules. */
+export type ProviderFact =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'reachable' }
+  | {
+      readonly kind: 'failing';
+      readonly provider: string;
+      readonly cause: ProviderCause;
+      /** Present for a detector or classifier. */
+      readonly rule?: string;
+    };
+
+/**
+ * A failure at any ready replica counts: a part of the requests fails. That of the model comes before those of rules,
+ * because no request is answered without it.
+ */
+export function providerFactOf(
+  reports: readonly Pick<GatewayReportSpec, 'ready' | 'providers'>[],
+  { upstream, workload }: Pick<GatewayRouteSpec, 'upstream' | 'workload'>,
+): ProviderFact {
+  const states = reports.filter(({ ready }) => ready).flatMap(({ providers }) => providers ?? []);
+  const ofModel = states.filter(
+    ({ provider, model, rule }) =>
+      rule === undefined && provider === upstream.provider && (model ?? upstream.model) === upstream.model,
+  );
+  const [cause] = ofModel.flatMap((state) => state.cause ?? []).toSorted();
+  if (cause !== undefined) return { kind: 'failing', provider: upstream.provider, cause };
+  const [ofRule] = states
+    .flatMap(({ provider, rule, cause, ...state }) =>
+      rule !== undefined && cause !== undefined && workload !== undefined && state.workload === workload
+        ? { provider, rule, cause }
+        : [],
+    )
+    .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (ofRule !== undefined) return { kind: 'failing', ...ofRule };
+  return { kind: ofModel.length > 0 ? 'reachable' : 'unknown' };
+}
