@@ -102,7 +102,7 @@ export async function createRetrievalService(
     creations: createSemaphore(creationsAtOnce),
     evaluationMs: overrides.evaluationMs ?? evaluationLimits.durationMs,
     newId: uuid,
-    hint: jobHints(queue, logger),
+    hint: jobHints({ queue, logger, onQueueAway: () => metrics.dependencyFailed('queue') }),
     health: () =>
       readHealth({
         database,
@@ -217,6 +217,7 @@ function startWorker(
     logger,
     queue,
     concurrency: ingestConcurrency,
+    onQueueAway: () => metrics.dependencyFailed('queue'),
     onAttempt: metrics.attemptEnded,
     dropPartition,
     removals: [() => removeContents({ database, objects, relations, dropPartition }), clearLeft],

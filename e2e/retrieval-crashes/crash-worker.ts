@@ -40,6 +40,7 @@ startIngest(
   {
     logger: createLogger({ service: 'crash-worker', level: 'warn' }),
     queue: createPostgresQueue(database),
+    onQueueAway: () => undefined,
     concurrency: 4,
     onAttempt: () => undefined,
     dropPartition: async () => undefined,

@@ -25,11 +25,12 @@ export async function submitLanes(
   onAccepted: (accepted: AcceptedSubmits) => void,
 ): Promise<void> {
   await using queue = createPostgresQueue(database);
+  const logger = createLogger({ service: 'crash-submitter', level: 'error' });
   const ports = {
     database,
     objects: createFolderObjects(settings.objectsFolder),
     newId: uuid,
-    hint: jobHints(queue, createLogger({ service: 'crash-submitter', level: 'error' })),
+    hint: jobHints({ queue, logger, onQueueAway: () => undefined }),
     onStep: planFollower(settings.plan),
   };
   async function runLane(own: readonly CrashSubmit[]): Promise<void> {

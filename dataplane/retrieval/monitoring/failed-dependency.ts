@@ -4,8 +4,11 @@ import { SearchUnavailableError } from '#search/search-error';
 import type { Dependency } from '../ingest/faults.ts';
 import { dependencyOf } from '../ingest/worker/dependency-of.ts';
 
-/** Dependencies of requests and attempts; `index` is the search index, `relations` the store of rights. */
-export type FailedDependency = Dependency | 'relations' | 'index';
+/**
+ * Dependencies of requests and attempts; `index` is the search index, `relations` the store of rights, `queue` the one
+ * of hints.
+ */
+export type FailedDependency = Dependency | 'relations' | 'index' | 'queue';
 
 export const failedDependencies: readonly FailedDependency[] = [
   'postgres',
@@ -15,6 +18,7 @@ export const failedDependencies: readonly FailedDependency[] = [
   'models',
   'relations',
   'index',
+  'queue',
 ];
 
 /**

@@ -65,9 +65,19 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Jobs that are not retried until they are replayed.',
     labels: {},
   });
+  const reindexWaiting = registry.gauge({
+    name: 'portcullis_retrieval_reindex_waiting_seconds',
+    help: 'Longest time that the build of an index version has waited for a worker or for a dependency; 0 if none waits.',
+    labels: {},
+  });
+  const failedReindexes = registry.gauge({
+    name: 'portcullis_retrieval_reindex_failed_collections',
+    help: 'Collections whose newest reindex has failed; their previous version answers.',
+    labels: {},
+  });
   const failures = registry.counter({
     name: 'portcullis_retrieval_dependency_failures_total',
-    help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the relation store.',
+    help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the relation store. For queue, hints to look that were not sent or received.',
     labels: { dependency: failedDependencies },
   });
   const limits = registry.counter({
@@ -88,7 +98,10 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     stepCompleted: (step) => completed.add({ step }),
     backlog(found) {
       waiting(found);
-      if (found !== undefined) dead.set({}, found.deadLetters);
+      if (found === undefined) return;
+      dead.set({}, found.deadLetters);
+      reindexWaiting.set({}, found.reindexWaitingSeconds);
+      failedReindexes.set({}, found.failedReindexes);
     },
     limitReached: (quota) => limits.add({ quota }),
     dependencyFailed: (dependency) => failures.add({ dependency }),

@@ -3,6 +3,7 @@ import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { findCollection } from '../../collections/collection-record.ts';
+import { readBacklog } from '../../monitoring/read-backlog.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import type { DocumentGuard } from '../ports.ts';
 import { type OpenedIngest, openIngest } from '../testing/open-ingest.ts';
@@ -206,7 +207,13 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     };
     expect(await build()).toBe('released');
     expect(await build()).toBeUndefined();
-    await opened.database.sql`update retrieval.index_versions set due_at = clock_timestamp() where state = 'building'`;
+    const { sql } = opened.database;
+    await sql`update retrieval.index_versions set unavailable_since = clock_timestamp() - interval '1 hour'`;
+    expect((await readBacklog(opened.database)).reindexWaitingSeconds).toBeGreaterThanOrEqual(3_600);
+    await sql`update retrieval.index_versions set unavailable_since = null, due_at = clock_timestamp() + interval '1 hour'`;
+    expect(await readBacklog(opened.database)).toMatchObject({ reindexWaitingSeconds: 0, failedReindexes: 0 });
+    await sql`update retrieval.index_versions set due_at = clock_timestamp() - interval '2 hours'`;
+    expect((await readBacklog(opened.database)).reindexWaitingSeconds).toBeGreaterThanOrEqual(7_200);
     fail = () => {
       throw new ModelsError('refused');
     };
@@ -217,8 +224,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('reindex'), () => {
     });
     expect(await collection()).toMatchObject({ active_version: 1 });
     expect(await visible(1)).toEqual({ a: 1 });
+    expect(await readBacklog(opened.database)).toMatchObject({ reindexWaitingSeconds: 0, failedReindexes: 1 });
     fail = () => undefined;
     expect(await start()).toEqual({ kind: 'building', version: 3 });
+    expect((await readBacklog(opened.database)).failedReindexes).toBe(0);
     expect(await build()).toBe('switched');
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HintQueue } from '#queue/ports';
+import { QueueUnavailableError } from '#queue/queue-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { until } from '../../../../e2e/support/until.ts';
@@ -65,10 +66,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     (await opened.database.sql<{ text: string }[]>`select text from retrieval.chunks order by doc, no`).map(
       (row) => row.text,
     );
-  const start = (queue: HintQueue, times: Partial<typeof ingestTimes>) =>
+  const start = (queue: HintQueue, times: Partial<typeof ingestTimes>, onQueueAway = (): void => undefined) =>
     startIngest(ingest.ports, {
       logger: unwrittenLogger,
       queue,
+      onQueueAway,
       concurrency: 2,
       onAttempt: () => undefined,
       dropPartition: async () => undefined,
@@ -81,7 +83,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     const { queue } = scriptedQueue();
     await using _role = start(queue, {});
     await ingest.submit({ docId: 'a', text: 'words' });
-    jobHints(queue, unwrittenLogger)();
+    jobHints({ queue, logger: unwrittenLogger, onQueueAway: () => undefined })();
     await until('the job is DONE', async () => (await jobs())[0]?.['status'] === 'DONE');
   });
 
@@ -99,7 +101,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
       });
       await ingest.submit({ docId: 'a', text: 'words' });
       {
-        const hint = jobHints(queue, unwrittenLogger);
+        const hint = jobHints({ queue, logger: unwrittenLogger, onQueueAway: () => undefined });
         const loop = {
           ...ingest.ports,
           logger: unwrittenLogger,
@@ -119,6 +121,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     },
   );
 
+  test('a queue that is away is reported for each lost hint and each subscription that fails, and jobs are found without it', async () => {
+    const { queue: scripted } = scriptedQueue();
+    const away = { hints: 0, subscriptions: 0 };
+    const refuse = () => Promise.reject(new QueueUnavailableError('unreachable'));
+    jobHints({
+      queue: { ...scripted, publish: refuse },
+      logger: unwrittenLogger,
+      onQueueAway: () => (away.hints += 1),
+    })();
+    await until('the lost hint is reported', () => away.hints === 1);
+    await ingest.submit({ docId: 'a', text: 'words' });
+    const onQueueAway = (): void => {
+      away.subscriptions += 1;
+    };
+    await using _role = start({ ...scripted, subscribe: refuse }, { pollMs: 20 }, onQueueAway);
+    await until('the job is DONE', async () => (await jobs())[0]?.['status'] === 'DONE');
+    expect(away).toEqual({ hints: 1, subscriptions: 1 });
+  });
+
   test('a removal that fails is counted and retried, and stops neither the next one nor the hints', async () => {
     const { queue, state } = scriptedQueue();
     const away = new SearchUnavailableError('unreachable');
@@ -127,7 +148,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the worker role'), ()
     await using _reconciling = startReconciling({
       ...ingest.ports,
       logger: unwrittenLogger,
-      hint: jobHints(queue, unwrittenLogger),
+      hint: jobHints({ queue, logger: unwrittenLogger, onQueueAway: () => undefined }),
       removals: [() => Promise.reject(away), async () => (seen.removed += 1)],
       onRemovalFailed: (error) => seen.failures.add(error),
       now: () => new Date(),

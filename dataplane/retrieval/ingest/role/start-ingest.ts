@@ -14,6 +14,8 @@ const jobsTopic = 'ingest_jobs';
 type IngestOptions = {
   readonly logger: Logger;
   readonly queue: HintQueue;
+  /** Called when a hint is lost, or the queue cannot be subscribed: tables are then read at an interval. */
+  readonly onQueueAway: () => void;
   /** Number of concurrent jobs. */
   readonly concurrency: number;
   readonly onAttempt: (end: AttemptEnd) => void;
@@ -41,11 +43,16 @@ export type IngestTimes = {
 export const ingestTimes: IngestTimes = { leaseMs: 60_000, pollMs: 5_000, reconcileMs: 15_000, graceMs: 120_000 };
 
 /** Publishes a hint. Never throws: reconciliation finds the jobs of a lost hint. */
-export function jobHints(queue: HintQueue, logger: Logger): () => void {
+export function jobHints({ queue, logger, onQueueAway }: HintTools): () => void {
   return () => {
-    queue.publish(jobsTopic).catch((error) => logger.warn('ingest_hint_lost', { failure: describeFailure(error) }));
+    queue.publish(jobsTopic).catch((error) => {
+      onQueueAway();
+      logger.warn('ingest_hint_lost', { failure: describeFailure(error) });
+    });
   };
 }
+
+type HintTools = Pick<IngestOptions, 'queue' | 'logger' | 'onQueueAway'>;
 
 /**
  * The worker role: jobs, reindexes and reconciliation, until it is disposed. It disposes neither the queue nor the ports.
@@ -59,7 +66,7 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
     startReconciling({
       ...ports,
       logger,
-      hint: jobHints(queue, logger),
+      hint: jobHints(options),
       removals: options.removals,
       onRemovalFailed: options.onRemovalFailed,
       now: () => new Date(),
@@ -73,7 +80,10 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
   parts.use(
     keepSubscribed(queue, jobsTopic, {
       onHint: wake,
-      onAway: (failure) => logger.warn('ingest_queue_away', { failure }),
+      onAway(failure) {
+        options.onQueueAway();
+        logger.warn('ingest_queue_away', { failure });
+      },
       everyMs: times.reconcileMs,
     }),
   );
