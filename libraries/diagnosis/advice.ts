@@ -102,6 +102,9 @@ export const advice: Readonly<Record<string, Advice>> = {
   ContainerCrashes: () => 'Correct the cause that the message or the log of the pod names. Kubernetes restarts it.',
   DiskFull: () => 'Free space on that disk; the processes continue automatically.',
   DiskUnusable: () => 'Make the folder writable for the user of the platform, or choose another one with --data.',
+  PodNotReady: () =>
+    'Correct the cause that the log of the pod names, such as a database that does not answer. It becomes ready without a restart.',
+  PodStarting: wait,
   PodNotAnswering: () =>
     'Kubernetes kills and restarts it after three failed probes. If it freezes again, see its log.',
   ProcessNotAnswering: () =>

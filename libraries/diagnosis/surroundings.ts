@@ -32,7 +32,9 @@ export type InstallationProblem = {
     | 'echo'
     | 'issuer'
     | 'retrieval'
+    | 'worker'
     | 'memory'
+    | 'memory-worker'
     | 'catalogue'
     | 'signin'
     | 'console';

@@ -1,6 +1,13 @@
 import { sentence } from '#diagnosis/sentence';
 import type { InstallationProblem } from '#diagnosis/surroundings';
-import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
+import type {
+  ContainerStatus,
+  CoreEvent,
+  Deployment,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet,
+} from '#kube/client/builtin-types';
 import type { Stored } from '#resources/metadata';
 
 type Component = InstallationProblem['component'];
@@ -16,15 +23,33 @@ export type ClusterObjects = {
 
 const componentLabel = 'app.kubernetes.io/component';
 /** Each component is listed after the components that it needs. */
-const order: readonly Component[] = ['operator', 'echo', 'postgres', 'issuer', 'management', 'gateway'];
+const order: readonly Component[] = [
+  'postgres',
+  'operator',
+  'echo',
+  'issuer',
+  'management',
+  'retrieval',
+  'worker',
+  'memory',
+  'memory-worker',
+  'catalogue',
+  'gateway',
+];
 
-/** The component that an object of the chart belongs to; undefined for workloads, whose conditions the operator writes. */
+/**
+ * The component that an object of the chart belongs to; undefined for pods of workloads and agents, whose conditions the
+ * operator writes.
+ */
 function componentOf(labels: Readonly<Record<string, string>> | undefined): Component | undefined {
   const label = labels?.[componentLabel];
   return order.find((component) => component === label);
 }
 
-/** Problems that keep the components of an installation from running; components that others need come first. Pure. */
+/**
+ * Problems that keep the components of an installation from running; components that others need come first, and pods
+ * that start come last. Pure.
+ */
 export function clusterProblems(objects: ClusterObjects): readonly InstallationProblem[] {
   const { pods, deployments, statefulSets } = objects;
   const found = [
@@ -32,7 +57,9 @@ export function clusterProblems(objects: ClusterObjects): readonly InstallationP
     ...statefulSets.flatMap((one) => statefulSetProblem(one, objects)),
     ...pods.flatMap((one) => podProblem(one, objects)),
   ];
-  return found.toSorted((a, b) => order.indexOf(a.component) - order.indexOf(b.component));
+  const rank = ({ component, reason }: InstallationProblem): number =>
+    order.indexOf(component) + (reason === 'PodStarting' ? order.length : 0);
+  return found.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function deploymentProblem({ metadata, spec, status }: Stored<Deployment>): readonly InstallationProblem[] {
@@ -69,8 +96,9 @@ function podProblem(pod: Stored<Pod>, objects: ClusterObjects): readonly Install
   const { metadata, status } = pod;
   const component = componentOf(metadata.labels);
   if (component === undefined || metadata.deletionTimestamp !== undefined) return [];
+  const part = component === 'postgres' ? `Database pod ${metadata.name}` : `Pod ${metadata.name}`;
   const problem = (reason: string, message: string): readonly InstallationProblem[] => [
-    { component, part: `Pod ${metadata.name}`, reason, message: sentence(message) },
+    { component, part, reason, message: sentence(message) },
   ];
   const unscheduled = status?.conditions?.find(
     ({ type, status: value }) => type === 'PodScheduled' && value === 'False',
@@ -85,21 +113,49 @@ function podProblem(pod: Stored<Pod>, objects: ClusterObjects): readonly Install
     return problem('PodNotAnswering', 'it is not answering: its liveness probe fails, and requests to it hang');
   }
   const containers = status?.containerStatuses ?? [];
-  for (const { state, lastState, name } of containers) {
-    const { reason, message } = state?.waiting ?? {};
-    if (reason === undefined) continue;
-    if (/^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/.test(reason)) {
-      const secret = newestEvent(objects.events, 'Pod', metadata.name, 'FailedToRetrieveImagePullSecret');
-      return problem('ImagePullFailed', secret ?? `${reason}: ${message ?? 'its image cannot be pulled'}`);
-    }
-    if (/^Create\w*Error$/.test(reason)) return problem('ContainerNotStarted', `${reason}: ${message ?? name}`);
-    if (reason === 'CrashLoopBackOff') {
-      const { exitCode, message: last } = lastState?.terminated ?? {};
-      const words = last === undefined ? '' : `: ${last.trim()}`;
-      return problem('ContainerCrashes', `its container ${name} ended with exit code ${exitCode ?? 'unknown'}${words}`);
-    }
+  const [cause] = containers.flatMap((container) => containerProblem(container, metadata.name, objects.events) ?? []);
+  return cause === undefined ? [] : problem(cause.reason, cause.message);
+}
+
+type Cause = Pick<InstallationProblem, 'reason' | 'message'>;
+
+const pullFailures = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/;
+
+/** Why a container of a pod is not ready; undefined for one that is. */
+function containerProblem(container: ContainerStatus, pod: string, events: readonly CoreEvent[]): Cause | undefined {
+  const { ready, state = {}, lastState, name } = container;
+  if (ready) return undefined;
+  const { waiting, terminated } = state;
+  const ended = terminated ?? lastState?.terminated;
+  if (waiting !== undefined && pullFailures.test(waiting.reason ?? '')) {
+    const secret = newestEvent(events, 'Pod', pod, 'FailedToRetrieveImagePullSecret');
+    const message = secret ?? `${waiting.reason}: ${waiting.message ?? 'its image cannot be pulled'}`;
+    return { reason: 'ImagePullFailed', message };
   }
-  return [];
+  if (waiting?.reason !== undefined && /^Create\w*Error$/.test(waiting.reason))
+    return { reason: 'ContainerNotStarted', message: `${waiting.reason}: ${waiting.message ?? name}` };
+  if (ended !== undefined && state.running === undefined)
+    return { reason: 'ContainerCrashes', message: `its container ${name} ${endOf(ended)}` };
+  if (state.running === undefined) {
+    const mount = newestEvent(events, 'Pod', pod, 'FailedMount');
+    if (mount !== undefined) return { reason: 'ContainerNotStarted', message: mount };
+    return {
+      reason: 'PodStarting',
+      message: `its container ${name} waits: ${waiting?.reason ?? 'it is being created'}`,
+    };
+  }
+  const probe = newestProbe(events, pod, 'Readiness', Date.parse(state.running.startedAt ?? ''));
+  const before = ended === undefined ? '' : `; before, the container ${endOf(ended)}`;
+  if (probe !== undefined) return { reason: 'PodNotReady', message: `it is not ready: ${probe}${before}` };
+  if (ended !== undefined) return { reason: 'PodNotReady', message: `it is not ready${before}` };
+  return { reason: 'PodStarting', message: 'it is not ready yet' };
+}
+
+type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+
+function endOf({ exitCode, reason, message }: Terminated): string {
+  const named = reason === undefined || reason === 'Error' ? '' : ` (${reason})`;
+  return `ended with exit code ${exitCode}${named}${message === undefined ? '' : `: ${message.trim()}`}`;
 }
 
 /**
@@ -109,16 +165,24 @@ function podProblem(pod: Stored<Pod>, objects: ClusterObjects): readonly Install
 export function isFrozen({ metadata, status }: Stored<Pod>, events: readonly CoreEvent[]): boolean {
   const containers = status?.containerStatuses ?? [];
   if (containers.every(({ ready }) => ready)) return false;
-  const failed = events
-    .filter(({ involvedObject, reason }) => reason === 'Unhealthy' && involvedObject.kind === 'Pod')
-    .filter(({ involvedObject, message }) => {
-      return involvedObject.name === metadata.name && message?.startsWith('Liveness probe failed') === true;
-    })
-    .map(({ lastTimestamp }) => Date.parse(lastTimestamp ?? ''));
-  return containers.some(({ state }) => {
-    const startedAt = Date.parse(state?.running?.startedAt ?? '');
-    return failed.some((at) => at >= startedAt);
-  });
+  return containers.some(
+    ({ state }) =>
+      newestProbe(events, metadata.name, 'Liveness', Date.parse(state?.running?.startedAt ?? '')) !== undefined,
+  );
+}
+
+/** What the kubelet wrote last about a failed probe of a pod whose container runs since then. */
+function newestProbe(
+  events: readonly CoreEvent[],
+  pod: string,
+  probe: 'Liveness' | 'Readiness',
+  since: number,
+): string | undefined {
+  const failed = events.filter(
+    ({ message, lastTimestamp }) =>
+      message?.startsWith(`${probe} probe failed`) === true && Date.parse(lastTimestamp ?? '') >= since,
+  );
+  return newestEvent(failed, 'Pod', pod, 'Unhealthy');
 }
 
 /** Why a claim of the pod has no volume. */
