@@ -65,13 +65,13 @@ test('every process of the platform has the same address after a restart of the 
   using folder = folderWithFiles();
   const data = join(folder.path, 'data');
   const portsOf = (platform: Platform): unknown => {
-    const { gateway: _gateway, gateways: _gateways, ...others } = platform.status().addresses;
-    return { others, ports: readFileSync(join(data, 'ports.json'), 'utf8') };
+    return { addresses: platform.status().addresses, ports: readFileSync(join(data, 'ports.json'), 'utf8') };
   };
-  const first = await startPlatform({ data, management: true });
+  const first = await startPlatform({ data, management: true, gateways: 2 });
   const before = portsOf(first);
-  expect(before).toMatchObject({ others: { management: expect.stringMatching(/:\d+$/) } });
+  expect(before).toMatchObject({ addresses: { management: expect.stringMatching(/:\d+$/) } });
+  expect(new Set(first.status().addresses.gateways).size).toBe(2);
   await first.end('SIGTERM');
-  await using again = await startPlatform({ data, management: true });
+  await using again = await startPlatform({ data, management: true, gateways: 2 });
   expect(portsOf(again)).toEqual(before);
 });

@@ -43,7 +43,7 @@ export function nodeOptionsOf(kind: ProcessKind): readonly string[] {
 /** The port that the operator calls to manage collections. */
 const retrievalInternal = 'retrieval internal';
 
-/** The port of the first gateway where the user chose none: agents know it before the gateway starts. */
+/** The first gateway; agents know its address before it starts. */
 export const firstGateway = 'gateway-1';
 
 /** The optional parts of a platform. */
@@ -73,8 +73,8 @@ export function lastingPortNames(started: StartedParts & { readonly gateways: nu
   return [
     'operator',
     'operator api',
-    firstGateway,
-    ...Array.from({ length: gateways }, (_, at) => `gateway-${at + 1} admin`),
+    // The ports for clients are used where the user chose none.
+    ...Array.from({ length: gateways }, (_, at) => [`gateway-${at + 1}`, `gateway-${at + 1} admin`]).flat(),
     ...(management ? ['management', 'management admin'] : []),
     ...(retrieval ? ['retrieval', 'retrieval admin', retrievalInternal] : []),
     ...(memory ? ['memory', 'memory admin'] : []),
@@ -148,7 +148,7 @@ export function operatorProcess(
   };
 }
 
-/** A gateway replica, numbered from 1; port 0 takes a free one. */
+/** A gateway replica, numbered from 1. */
 export function gatewayProcess(
   data: DataDirectory,
   at: {

@@ -31,7 +31,7 @@ import { type Supervised, supervise } from './supervise.ts';
 
 type PlatformOptions = {
   readonly data: DataDirectory;
-  /** Port of the first gateway, the others on the following ones; 0 takes free ports. */
+  /** Port of the first gateway, the others on the following ones; 0 takes the ports of the last start. */
   readonly port: number;
   /** IP address that the gateways listen on for clients of models. */
   readonly address: string;
@@ -116,8 +116,7 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
     const operator = await unlessAborted(operating, options.signal);
     const numbers = Array.from({ length: options.gateways }, (_, at) => at + 1);
     const starting = numbers.map((number) => {
-      const others = options.port === 0 ? 0 : options.port + number - 1;
-      const port = number === 1 ? first.port : others;
+      const port = options.port === 0 ? ports.of(`gateway-${number}`) : options.port + number - 1;
       const { address } = options;
       return group.start(
         gatewayProcess(data, { number, address, port, api: apiOf(operator), ports, agents }),
