@@ -180,14 +180,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('readiness and metrics
     const [postmaster = 0] = childrenOf(server.pid, 'bin/postgres');
     process.kill(postmaster, 'SIGSTOP');
     try {
-      expect(await ask(server, '/readyz')).toEqual({ status: 503, body: 'PostgreSQL does not answer\n' });
+      const [readiness, ready] = await Promise.all([ask(server, '/readyz'), metric(server, 'ready{')]);
+      expect(readiness).toEqual({ status: 503, body: 'PostgreSQL does not answer\n' });
+      expect(ready).toBe(0);
       expect((await ask(server, '/livez')).status).toBe(200);
-      expect(await metric(server, 'ready{')).toBe(0);
     } finally {
       process.kill(postmaster, 'SIGCONT');
     }
     await until('the server is ready again', async () => (await ask(server, '/readyz')).status === 200);
     expect(await metric(server, 'ready{')).toBe(1);
+  });
+
+  test('a frozen server is killed after 10 s and its process ends, so that it is restarted and recovers the database', async () => {
+    await using server = await start();
+    await using client = connect(server);
+    await client.sql`create table kept as select 1 as one`;
+    const [postmaster = 0] = childrenOf(server.pid, 'bin/postgres');
+    process.kill(postmaster, 'SIGSTOP');
+    expect(await server.exit()).not.toBe(0);
+    expect(server.log()).toContain('PostgreSQL did not answer for 10 s and was killed');
+    await using again = await until('the database is recovered', () => start());
+    await using other = connect(again);
+    expect(await other.sql`select one from kept`).toEqual([{ one: 1 }]);
   });
 
   test('a server without a free connection is ready', async () => {

@@ -1,7 +1,9 @@
 import { createServer } from 'node:net';
 import type { HostPort } from '#kit/env/setting';
+import { defaultHungAfterMs, watchAnswers } from '#kit/process/watch-answers';
 import { connectSql, passwordFrom, SqlUnavailableError } from '#sql/connect';
 import type { PostgresConfig } from './config.ts';
+import { askServer } from './monitoring/ask-server.ts';
 import type { ServerAccess } from './monitoring/readiness.ts';
 import { accountOf } from './server/account.ts';
 import { findBinaries } from './server/binaries.ts';
@@ -43,8 +45,10 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
   signal.throwIfAborted();
   const { server, address } = await serveWithPassword({ binaries, account, data }, config, password, signal);
   let stopping = false;
-  void server.ended.then((words) => {
-    if (!stopping) throw new ServerError('ended', `PostgreSQL ${words}`);
+  const hang = killIfHung(server, reachable(address));
+  void server.ended.then(async (words) => {
+    const how = (await hang) ? `did not answer for ${defaultHungAfterMs / 1_000} s and was killed` : words;
+    if (!stopping) throw new ServerError('ended', `PostgreSQL ${how}`);
   });
   return {
     url: urlOf(address, owner),
@@ -54,6 +58,19 @@ export async function openDatabase(config: PostgresConfig, signal: AbortSignal):
       return server.stop();
     },
   };
+}
+
+/**
+ * Watches the server until it has exited, also while it shuts down. A frozen server accepts connections, because the
+ * system does, and never ends them.
+ * @returns whether it was killed
+ */
+async function killIfHung(server: RunningServer, address: HostPort): Promise<boolean> {
+  const over = new AbortController();
+  void server.ended.then(() => over.abort());
+  const hangs = await watchAnswers((signal) => askServer(address, signal), { signal: over.signal });
+  if (hangs) server.kill();
+  return hangs;
 }
 
 type Serving = { readonly server: RunningServer; readonly address: HostPort };

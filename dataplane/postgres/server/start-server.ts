@@ -20,6 +20,8 @@ export type RunningServer = {
    * to disk.
    */
   stop(): Promise<void>;
+  /** Kills a server that hangs; the next start recovers the database. */
+  kill(): void;
 };
 
 /**
@@ -50,7 +52,7 @@ export async function startServer(
   const outcome = await start.outcome;
   clearTimeout(timer);
   if (outcome === 'ready' && child.pid !== undefined)
-    return { pid: child.pid, ended: child.ended.then(describeEnd), stop };
+    return { pid: child.pid, ended: child.ended.then(describeEnd), stop, kill: () => child.signal('SIGKILL') };
   await stop();
   signal.throwIfAborted();
   if (outcome === 'address_taken') {

@@ -19,19 +19,24 @@ type WatchOptions = {
 
 type Attempt = 'answered' | 'silent' | 'unknown';
 
+/** One question to a process: resolves when it answered, and rejects when it did not before the signal was aborted. */
+type Question = (signal: AbortSignal) => Promise<void>;
+
 /**
- * Asks a health endpoint until the process hangs: four attempts in a row without an answer. Every answer counts,
+ * Asks a process until it hangs: four attempts in a row without an answer. Every answer counts, that of a health endpoint
  * whatever its status, so that a process that is not ready or overloaded is not taken for a hung one. Attempts in which
  * this process was held up itself, for example while the machine slept, count neither way.
+ * @param asked the URL of a health endpoint, or another question
  * @returns whether the process hangs; false when the signal was aborted
  */
-export async function watchAnswers(url: string, options: WatchOptions): Promise<boolean> {
+export async function watchAnswers(asked: string | Question, options: WatchOptions): Promise<boolean> {
+  const question = typeof asked === 'string' ? questionOf(asked) : asked;
   const { signal, onChange, hungAfterMs = defaultHungAfterMs } = options;
   const attemptMs = hungAfterMs / hungAfter;
   let missed = 0;
   while (!signal.aborted) {
     const begun = performance.now();
-    const attempt = await ask(url, attemptMs, signal);
+    const attempt = await ask(question, attemptMs, signal);
     if (signal.aborted) return false;
     if (attempt === 'answered') {
       if (missed >= silentAfter) onChange?.(true);
@@ -48,12 +53,17 @@ export async function watchAnswers(url: string, options: WatchOptions): Promise<
   return false;
 }
 
-async function ask(url: string, timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
+function questionOf(url: string): Question {
+  return async (signal) => {
+    const answer = await fetch(url, { signal, redirect: 'manual' });
+    await answer.body?.cancel();
+  };
+}
+
+async function ask(question: Question, timeoutMs: number, signal: AbortSignal): Promise<Attempt> {
   const begun = performance.now();
   try {
-    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const answer = await fetch(url, { signal: either, redirect: 'manual' });
-    await answer.body?.cancel();
+    await question(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
     return 'answered';
   } catch {
     return performance.now() - begun > timeoutMs + toleratedDelayMs ? 'unknown' : 'silent';
