@@ -24,6 +24,7 @@ import { addEval } from './commands/eval.ts';
 import { addExplain } from './commands/explain.ts';
 import { addFlow } from './commands/flow.ts';
 import { addGet } from './commands/get.ts';
+import { addGroup } from './commands/group.ts';
 import { addHistory } from './commands/history.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addLogs } from './commands/logs.ts';
@@ -51,7 +52,7 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
   { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
   { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
-  { heading: 'Documents:', commands: [addCollection, addDocuments, addQuery, addPack, addEval, addJobs] },
+  { heading: 'Documents:', commands: [addCollection, addGroup, addDocuments, addQuery, addPack, addEval, addJobs] },
   { heading: 'Memories:', commands: [addMemory] },
   { heading: 'Agents:', commands: [addCatalogueAgents, addAgent, addFlow] },
   { heading: 'Tools:', commands: [addOperation, addAudit, addAdmin, addBundleBuild, addRuntime, addCompletion] },

@@ -1,18 +1,12 @@
 import type { Command } from 'commander';
-import type { Holder } from '#contracts/retrieval-grants';
-import { CliError } from '../errors/cli-error.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { type HolderOptions, holderCells, holderOf, withHolderOptions } from '../retrieval/holder-options.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 
 type GrantOptions = RetrievalOptions & OutputOptions;
-type ChangeOptions = GrantOptions & {
-  readonly person?: string;
-  readonly agent?: string;
-  readonly group?: string;
-  readonly write?: boolean;
-};
+type ChangeOptions = GrantOptions & HolderOptions & { readonly write?: boolean };
 
 /** Adds `grants`, `grant` and `revoke` to the command `collection`. */
 export function addCollectionGrants(collection: Command): void {
@@ -25,14 +19,11 @@ export function addCollectionGrants(collection: Command): void {
     ['grant', 'let a person, an agent or a group search a collection'],
     ['revoke', 'take a grant back; it ends with the next request'],
   ] as const) {
-    const command = collection
-      .command(verb)
-      .description(description)
-      .argument('<name>', 'name or id of the collection')
-      .option('--person <name>', 'person, as sub or issuer|sub')
-      .option('--agent <name>', 'agent, as sub or issuer|sub')
-      .option('--group <name>', 'group of the tenant')
-      .option('--write', 'the right to submit and delete documents, which includes searching');
+    const named = collection.command(verb).description(description).argument('<name>', 'name or id of the collection');
+    const command = withHolderOptions(named).option(
+      '--write',
+      'the right to submit and delete documents, which includes searching',
+    );
     withOutput(withRetrievalOptions(command)).action((name: string, options: ChangeOptions) =>
       changeGrant(verb, name, options),
     );
@@ -60,19 +51,4 @@ async function changeGrant(verb: 'grant' | 'revoke', name: string, options: Chan
       ? `The ${kind} ${named} is a ${relation} of ${name}.`
       : `Removed the direct grant: the ${kind} ${named} is no longer a ${relation} of ${name}, unless another grant gives the right.`;
   });
-}
-
-function holderOf({ person, agent, group }: ChangeOptions): Holder {
-  const named = {
-    ...(person === undefined ? {} : { user_id: person }),
-    ...(agent === undefined ? {} : { agent_id: agent }),
-    ...(group === undefined ? {} : { group }),
-  };
-  if (Object.keys(named).length === 1) return named;
-  throw new CliError('usage', 'Name exactly one of --person, --agent and --group.');
-}
-
-function holderCells({ user_id, agent_id, group }: Holder): readonly string[] {
-  if (user_id !== undefined) return ['person', user_id];
-  return agent_id === undefined ? ['group', group ?? ''] : ['agent', agent_id];
 }

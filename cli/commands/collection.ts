@@ -1,21 +1,31 @@
 import { type Command, Option } from 'commander';
+import { retrievalLimits } from '#contracts/retrieval';
 import { CliError } from '../errors/cli-error.ts';
 import { type ConfirmOption, confirm, withConfirm } from '../options/confirm-option.ts';
+import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { type DefaultsOptions, defaultsOf, withDefaultsOptions } from '../retrieval/collection-options.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import type { StoredCollection } from '../retrieval/retrieval-client.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
 import { addCollectionGrants } from './collection-grants.ts';
 
 type CollectionOptions = RetrievalOptions & OutputOptions;
-type CreateOptions = CollectionOptions & {
-  readonly profile: string;
-  readonly visibility: 'private' | 'public';
-  readonly aclModel: 'document' | 'collection';
-  readonly description?: string;
-};
+type CreateOptions = CollectionOptions &
+  DefaultsOptions & {
+    readonly profile: string;
+    readonly visibility: 'private' | 'public';
+    readonly aclModel: 'document' | 'collection';
+    readonly type?: 'knowledge_base' | 'documents' | 'files';
+    readonly parent?: string;
+    readonly chunkSize?: number;
+    readonly chunkOverlap?: number;
+    readonly description?: string;
+  };
 type ReindexOptions = CollectionOptions & { readonly profile?: string };
+
+const { chunkSize, chunkOverlap } = retrievalLimits;
 
 export function addCollection(program: Command): void {
   const collection = program.command('collection').description('collections of documents of the retrieval service');
@@ -34,8 +44,22 @@ export function addCollection(program: Command): void {
         .choices(['document', 'collection'])
         .default('document'),
     )
+    .addOption(
+      new Option('--type <type>', 'kind of the collection, for its readers').choices([
+        'knowledge_base',
+        'documents',
+        'files',
+      ]),
+    )
+    .option('--parent <name>', 'collection above it, whose readers can read it; the caller must be able to write it')
+    .option('--chunk-size <characters>', 'longest chunk', wholeNumber(chunkSize.min, chunkSize.max))
+    .option(
+      '--chunk-overlap <characters>',
+      'at most half of the size',
+      wholeNumber(chunkOverlap.min, chunkSize.max / 2),
+    )
     .option('--description <text>', 'description for readers');
-  withOutput(withRetrievalOptions(create)).action(createOne);
+  withOutput(withRetrievalOptions(withDefaultsOptions(create))).action(createOne);
   withOutput(withRetrievalOptions(collection.command('list')))
     .description('list the collections that the caller may read')
     .action(list);
@@ -46,7 +70,7 @@ export function addCollection(program: Command): void {
   withOutput(withRetrievalOptions(get)).action(show);
   const update = collection
     .command('update')
-    .description('change the name, the description or the visibility of a collection')
+    .description('change the name, the description, the visibility or the defaults of a collection')
     .argument('<name>', 'name or id of the collection')
     .option('--rename <name>', 'another name, unique in the tenant')
     .option('--description <text>', 'description for readers')
@@ -56,7 +80,14 @@ export function addCollection(program: Command): void {
         'public',
       ]),
     );
-  withOutput(withRetrievalOptions(update)).action(updateOne);
+  withOutput(withRetrievalOptions(withDefaultsOptions(update))).action(updateOne);
+  const move = collection
+    .command('move')
+    .description('put a collection below another one, or below none')
+    .argument('<name>', 'name or id of the collection')
+    .option('--parent <name>', 'collection above it, whose readers can read it; the caller must be able to write it')
+    .option('--no-parent', 'no collection above it');
+  withOutput(withRetrievalOptions(move)).action(moveOne);
   const remove = collection
     .command('delete')
     .description('delete a collection with all its documents')
@@ -72,15 +103,27 @@ export function addCollection(program: Command): void {
 }
 
 async function createOne(name: string, options: CreateOptions): Promise<void> {
-  const { profile, visibility, aclModel, description } = options;
-  const created = await openRetrievalClient(options).createCollection({
+  const { profile, visibility, aclModel, description, type, parent } = options;
+  const client = openRetrievalClient(options);
+  const created = await client.createCollection({
     name,
     embedding_profile_id: profile,
     visibility,
     acl_model: aclModel,
     ...(description === undefined ? {} : { description }),
+    ...(type === undefined ? {} : { collection_type: type }),
+    ...(parent === undefined ? {} : { parent_id: (await namedCollection(client, parent)).collection_id }),
+    ...chunkingOf(options),
+    ...defaultsOf(options),
   });
   writeResult(formatOf(options), created, () => `Collection ${created.name} created.`);
+}
+
+function chunkingOf({ chunkSize: size, chunkOverlap: overlap }: CreateOptions) {
+  if (size === undefined && overlap === undefined) return {};
+  return {
+    chunking: { ...(size === undefined ? {} : { size }), ...(overlap === undefined ? {} : { overlap }) },
+  };
 }
 
 async function list(options: CollectionOptions): Promise<void> {
@@ -95,11 +138,12 @@ async function show(name: string, options: CollectionOptions): Promise<void> {
   writeResult(formatOf(options), found, (isWide) => collectionTable([found], isWide));
 }
 
-type UpdateOptions = CollectionOptions & {
-  readonly rename?: string;
-  readonly description?: string;
-  readonly visibility?: 'private' | 'public';
-};
+type UpdateOptions = CollectionOptions &
+  DefaultsOptions & {
+    readonly rename?: string;
+    readonly description?: string;
+    readonly visibility?: 'private' | 'public';
+  };
 
 async function updateOne(name: string, options: UpdateOptions): Promise<void> {
   const { rename, description, visibility } = options;
@@ -108,13 +152,25 @@ async function updateOne(name: string, options: UpdateOptions): Promise<void> {
     ...(description === undefined ? {} : { description }),
     ...(visibility === undefined ? {} : { visibility }),
   };
-  if (Object.keys(change).length === 0) {
-    throw new CliError('usage', 'Name a change: --rename, --description or --visibility.');
+  if (Object.keys({ ...change, ...defaultsOf(options) }).length === 0) {
+    throw new CliError('usage', 'Name a change: an option such as --rename, --description, --visibility or --top-k.');
   }
   const client = openRetrievalClient(options);
-  const { collection_id: id } = await namedCollection(client, name);
-  const updated = await client.updateCollection(id, change);
+  const { collection_id: id, retrieval_defaults: before } = await namedCollection(client, name);
+  const updated = await client.updateCollection(id, { ...change, ...defaultsOf(options, before) });
   writeResult(formatOf(options), updated, () => `Collection ${updated.name} updated.`);
+}
+
+async function moveOne(name: string, options: CollectionOptions & { readonly parent?: string | false }): Promise<void> {
+  const { parent } = options;
+  if (parent === undefined) throw new CliError('usage', 'Name the new parent: --parent NAME, or --no-parent for none.');
+  const client = openRetrievalClient(options);
+  const { collection_id: id } = await namedCollection(client, name);
+  const above = parent === false ? null : (await namedCollection(client, parent)).collection_id;
+  const moved = await client.moveCollection(id, above);
+  writeResult(formatOf(options), moved, () =>
+    parent === false ? `No collection is above ${moved.name}.` : `Collection ${moved.name} is below ${parent}.`,
+  );
 }
 
 async function deleteOne(name: string, options: CollectionOptions & ConfirmOption): Promise<void> {

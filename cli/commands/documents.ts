@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { type AllowOptions, withAllowOptions } from '../documents/allow-options.ts';
 import { deleteAndWait, deletedDocumentLines, refuseUndeleted } from '../documents/delete-and-wait.ts';
 import { findDocuments, refuseUnreadable } from '../documents/find-documents.ts';
 import type { DocumentSettings } from '../documents/make-document.ts';
@@ -14,15 +15,15 @@ import { openProgressLine } from '../output/progress-line.ts';
 import { escapeLine, tableOf, writeText } from '../output/write.ts';
 import { namedCollection } from '../retrieval/named-collection.ts';
 import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+import { addDocumentShare } from './document-share.ts';
 
 /** Polling interval of the files. */
 const watchEveryMs = 1_000;
 
 type SubmitOptions = RetrievalOptions &
-  OutputOptions & {
+  OutputOptions &
+  AllowOptions & {
     readonly collection: string;
-    readonly allowGroup?: readonly string[];
-    readonly allowPerson?: readonly string[];
     readonly source?: string;
     readonly baseUrl?: string;
     readonly timeout: number;
@@ -32,13 +33,12 @@ type SubmitOptions = RetrievalOptions &
 
 export function addDocuments(program: Command): void {
   const documents = program.command('documents').description('documents of the retrieval service');
-  const submit = documents
+  const paths = documents
     .command('submit')
     .description('submit Markdown, HTML, text, PDF and DOCX files, and wait until they can be found')
     .argument('<paths...>', 'files, or folders with all documents in them')
-    .requiredOption('--collection <name>', 'collection that the documents belong to')
-    .option('--allow-group <name>', 'group that may read the documents; can be repeated', collect)
-    .option('--allow-person <name>', 'person who may read the documents; can be repeated', collect)
+    .requiredOption('--collection <name>', 'collection that the documents belong to');
+  const submit = withAllowOptions(paths)
     .option('--source <name>', 'source of the documents, for filters on metadata.source')
     .option('--base-url <url>', 'address before the document id, for the links of citations')
     .option('--timeout <seconds>', 'how long to wait for the documents', wholeNumber(1, 86_400), 600)
@@ -50,6 +50,7 @@ export function addDocuments(program: Command): void {
     .description('list the documents of a collection that the caller may see')
     .requiredOption('--collection <name>', 'collection of the documents');
   withOutput(withRetrievalOptions(list)).action(listDocuments);
+  addDocumentShare(documents);
   const remove = documents
     .command('delete')
     .description('delete documents of a collection, and wait until they are not found any more')
@@ -173,8 +174,4 @@ function refuseIncomplete(results: readonly FileResult[], isAwaited: boolean): v
   if (isAwaited && waiting > 0) {
     throw new CliError('timeout', `${waiting} documents are not indexed yet: repeat the command to wait for them.`);
   }
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

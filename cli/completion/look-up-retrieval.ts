@@ -9,12 +9,15 @@ type Find = (client: RetrievalClient, line: PartialLine) => Promise<readonly str
 
 /** Finds words that the retrieval service provides: collections, documents and jobs. */
 export function retrievalFinder(placeholder: string, { command, open }: PartialLine): Find | undefined {
-  if (open !== undefined) return open.long === '--collection' ? collectionNames : undefined;
   const words = `${command.parent?.name()} ${command.name()}`;
+  if (open !== undefined) {
+    const isCollection = open.long === '--collection' || (open.long === '--parent' && words.startsWith('collection '));
+    return isCollection ? collectionNames : undefined;
+  }
   if (words.startsWith('collection ') && placeholder === 'name') {
     return words === 'collection create' ? undefined : collectionNames;
   }
-  if (words === 'documents delete') return documentIds;
+  if (words === 'documents delete' || words === 'documents share') return documentIds;
   if (words === 'jobs get') return (client) => jobIds(client, [undefined]);
   if (words !== 'jobs replay') return undefined;
   return (client, line) => jobIds(client, ['FAILED', 'DEAD_LETTER']).then((ids) => withoutGiven(ids, line));

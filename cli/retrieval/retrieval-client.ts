@@ -15,7 +15,15 @@ import {
 } from '#contracts/retrieval';
 import { documentListSchema, jobListSchema, listLimits, type StoredDocument } from '#contracts/retrieval-documents';
 import { type evaluationRequestSchema, evaluationSchema } from '#contracts/retrieval-evaluation';
-import { changedGrantSchema, type collectionGrantSchema, grantListSchema } from '#contracts/retrieval-grants';
+import {
+  changedAclSchema,
+  changedGrantSchema,
+  type collectionGrantSchema,
+  type documentAclSchema,
+  grantListSchema,
+  type Holder,
+  memberListSchema,
+} from '#contracts/retrieval-grants';
 import { createServiceCalls, type ServiceConnection } from '../http/service-calls.ts';
 
 export type StoredCollection = z.output<typeof collectionSchema>;
@@ -46,6 +54,11 @@ export type RetrievalClient = {
   deleteCollection(collectionId: string): Promise<StoredCollection>;
   listGrants(collectionId: string): Promise<z.output<typeof grantListSchema>>;
   changeGrant(collectionId: string, verb: 'grant' | 'revoke', grant: GrantInput): Promise<ChangedGrant>;
+  /** @param parent the id of the new parent, or null for none */
+  moveCollection(collectionId: string, parent: string | null): Promise<StoredCollection>;
+  listMembers(group: string): Promise<z.output<typeof memberListSchema>>;
+  changeMember(group: string, verb: 'add' | 'remove', member: Holder): Promise<ChangedGrant>;
+  changeDocumentAcl(change: z.input<typeof documentAclSchema>): Promise<z.output<typeof changedAclSchema>>;
   reindexCollection(collectionId: string, profile: string | undefined): Promise<StoredCollection>;
   submit(documents: readonly DocumentInput[]): Promise<Submitted>;
   getJob(jobId: string): Promise<IngestJob>;
@@ -64,6 +77,7 @@ export function createRetrievalClient(connection: Omit<ServiceConnection, 'servi
   // Every request can be retried: with the idempotency keys of its documents, a repeated submit is a duplicate.
   const send = createServiceCalls({ ...connection, service: 'retrieval' });
   const collections = '/v1/collections';
+  const members = (group: string): string => `/v1/groups/${encodeURIComponent(group)}/members`;
   const documents = (id: string): string => `${collections}/${encodeURIComponent(id)}/documents`;
   async function pages<T>(path: string, schema: z.ZodType<Page<T>>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
     const items: T[] = [];
@@ -90,6 +104,12 @@ export function createRetrievalClient(connection: Omit<ServiceConnection, 'servi
         changedGrantSchema,
         grant,
       ),
+    moveCollection: (id, parent) =>
+      send('POST', `${collections}/${encodeURIComponent(id)}:move`, collectionSchema, { parent_id: parent }),
+    listMembers: (group) => send('GET', members(group), memberListSchema),
+    changeMember: (group, verb, member) =>
+      send('POST', `${members(group)}${verb === 'remove' ? ':remove' : ''}`, changedGrantSchema, member),
+    changeDocumentAcl: (change) => send('POST', '/v1/documents:acl', changedAclSchema, change),
     reindexCollection: (id, profile) =>
       send('POST', `${collections}/${encodeURIComponent(id)}:reindex`, collectionSchema, {
         ...(profile === undefined ? {} : { embedding_profile_id: profile }),

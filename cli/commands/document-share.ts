@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { type AllowOptions, withAllowOptions } from '../documents/allow-options.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
+import { openRetrievalClient, type RetrievalOptions, withRetrievalOptions } from '../retrieval/retrieval-options.ts';
+
+type ShareOptions = RetrievalOptions & OutputOptions & AllowOptions & { readonly collection: string };
+
+/** Adds `share` to the command `documents`. */
+export function addDocumentShare(documents: Command): void {
+  const share = documents
+    .command('share')
+    .description('replace the access list of documents; it takes effect with the next request')
+    .argument('<ids...>', 'ids of the documents')
+    .requiredOption('--collection <name>', 'collection of the documents');
+  withOutput(withRetrievalOptions(withAllowOptions(share))).action(shareDocuments);
+}
+
+async function shareDocuments(ids: readonly string[], options: ShareOptions): Promise<void> {
+  const { allowGroup: groups = [], allowPerson: principals = [], collection } = options;
+  if (groups.length + principals.length === 0) {
+    throw new CliError('usage', 'Name who may read the documents: --allow-group NAME or --allow-person NAME.');
+  }
+  const client = openRetrievalClient(options);
+  const items: { readonly doc_id: string }[] = [];
+  for (const doc_id of ids) {
+    const acl = { groups: [...groups], principals: [...principals] };
+    items.push(await client.changeDocumentAcl({ collection, doc_id, acl }));
+  }
+  const readers = [...groups.map((name) => `the group ${name}`), ...principals.map((name) => `the person ${name}`)];
+  writeResult(formatOf(options), { items }, () =>
+    items.map(({ doc_id }) => `Document ${doc_id} is shared with ${readers.join(', ')}.`).join('\n'),
+  );
+}
