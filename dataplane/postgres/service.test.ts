@@ -170,7 +170,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
     expect(await query(again, 'select n from t')).toEqual([{ n: 1 }]);
   });
 
-  test('an orphaned server is stopped and its folder is used', async () => {
+  test('an orphaned server is stopped, also a frozen one, and its folder is used', async () => {
     const first = await start();
     const pid = postmaster();
     // The test also kills the process that guards the server, as an out-of-memory kill can.
@@ -178,6 +178,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the embedded PostgreS
       ({ parent, command }) => parent === first.process.pid && command.includes(`guard ${pid}`),
     );
     process.kill(guard?.pid as number, 'SIGKILL');
+    process.kill(pid, 'SIGSTOP');
     await first.process.end('SIGKILL');
     expect(isAlive(pid)).toBe(true);
     await using again = await start();

@@ -35,6 +35,8 @@ export async function endOrphan(data: string): Promise<void> {
 function tellToEnd(pid: number): void {
   try {
     process.kill(pid, 'SIGINT');
+    // A frozen server acts on no signal until it continues.
+    process.kill(pid, 'SIGCONT');
   } catch {
     // The server exited meanwhile, or the loop below times out.
   }
