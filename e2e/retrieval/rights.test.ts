@@ -3,7 +3,7 @@ import { openPostgresRelations } from '#relations/adapters/postgres/postgres-rel
 import { controlPlane } from '#relations/model';
 import type { Relations } from '#relations/ports';
 import { userSubject } from '#relations/subject';
-import { collectionObject } from '#relations/tenant-object';
+import { collectionObject, groupObject } from '#relations/tenant-object';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import {
   documentOf,
@@ -264,6 +264,31 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('rights of the retriev
     expect(await post({ user: 'root' }, `${members}:remove`, { user_id: 'bob' })).toBe(200);
     expect(await find(bob, where)).toEqual([]);
     expect(await post({ user: 'root' }, members, { group: 'night shift/berlin' })).toBe(400);
+  });
+
+  test('a collection has at most 1,000 grants and a group 1,000 members; one more is refused, and a repeated one is accepted', async () => {
+    const where = await create();
+    const root = userSubject({ issuer: 'development:acme', subject: 'registrar' });
+    const holder = (at: number) => userSubject({ issuer: 'development:acme', subject: `holder-${at}` });
+    const fillUp = async (object: string, relation: string, count: number): Promise<void> => {
+      for (let first = 0; first < count; first += 100) {
+        const length = Math.min(100, count - first);
+        await relations.grant(Array.from({ length }, (_, at) => ({ subject: holder(first + at), relation, object })));
+      }
+    };
+    await relations.grant([{ subject: root, relation: 'administer', object: controlPlane }]);
+    // The owner has a grant, too.
+    await fillUp(collectionObject('acme', where.id), 'reader', 998);
+    await fillUp(groupObject('acme', 'crowd'), 'member', 999);
+    for (const [caller, path, relation] of [
+      [ann, at(where, '/grants'), { relation: 'reader' }],
+      [{ user: 'registrar' }, '/v1/groups/crowd/members', {}],
+    ] as const) {
+      const give = (holder: object) => post(caller, path, { ...relation, ...holder });
+      expect(await give({ group: 'g'.repeat(513) })).toBe(400);
+      expect([await give({ group: 'g'.repeat(512) }), await give({ group: 'one-more' })]).toEqual([200, 400]);
+      expect(await give({ user_id: 'holder-1' })).toBe(200);
+    }
   });
 
   test('hidden documents change neither the results nor the scores of callers who may not see them', async () => {

@@ -19,6 +19,8 @@ const limits = {
   topK: 100,
   tokenBudget: 200_000,
   depth: 8,
+  parts: 128,
+  values: 1_000,
 };
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retrieval service'), () => {
@@ -148,6 +150,59 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
       }
     },
   );
+
+  test('a filter of 128 parts and an in of 1,000 values are accepted, and one more of either is refused', async () => {
+    const part = { path: 'doc_id', op: 'eq', value: 'a' };
+    const parts = (count: number) => ({ and: Array.from({ length: count - 1 }, () => part) });
+    const values = (count: number) => ({ path: 'doc_id', op: 'in', value: Array.from({ length: count }, () => 'a') });
+    const query = (filters: object) =>
+      statusOf('/v1/query', { collection: 'handbook', text: 'a', mode: 'bm25', filters });
+    for (const filters of [parts(limits.parts), values(limits.values)]) expect((await query(filters))[0]).toBe(200);
+    expect(await query(parts(limits.parts + 1))).toEqual(refusedAt(`filters.and[${limits.parts - 1}]`));
+    expect(await query(values(limits.values + 1))).toEqual(refusedAt('filters.value'));
+  });
+
+  test('names, ids, keys and addresses of a document are accepted at their greatest length, and one unit more is refused', async () => {
+    const uri = (length: number) => `https://documents.example/${'a'.repeat(length - 26)}`;
+    const hash = 'a'.repeat(64);
+    const forms: Readonly<Record<string, readonly [greatest: number, form: (length: number) => object]>> = {
+      doc_id: [1_024, (length) => ({ doc_id: 'd'.repeat(length) })],
+      idempotency_key: [1_024, (length) => ({ idempotency_key: 'k'.repeat(length) })],
+      content_hash: [1_024, (length) => ({ content_hash: 'h'.repeat(length) })],
+      'acl.groups[0]': [512, (length) => ({ acl: { groups: ['g'.repeat(length)] } })],
+      'acl.principals[0]': [512, (length) => ({ acl: { principals: ['p'.repeat(length)] } })],
+      'content_ref.uri': [
+        4_096,
+        (length) => ({
+          ...{ content: undefined, content_hash: hash },
+          content_ref: { uri: uri(length), content_hash: hash },
+        }),
+      ],
+    };
+    for (const [path, [greatest, form]] of Object.entries(forms)) {
+      const submit = (length: number) => statusOf(submitPath, { documents: [document(form(length))] });
+      expect(await submit(greatest), path).toEqual(accepted);
+      expect(await submit(greatest + 1), path).toEqual(refusedAt(`documents[0].${path}`));
+    }
+  });
+
+  test('members of a collection are accepted at their least and greatest values, and refused beyond them', async () => {
+    const create = (more: object) => {
+      made += 1;
+      return statusOf('/v1/collections', { name: `edge-${made}`, embedding_profile_id: 'test-profile', ...more });
+    };
+    const chunking = (size: number, overlap: number) => ({ chunking: { size, overlap } });
+    const members: readonly (readonly [path: string, allowed: readonly object[], refused: readonly object[]])[] = [
+      ['name', [{ name: 'n' }, { name: 'n'.repeat(255) }], [{ name: '' }, { name: 'n'.repeat(256) }]],
+      ['description', [{ description: 'd'.repeat(4_096) }], [{ description: 'd'.repeat(4_097) }]],
+      ['chunking.size', [chunking(100, 0), chunking(8_000, 0)], [chunking(99, 0), chunking(8_001, 0)]],
+      ['chunking.overlap', [chunking(100, 50)], [chunking(100, 51), chunking(100, -1)]],
+    ];
+    for (const [path, allowed, refused] of members) {
+      for (const body of allowed) expect((await create(body))[0], path).toBe(201);
+      for (const body of refused) expect(await create(body), path).toEqual(refusedAt(path));
+    }
+  });
 
   verifies(
     ['retrieval:protocol:http-json', 'retrieval:errors:common-body', 'retrieval:error-body:fields'],
