@@ -25,14 +25,19 @@ describe.each(['en', 'ru'] as const)('corrections in %s, in other words than tho
   });
 });
 
-test('facts of the dialogues of the figure that are sent again are no new facts', () => {
-  for (const { kind, messages } of generateDialogues(31, { facts: 300, contradictions: 0, smallTalk: 0 })) {
-    expect(kind).toBe('facts');
-    const once = rememberDialogue(messages).at(-1) ?? [];
-    const twice = rememberDialogue([...messages, ...messages]).at(-1) ?? [];
-    expect({ messages, more: twice.length - once.length }).toEqual({ messages, more: 0 });
-  }
-});
+test.each(['usual', 'other'] as const)(
+  'facts of the dialogues of the figure with %s small talk that are sent again or recalled are no new facts',
+  (talk) => {
+    for (const { kind, messages } of generateDialogues(31, { facts: 300, contradictions: 0, smallTalk: 0 }, talk)) {
+      expect(kind).toBe('facts');
+      const once = rememberDialogue(messages).at(-1) ?? [];
+      const recalled = [...once, once.map((text) => `- ${text}`).join('\n')];
+      const added = recalled.map((content) => ({ role: 'user', content }));
+      const again = rememberDialogue([...messages, ...messages, ...added]).at(-1) ?? [];
+      expect({ messages, again }).toEqual({ messages, again: once });
+    }
+  },
+);
 
 function says(memory: string, value: string): boolean {
   return memory.toLowerCase().includes(value);

@@ -1,6 +1,7 @@
 import { randomFrom } from '../support/random-from.ts';
 import type { DialogueVoice, Lines } from './dialogue-lines.ts';
 import { englishDialogue } from './english-dialogue.ts';
+import { otherEnglishTalk, otherRussianTalk } from './other-small-talk.ts';
 import { russianDialogue } from './russian-dialogue.ts';
 
 /**
@@ -25,6 +26,13 @@ type Writer = {
   readonly used: Set<string>;
 };
 type Sentence = { readonly text: string; readonly words: Lines };
+
+type Voices = Readonly<Record<GeneratedDialogue['language'], DialogueVoice>>;
+/** `usual` is the small talk of the voices, `other` that of `other-small-talk.ts`; the facts are the same. */
+const voicesOf = {
+  usual: { en: englishDialogue, ru: russianDialogue },
+  other: { en: { ...englishDialogue, ...otherEnglishTalk }, ru: { ...russianDialogue, ...otherRussianTalk } },
+} as const satisfies Readonly<Record<string, Voices>>;
 
 const between = (random: () => number, low: number, high: number): number =>
   low + Math.floor(random() * (high - low + 1));
@@ -120,10 +128,9 @@ function spelled(messages: readonly Message[], word: string): string | undefined
 /** One dialogue, or undefined if its words turned out ambiguous. */
 function attempt(
   random: () => number,
-  language: GeneratedDialogue['language'],
-  kind: GeneratedDialogue['kind'],
+  { language, kind, voices }: Pick<GeneratedDialogue, 'language' | 'kind'> & { readonly voices: Voices },
 ): GeneratedDialogue | undefined {
-  const voice = language === 'en' ? englishDialogue : russianDialogue;
+  const voice = voices[language];
   const style = pick(random, ['neat', 'lower', 'sloppy']);
   const writer: Writer = { voice, random, female: random() < 0.5, style, used: new Set() };
   const given = new Map<number, string>();
@@ -169,6 +176,7 @@ function attempt(
 export function generateDialogues(
   seed: number,
   counts: { readonly facts: number; readonly contradictions: number; readonly smallTalk: number },
+  talk: keyof typeof voicesOf = 'usual',
 ): readonly GeneratedDialogue[] {
   const random = randomFrom(seed);
   const seen = new Set<string>();
@@ -176,7 +184,7 @@ export function generateDialogues(
   const add = (kind: GeneratedDialogue['kind'], count: number): void => {
     for (let made = 0, tries = 0; made < count; tries += 1) {
       if (tries > count * 50) throw new Error(`too few different dialogues of the kind ${kind}`);
-      const dialogue = attempt(random, made % 2 === 0 ? 'en' : 'ru', kind);
+      const dialogue = attempt(random, { language: made % 2 === 0 ? 'en' : 'ru', kind, voices: voicesOf[talk] });
       const key = JSON.stringify(dialogue?.messages);
       if (dialogue === undefined || seen.has(key)) continue;
       seen.add(key);

@@ -131,6 +131,36 @@ test('a completion is the text of the first choice, and the gateway gets key and
   expect(gateway.seen[0]?.headers).toMatchObject({ authorization: 'Bearer client-key', traceparent });
 });
 
+const answer = { name: 'names', schema: { type: 'object', properties: {}, required: [], additionalProperties: false } };
+const strict = { type: 'json_schema', json_schema: { ...answer, strict: true } };
+
+test('a call with the form of its answer asks for it in strict mode, and once more without it if the model refuses that', async () => {
+  expect(await models.complete('talker', { ...prompt, answer })).toBe('hi');
+  expect(bodies()).toEqual([expect.objectContaining({ response_format: strict })]);
+  gateway.forget();
+  gateway.play((response, request) => {
+    const isStrict = 'response_format' in (JSON.parse(request.text) as object);
+    return (isStrict ? answers(error('upstream_refused'), 400) : answers(chat))(response, request);
+  });
+  expect(await models.complete('talker', { ...prompt, answer })).toBe('hi');
+  const [first, second] = bodies();
+  expect(first).toEqual({ ...(second as object), response_format: strict });
+  expect(gateway.seen).toHaveLength(2);
+});
+
+test.each([
+  ['refused', 400, error('upstream_refused'), 2],
+  ['denied', 403, error('policy_denied'), 1],
+  ['unavailable', 401, error('unauthenticated'), 1],
+] as const)(
+  'a call with the form of its answer that is %s ends after a bounded number of attempts',
+  async (code, status, body, seen) => {
+    gateway.play(answers(body, status));
+    expect(await codeOf(models.complete('talker', { ...prompt, answer }))).toBe(code);
+    expect(gateway.seen).toHaveLength(seen);
+  },
+);
+
 test.each([
   [403, error('policy_denied'), {}, 'denied'],
   [400, error('upstream_refused'), {}, 'refused'],

@@ -2,6 +2,7 @@ import { openTokenFile } from '#kit/http/token-file';
 import { systemClock } from '#kit/time/clock';
 import { wait } from '#kit/time/wait';
 import { type GatewayCallOptions, openGatewayCall } from './gateway-call.ts';
+import { ModelsError } from './models-error.ts';
 import type { EmbeddingProfile, Models } from './ports.ts';
 import { byScore, readCompletion, readScores, readVectors } from './read-answer.ts';
 
@@ -40,12 +41,22 @@ export function createGatewayModels(options: GatewayModelsOptions): Models {
       }
       return byScore(scores);
     },
-    async complete(model, { system, user }, call = {}) {
+    async complete(model, { system, user, answer }, call = {}) {
       const messages = [
         { role: 'system', content: system },
         { role: 'user', content: user },
       ];
-      return readCompletion(await gateway.post('/v1/chat/completions', { model, messages }, call));
+      const post = async (more: object) =>
+        readCompletion(await gateway.post('/v1/chat/completions', { model, messages, ...more }, call));
+      if (answer === undefined) return post({});
+      const format = { type: 'json_schema', json_schema: { name: answer.name, schema: answer.schema, strict: true } };
+      try {
+        return await post({ response_format: format });
+      } catch (error) {
+        // A model without strict mode refuses the call; what else it refuses, it refuses again.
+        if (!(error instanceof ModelsError && error.code === 'refused')) throw error;
+        return post({});
+      }
     },
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };

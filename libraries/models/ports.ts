@@ -55,8 +55,19 @@ export type Models = AsyncDisposable & {
     documents: readonly string[],
     call?: ModelCall,
   ): Promise<readonly RerankedDocument[]>;
-  /** The text of an answer to one user message. */
+  /**
+   * The text of an answer to one user message. With `answer` the call asks for JSON of that form in strict mode, and once
+   * more without it where the model refuses the call; so the caller checks the form in either case.
+   */
   complete(model: string, prompt: Prompt, call?: ModelCall): Promise<string>;
 };
 
-type Prompt = { readonly system: string; readonly user: string };
+type Prompt = { readonly system: string; readonly user: string; readonly answer?: AnswerForm };
+
+/** The form of an answer: `response_format` of the OpenAI API, of type `json_schema` with `strict`. */
+export type AnswerForm = {
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** JSON Schema in the part that strict modes know: every member required, no others, no bounds. */
+  readonly schema: object;
+};

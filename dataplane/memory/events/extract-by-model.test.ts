@@ -20,6 +20,7 @@ const fact = (text: string, more: object = {}) => ({
   quote: text,
   message: 0,
   memory: null,
+  importance: 4,
   ...more,
 });
 
@@ -88,13 +89,47 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     expect(prompts[0]?.messages).toEqual([expect.objectContaining({ message: 0, text: 'Hi, I live in Rome.' })]);
   });
 
+  test('a text that its quote does not support and a fact without importance are not stored, and the decisions name the reason', async () => {
+    const user = someone();
+    answers(() => ({
+      facts: [
+        fact('I own a yacht', { quote: 'I like tea' }),
+        fact('eat meat', { quote: 'eat meat' }),
+        fact('I live in Paris', { quote: 'I live in Paris' }),
+        fact('I feel great', { importance: 2 }),
+        fact('I like tea', { importance: 3 }),
+        fact('I moved to Porto yesterday (1999-01-01)', { quote: 'I moved to Porto yesterday' }),
+      ],
+    }));
+    const content = `I like tea. I don't eat meat. My wife said: 'I live in Paris'. I feel great! I moved to Porto yesterday.`;
+    const messages = [{ role: 'user', content, created_at: '2026-05-06T10:00:00Z' }];
+    const { decisions } = await memory.add(user, { agent_id: 'a', messages });
+    expect((decisions as { readonly reason: string }[]).map(({ reason }) => reason)).toEqual([
+      'not supported by the quote',
+      'not supported by the quote',
+      'not stated by the user',
+      'not important',
+      'new',
+      'new',
+    ]);
+    expect(await memory.all(user)).toEqual(['I moved to Porto yesterday (2026-05-05)', 'I like tea']);
+  });
+
+  test('a new fact about a known topic replaces the memory of it, though the model calls it new', async () => {
+    const user = someone();
+    answers(({ messages }) => ({ facts: [fact(messages[0]?.text ?? '')] }));
+    await memory.say(user, 'I live in Rome');
+    expect(await memory.say(user, 'I live in Oslo')).toMatchObject({ decisions: [{ decision: 'UPDATE' }] });
+    expect(await memory.all(user)).toEqual(['I live in Oslo']);
+  });
+
   test('a fact that the answer states twice becomes one memory', async () => {
     const user = someone();
     answers(() => ({
       facts: [
         fact('I like tea'),
-        fact('I like tea!', { quote: 'tea' }),
-        fact('I like TEA', { quote: 'tea', decision: 'UPDATE', memory: 3 }),
+        fact('I like tea!', { quote: 'I like tea' }),
+        fact('I like TEA', { quote: 'I like tea', decision: 'UPDATE', memory: 3 }),
       ],
     }));
     const event = await memory.say(user, 'I like tea');
@@ -138,7 +173,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     ['U+0000', { facts: [fact('I like\u0000 tea', { quote: 'tea' })] }],
     [
       'half a character',
-      '{"facts": [{"decision": "ADD", "text": "\\ud800", "quote": "tea", "message": 0, "memory": null}]}',
+      '{"facts": [{"decision": "ADD", "text": "\\ud800", "quote": "tea", "message": 0, "memory": null, "importance": 4}]}',
     ],
     ['a blank text', { facts: [fact('  ', { quote: 'tea' })] }],
     ['an empty quote', { facts: [fact('I like tea', { quote: '' })] }],
@@ -146,6 +181,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('facts that a model ex
     ['more facts than allowed', { facts: new Array(51).fill(fact('I like tea')) }],
     ['deep nesting', `{"facts": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['a huge text', `{"facts": "${'x'.repeat(5_000_000)}"}`],
+    ['an importance that is no step of the scale', { facts: [fact('I like tea', { importance: 6 })] }],
     ['a number that is no place', { facts: [fact('I like tea', { message: -1 })] }],
   ])(
     'after an answer with %s the model is called again, and after five such answers the event is FAILED',

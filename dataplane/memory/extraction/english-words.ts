@@ -22,10 +22,15 @@ function atStart(words: string): RegExp {
 export const englishWords: Omit<StatementLanguage, 'forms'> = {
   endings: englishEndings,
   fillers:
-    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|let me think(?: about it)?|i think you['’]?re wrong there|i don['’]?t get it|perfect|wow|thank you so much|makes sense|(?:ok )?i['’]?ll try that|i['’]?m (?:bored|tired) right now|great answer|never mind|good one|that helped(?: a lot)?|did(?:n['’]?t| not) know that|not quite what i meant|brb|interesting|fine,? whatever you say|that sounds a bit off|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
+    /^(?:(?:well|so|and|but|oh|ah|um|hm+|yes|yeah|no(?! (?:more|longer)\b)|nope|hi|hello|hey|hey there|also|ok(?:ay)?|ok one more thing|actually|by the way|btw|anyway|you know|fyi|for (?:the record|context)|(?:just )?so you know|as you know|to be (?:honest|clear|fair)|honestly|please|remember|note|remember that|note that|please remember(?: that)?|please note(?: that)?|keep in mind(?: that)?|update|news|heads up|correction|wait|sorry|as of (?:today|now|this week)|these days|nowadays|since then|lately|recently|yesterday|the other day|(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|thanks|thank you|good (?:morning|evening|afternoon)|right|sure|great|now|fun fact|in fact|i mean|perfect|wow|makes sense|great answer|never mind|good one|interesting|to give you context|and yes|anyhow|one more thing|last thing|you(?:['’]?re| are) (?:(?:so|really|very|too|quite|pretty|absolutely|totally|not|the) )*\p{L}+)(?=[\s,:!–—-])[\s,:!–—-]+)+/iu,
   plain: [
     [
-      /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust saying\b|\bif that matters\b|\bhonestly\b|\bthough\b|\bnothing fancy\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+|\)\)+))+[\s.!…)]*$/iu,
+      /(?:[\s,.!]*(?:\bhaha+\b|\blol\b|\btbh\b|\bjust \p{L}+ing\b|\bhonestly\b|\bthough\b|\bbtw\b|\bby the way\b|\p{Extended_Pictographic}\uFE0F?|[:;]-?[)D]+|\)\)+))+[\s.!…)]*$/iu,
+      '',
+    ],
+    // A remark on the statement, not its condition: "if that matters", and behind a comma "if you must know".
+    [
+      /(?: (?:if|in case) (?:that|this)|,\s*(?:if|in case) (?:it|that|this|you|anyone))(?:['’]?s)?(?: \p{L}+){1,3}[\s.!…]*$/iu,
       '',
     ],
     [/\bi['’]?m\b/gi, "I'm"],

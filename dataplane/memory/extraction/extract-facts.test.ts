@@ -74,6 +74,61 @@ describe('facts of a message', () => {
     expect(factsOf(content)).toEqual([]);
   });
 
+  test.each([
+    `My wife said: 'I live in Paris'`,
+    `My wife said: "I live in Paris"`,
+    'My wife said: “I moved here. I live in Paris.”',
+    'My wife said, I live in Paris.',
+    'My wife wrote to me:\n"I live in Paris.',
+    '"I live in Paris and I love it," said the hero.',
+    'I live in Paris, and I love it, said the hero.',
+    '"I live in Paris" is my favourite line.',
+    'The song goes «I live in Paris» and so on.',
+    'Anna: I live in Paris.',
+    'Жена сказала: «Я живу в Париже»',
+    'Жена сказала: "Я переехала. Я живу в Париже."',
+    'Сосед заявил: я живу в Париже.',
+    '„Я живу в Париже“, сказал герой.',
+  ])('what others say, with or without quotation marks, is no fact about the speaker: %s', (content) => {
+    expect(factsOf(content)).toEqual([]);
+  });
+
+  test.each([
+    "I live in Paris, don't I?",
+    "I live in Paris, don't I",
+    'I live in Paris, right?',
+    'I live in Paris, is that correct?',
+    'I live in Paris is that right?',
+    'I live in Paris. Right?',
+    'I live in Paris, or am I wrong?',
+    'Do I live in Paris?',
+    'Я живу в Париже, не так ли?',
+    'Я живу в Париже не так ли',
+    'Я живу в Париже, да?',
+    'Я живу в Париже. Верно?',
+    'Допустим, я живу в Париже, какие налоги мне платить?',
+    "Let's say I live in Paris, what then?",
+  ])('a tag question and an assumption are no facts: %s', (content) => {
+    expect(factsOf(content)).toEqual([]);
+  });
+
+  test.each([
+    ['I live in Paris, can you recommend a museum?', ['I live in Paris']],
+    ['I live in Paris does that help?', ['I live in Paris']],
+    ['Я живу в Париже, какая там погода?', ['Я живу в Париже']],
+    ['I live in Paris hahaha', ['I live in Paris']],
+    ['I live in Paris :-) I work at Siemens lmao', ['I live in Paris', 'I work at Siemens']],
+    ['I live in Paris, in case anyone wondered.', ['I live in Paris, in case anyone wondered']],
+    ['Я живу в Париже, если что', ['Я живу в Париже, если что']],
+    ['As I said, I live in Paris.', ['I live in Paris']],
+    ['I work at "Romashka".', ['I work at "Romashka']],
+    ['A bit about me: I live in Paris.', ['I live in Paris']],
+    ["My friends' dogs bark, and I live in Paris.", ['I live in Paris']],
+    [`'Cause of work I moved. I live in Paris, don't worry.`, ["I live in Paris, don't worry"]],
+  ])('a statement beside a question, a remark or a name in quotation marks is a fact: %s', (content, facts) => {
+    expect(factsOf(content)).toEqual(facts);
+  });
+
   test('a fact names its position in the message', () => {
     const content = 'Hello. I live in Berlin!';
     const [fact] = extractFacts(user(content), 1);

@@ -1,4 +1,5 @@
 import type { EndedValue } from './ended-values.ts';
+import { maskSpeech } from './quotations.ts';
 import { readChange, readForgotten, readLaterStatement, readStatement } from './read-statement.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { samenessOf } from './sameness.ts';
@@ -42,8 +43,8 @@ const longestFact = 1_000;
 export function extractFacts({ role, content, saidAt }: SaidMessage, message: number): readonly UserFact[] {
   if (role !== 'user') return [];
   const clauses = splitClauses(content);
-  const stated = clauses.flatMap(({ text, start, end, isQuestion }) => {
-    if (isQuestion || text.length > longestFact) return [];
+  const stated = clauses.flatMap(({ text, start, end, isQuestion, isReported }) => {
+    if (isQuestion || isReported || text.length > longestFact) return [];
     const forgotten = readForgotten(text);
     const statement = forgotten ?? readStatement(text);
     if (statement === undefined) return [];
@@ -59,10 +60,13 @@ export function extractFacts({ role, content, saidAt }: SaidMessage, message: nu
 
 type Sentence = { readonly raw: string; readonly start: number; readonly isQuestion: boolean };
 
+/** The sentences that the speaker states in part at least, without what others say in them. */
 function sentencesOf(content: string): readonly Sentence[] {
-  const sentences = new Map(splitClauses(content).map((clause) => [clause.sentence.start, clause]));
+  const masked = maskSpeech(content);
+  const own = splitClauses(content).filter(({ isReported }) => !isReported);
+  const sentences = new Map(own.map((clause) => [clause.sentence.start, clause]));
   return [...sentences.values()].map(({ sentence: { start, end }, isQuestion }) => {
-    return { raw: content.slice(start, end), start, isQuestion };
+    return { raw: masked.slice(start, end), start, isQuestion };
   });
 }
 
@@ -81,7 +85,8 @@ function laterStatementsOf(
     if (later === undefined || isKnown) return [];
     const { statement, text, at } = later;
     const source = { message, start: start + at, end: start + at + text.length, saidAt };
-    return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, statement }];
+    const said = content.slice(source.start, source.end);
+    return [{ text: resolveDates(said, saidAt), sameness: samenessOf(said), role, source, statement }];
   });
 }
 
@@ -103,6 +108,7 @@ function changesOf(
     const start = from + raw.indexOf(text);
     const source = { message, start, end: start + text.length, saidAt };
     const changes = { topics, ended };
-    return [{ text: resolveDates(text, saidAt), sameness: samenessOf(text), role, source, changes }];
+    const said = content.slice(source.start, source.end);
+    return [{ text: resolveDates(said, saidAt), sameness: samenessOf(said), role, source, changes }];
   });
 }

@@ -1,6 +1,7 @@
 import { analyse } from '#search/analysis/analyse';
 import { type EndedValue, endedValues } from './ended-values.ts';
 import { english } from './english-statements.ts';
+import { introducesSpeech } from './reported-clauses.ts';
 import { russian } from './russian-statements.ts';
 import type { Statement, StatementForm, StatementLanguage } from './statement.ts';
 
@@ -35,6 +36,16 @@ export function readStatement(clause: string): Statement | undefined {
  */
 function isStated({ fillers, notStated }: StatementLanguage, plain: string): boolean {
   return !notStated.test(plain.replace(fillers, ''));
+}
+
+/**
+ * A clause without the words before its statement; undefined for a wish, a condition, a request or a report of what
+ * others said, in whatever words it is stated.
+ */
+export function statedPart(clause: string): string | undefined {
+  const language = languageOf(clause);
+  const plain = plainText(language, clause);
+  return isStated(language, plain) ? plain.replace(language.fillers, '') : undefined;
 }
 
 /** Words for the present at the end of a statement. */
@@ -116,9 +127,26 @@ function withoutQuestion({ asked, since }: StatementLanguage, sentence: string):
 function ownSentence(language: StatementLanguage, sentence: string): string | undefined {
   if (sentence.endsWith('?') || quoted.test(sentence)) return undefined;
   const plain = plainText(language, sentence).replace(language.fillers, '');
-  if (language.others.test(plain)) return undefined;
+  const own = withoutLead(language, plain);
+  if (own === undefined || language.others.test(own)) return undefined;
   // These phrases look like reports of others but are not.
   return isStated(language, plain.replace(/\bI guess\b|\btold me to stop\b|\bI said\b/i, '')) ? plain : undefined;
+}
+
+/** Words up to a colon that introduce a statement: "A bit about me: I moved to Oslo." */
+const leadWords = /^([^:"]{1,40}):\s+(?=\p{L})/u;
+/** The name of a person in a dialogue that was pasted: "Anna: I moved to Oslo." */
+const speakerLabel = /^(?:\p{L}+|\p{Lu}\p{L}+ \p{Lu}\p{L}+)$/u;
+
+/** The sentence behind the words that introduce it; undefined if they name another speaker. */
+function withoutLead(language: StatementLanguage, plain: string): string | undefined {
+  const lead = leadWords.exec(plain);
+  const words = lead?.[1]?.trim();
+  if (lead === null || words === undefined) return plain;
+  if (introducesSpeech(words)) return undefined;
+  if (!isStated(language, words)) return plain;
+  const isOther = speakerLabel.test(words) || language.others.exec(words)?.[0].length === words.length;
+  return isOther ? undefined : plain.slice(lead[0].length).replace(language.fillers, '');
 }
 
 /** The statement that a clause asks to forget: "Forget that I live in Berlin". */

@@ -1,5 +1,6 @@
 import { type EndedValue, hasEnded } from './ended-values.ts';
 import type { UserFact } from './extract-facts.ts';
+import type { QuoteFault } from './quoted-fact.ts';
 import { readStatement } from './read-statement.ts';
 
 /** A known memory of the scope of the add. */
@@ -34,7 +35,8 @@ export type FactDecision =
         | 'nothing to forget'
         | 'no longer so, and not known'
         | 'changes nothing known'
-        | 'not said by the user';
+        | 'not important'
+        | QuoteFault;
     };
 
 /**
@@ -119,10 +121,11 @@ function settleEnded(
   known: readonly KnownMemory[],
 ): boolean {
   const sentence = (decisions[at] as FactDecision).fact;
-  const touched = new Set(decisions.flatMap((one) => ('memoryId' in one && one.kind !== 'NONE' ? [one.memoryId] : [])));
-  const target = known.find(
-    (memory) => memory.topic !== null && !touched.has(memory.memoryId) && hasEnded(ended, memory),
-  );
+  // What the sentence itself repeats has not ended: "I'm from Norway, came over as a kid".
+  const isKept = (one: FactDecision): boolean =>
+    one.kind === 'NONE' ? one.reason === 'known' && isWithin(one.fact, sentence) : one.kind !== 'ADD';
+  const kept = new Set(decisions.flatMap((one) => ('memoryId' in one && isKept(one) ? [one.memoryId] : [])));
+  const target = known.find((memory) => memory.topic !== null && !kept.has(memory.memoryId) && hasEnded(ended, memory));
   if (target === undefined) return false;
   const own = [...decisions.entries()].filter(([, one]) => one.kind === 'ADD' && isWithin(one.fact, sentence));
   const place = (own.find(([, { fact }]) => fact.statement?.holds === true) ?? own[0])?.[0] ?? at;

@@ -1,46 +1,86 @@
+import { endsWithTag, isTagQuestion, questionAfterStatement } from './questions.ts';
+import { isSpeech, maskSpeech, quotationsOf } from './quotations.ts';
+import { reportedClauses } from './reported-clauses.ts';
+
 /** A part of a message with its place, in UTF-16 units. */
-type Clause = {
+export type MessageClause = {
   readonly text: string;
   readonly start: number;
   readonly end: number;
   readonly isQuestion: boolean;
+  /** Others say it: it is quoted, or a verb of saying with another subject stands beside it. */
+  readonly isReported: boolean;
   /** The sentence that the clause belongs to. */
-  readonly sentence: { readonly start: number; readonly end: number };
+  readonly sentence: Place;
 };
+
+type Place = { readonly start: number; readonly end: number };
+type Sentence = Place & { readonly isQuestion: boolean };
 
 // Users write the texts. Each pattern takes time in proportion to the text, because it begins only at the first
 // character of a run of marks or blanks; the end of a clause is found without a pattern.
 /**
- * Ends of sentences: marks before white space, and line breaks. A mark inside a number or an address does not end one.
+ * Ends of sentences: marks before white space, line breaks, and what chats have in place of marks: emoticons, laughter and
+ * abbreviations that comment a sentence. A mark inside a number or an address does not end one.
  */
 const sentenceEnds =
-  /(?<=\s)(?:[:;]-?\)|\)\))\)*(?=\s|$)|(?<=\s)(?:haha+|lol|tbh|just saying|if that matters|ахах\p{L}*|так вышло|вот так|если это важно)(?=\s)|(?<=\s)(?=(?:does that help|это поможет)\s*(?:\?|$))|(?<![.!?…])[.!?…]+(?=["»”)]*(?:\s|$))["»”)]*|[\n\r]+|;\s/gu;
+  /(?<=\s)(?:[:;=][-']?[)(DP3]+|x+D+|\^+_*\^+|<3|\){2,})\)*(?=[\s.!…]|$)|(?<=\s)(?:a?(?:ha){2,}h?|(?:he){2,}h?|lo+l|lmao|rofl|tbh|imh?o|ngl|а?(?:ха){2,}х?|а?хах\p{L}*|ахах\p{L}*|(?:хе)+х?|лол|имхо|кмк)(?=[\s.!…]|$)|(?<![.!?…])[.!?…]+(?=["'’“»”)]*(?:\s|$))["'’“»”)]*|[\n\r]+|;\s/giu;
 /** A second statement about the speaker in the same sentence. */
 const joints =
-  /(?:,|(?<![\s,]))\s+(?:and|but|while|а|и|но|а также|и ещё)\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))|,\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))/giu;
-const listMark = /^[\s\-–—*•>\d.)#:"«“]+(?=\p{L})/u;
-const trailingMarks = new Set(',:"»”');
+  /(?:,|(?<![\s,]))\s+(?:and|but|while|а|и|но|а также|и ещё)\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’]))|,\s+(?=(?:I|I'm|I’m|my|я|мой|моя|моё|мои|мне|меня|у меня)(?:\s|['’])|(?:said|says|сказал[аи]?|говорит|пишет)\s)/giu;
+const listMark = /^[\s\-–—*•>\d.)#:"'«“„‘]+(?=\p{L})/u;
+const trailingMarks = new Set(',:"»”“');
 
-/** The statements of a message in their order. A list mark or a quotation mark before one is left out. */
-export function splitClauses(text: string): readonly Clause[] {
-  const clauses: Clause[] = [];
-  let from = 0;
-  const take = (end: number, mark: string): void => {
-    const sentence = { start: from, end };
-    for (const [start, stop] of divided(text, from, end)) {
-      const clause = clauseOf(text, start, stop, { isQuestion: mark.includes('?'), sentence });
-      if (clause !== undefined) clauses.push(clause);
-    }
+/**
+ * The clauses of a message in their order. A list mark or a quotation mark before one is left out. Marks inside of quoted
+ * speech end no sentence.
+ */
+export function splitClauses(text: string): readonly MessageClause[] {
+  const quotations = quotationsOf(text);
+  const masked = maskSpeech(text, quotations);
+  const spoken = quotations.map((part) => ({ ...part, isSpeech: isSpeech(text, part) }));
+  let next = 0;
+  const isQuoted = ({ start, end }: Place): boolean => {
+    while (next < spoken.length && (spoken[next]?.end ?? 0) <= start) next += 1;
+    const part = spoken[next];
+    return part !== undefined && part.start <= start && (part.isSpeech || end <= part.end);
   };
-  for (const { 0: mark, index } of text.matchAll(sentenceEnds)) {
-    take(index, mark);
-    from = index + mark.length;
-  }
-  take(text.length, '');
-  return clauses;
+  return sentencesOf(masked).flatMap((sentence) => {
+    const clauses = dividedIn(masked, sentence).flatMap(([start, end]) => clauseOf(text, start, end) ?? []);
+    const reported = reportedClauses(clauses.map((clause) => clause.text));
+    return clauses.map((clause, at) => {
+      const isReported = reported.has(at) || isQuoted(clause);
+      const { start, end, isQuestion } = sentence;
+      return { ...clause, isQuestion, isReported, sentence: { start, end } };
+    });
+  });
 }
 
-function divided(text: string, from: number, end: number): readonly (readonly [number, number])[] {
+function sentencesOf(text: string): readonly Sentence[] {
+  const sentences: Sentence[] = [];
+  let from = 0;
+  const take = (end: number, isAsked: boolean): void => {
+    const content = text.slice(from, end);
+    const before = sentences.at(-1);
+    if (before !== undefined && isTagQuestion(content))
+      sentences[sentences.length - 1] = { ...before, isQuestion: true };
+    const question = isAsked ? questionAfterStatement(content) : undefined;
+    if (question === undefined) {
+      sentences.push({ start: from, end, isQuestion: isAsked || endsWithTag(content) });
+      return;
+    }
+    sentences.push({ start: from, end: from + question.from, isQuestion: false });
+    sentences.push({ start: from + question.to, end, isQuestion: true });
+  };
+  for (const { 0: mark, index } of text.matchAll(sentenceEnds)) {
+    take(index, mark.includes('?'));
+    from = index + mark.length;
+  }
+  take(text.length, false);
+  return sentences;
+}
+
+function dividedIn(text: string, { start: from, end }: Place): readonly (readonly [number, number])[] {
   const sentence = text.slice(from, end);
   const parts: (readonly [number, number])[] = [];
   let start = 0;
@@ -52,16 +92,11 @@ function divided(text: string, from: number, end: number): readonly (readonly [n
   return parts;
 }
 
-function clauseOf(
-  text: string,
-  start: number,
-  end: number,
-  more: Pick<Clause, 'isQuestion' | 'sentence'>,
-): Clause | undefined {
+function clauseOf(text: string, start: number, end: number): Pick<MessageClause, 'text' | 'start' | 'end'> | undefined {
   const raw = text.slice(start, end);
   const marked = listMark.exec(raw)?.[0].length ?? raw.length - raw.trimStart().length;
   let stop = raw.trimEnd().length;
   while (stop > marked && trailingMarks.has(raw.charAt(stop - 1))) stop -= 1;
   if (stop <= marked) return undefined;
-  return { text: raw.slice(marked, stop), start: start + marked, end: start + stop, ...more };
+  return { text: raw.slice(marked, stop), start: start + marked, end: start + stop };
 }
