@@ -23,6 +23,19 @@ async function metric(memory: OpenedMemory, line: string): Promise<number> {
 }
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('maintenance of memories'), () => {
+  test('without an embedding profile a search by meaning is 400 and one by both ways is by words', async () => {
+    await using memory = await openMemory({ config: { embeddingProfile: undefined } });
+    await memory.add(ann, { agent_id: 'a', infer: false, messages: [{ role: 'user', content: 'tea is good' }] });
+    const search = (mode: string) => memory.call(ann, 'POST', '/v1/memories/search', { query: 'tea', mode });
+    expect(await search('semantic')).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
+    for (const mode of ['hybrid', 'bm25']) {
+      expect(await search(mode)).toMatchObject({
+        status: 200,
+        json: { results: [{ memory: 'tea is good', score_details: { semantic: null } }] },
+      });
+    }
+  });
+
   test('texts for which the embedder gives no valid vector are delayed and keep no other text waiting', async () => {
     await using database = await openTestDatabase();
     const { sql } = database.database;

@@ -9,11 +9,19 @@ import { searchMemories } from '../search/search-memories.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
 import { userIdOf, userNames } from './read-scope.ts';
 
+/** A search by meaning is never answered by words instead. */
+const withoutVectors = {
+  path: ['mode'],
+  message: 'semantic needs an approved embedding profile, and this service has none: use hybrid or bm25',
+};
+
 /** The best memories of the caller within top_k and the token budget (memory:search:*). */
 export async function answerSearchMemories(request: MemoryRequest): Promise<MemoryResponse> {
   const { service, caller, incoming } = request;
   const read = readBodyAs(searchMemoriesSchema, request.body, 'invalid_request');
   if (read.kind === 'error') return read;
+  if (read.value.mode === 'semantic' && service.profile() === undefined)
+    return bodyFailure([withoutVectors], 'invalid_request');
   const userId = userIdOf(caller);
   const filters = read.value.filters === undefined ? undefined : parseFilters(read.value.filters, userNames(caller));
   if (filters?.kind === 'wrong_user') return failure('wrong_user_id');

@@ -1,4 +1,5 @@
 import type { FoundMemory, SearchMemories } from '#contracts/memory';
+import { ModelsError } from '#models/models-error';
 import type { ModelCall } from '#models/ports';
 import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
@@ -58,9 +59,10 @@ async function legsOf(
     const [vector] = await models.embed(approved, 'query', [query], call);
     legs.push({ name: 'semantic', leg: { kind: 'vector', vector: vector as Float32Array } });
   }
-  // Without an approved profile, every search is by words.
-  if (mode !== 'semantic' || approved === undefined)
-    legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyse(query) } });
+  // The profile was withdrawn after the request was read.
+  if (mode === 'semantic' && legs.length === 0)
+    throw new ModelsError('unavailable', 'no embedding profile is approved');
+  if (mode !== 'semantic') legs.push({ name: 'bm25', leg: { kind: 'bm25', terms: analyse(query) } });
   return legs;
 }
 
