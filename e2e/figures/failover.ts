@@ -6,6 +6,7 @@ const bounds = { crashSeconds: 17, orderlySeconds: 2 } as const;
 
 export const figure: Figure = {
   name: 'failover',
+  coveredBy: 'e2e/kube/failover.test.ts',
   title: `another process writes within ${bounds.crashSeconds} s of a crash and ${bounds.orderlySeconds} s of an orderly end; a frozen one never again`,
   run: async (size, say) => {
     if (missingApiServer !== undefined) return { skipped: missingApiServer };

@@ -1,67 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { until } from '../../e2e/support/until.ts';
 import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
 import type { Death } from '../testing/mortal-client.ts';
-import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
-import { editBinding, testProviders, waitForCondition } from '../testing/start-test-operator.ts';
-
-/** Edits that exercise every write of the operator; each waits until the operator has finished or was killed. */
-const story: readonly ((model: ModelPlatform) => Promise<unknown>)[] = [
-  ({ platform }) => platform.client.create(kinds.guardrailPolicy, policyObject('guard')),
-  ({ platform }) => platform.client.create(kinds.modelBinding, bindingObject('chat')),
-  ({ platform }) => editPolicyNow(platform, 'second'),
-  ({ platform }) => editBinding(platform, 'chat', { guardrail: guardedBy(2), apply: 'second' }),
-  ({ platform }) => editBinding(platform, 'chat', { guardrail: { mode: 'None' }, apply: 'open' }),
-  async ({ platform }) => {
-    const binding = await platform.client.get(kinds.modelBinding, 'chat');
-    if (binding !== undefined) await deleteConfirmed(platform.client, kinds.modelBinding, binding);
-  },
-];
-
-async function editPolicyNow(platform: ModelPlatform['platform'], term: string): Promise<void> {
-  const definition = definitionOf(term);
-  await platform.client.patch(kinds.guardrailPolicy, 'guard', [
-    { op: 'replace', path: '/spec/definition', value: definition },
-  ]);
-}
-
-/**
- * Runs the edits against an operator that may be killed; an operator that was killed is replaced by one that runs to
- * the end.
- */
-async function tell(model: ModelPlatform): Promise<void> {
-  for (const edit of story) {
-    await edit(model);
-    await model.settledOrDead();
-    if (!model.isDead()) continue;
-    await model.revive();
-    await model.settledOrDead();
-  }
-}
+import { bindingObject, policyObject } from '../testing/objects.ts';
+import { testProviders, waitForCondition } from '../testing/start-test-operator.ts';
 
 describe('an operator that is killed between any two writes', () => {
-  test('an operator that replaces one killed at any write reaches the same end state', async () => {
-    await using whole = await startModelPlatform();
-    await tell(whole);
-    const writes = whole.writes();
-    expect(writes).toBeGreaterThan(20);
-    const deaths = Array.from({ length: writes }, (_one, index) => index + 1).flatMap((write): Death[] => [
-      { write, moment: 'before' },
-      { write, moment: 'after' },
-    ]);
-    for (const death of deaths) {
-      await using model = await startModelPlatform(death);
-      await tell(model).catch((error: unknown) => {
-        throw new Error(`after the death ${JSON.stringify(death)}: ${String(error)}`, { cause: error });
-      });
-    }
-  });
-
   test('an operator killed while a provider is missing, or when it is approved, is replaced with the same end state', async () => {
     const counts = await failAndGoOn();
     for (const [life, writes] of counts.entries()) {

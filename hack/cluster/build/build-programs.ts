@@ -74,13 +74,15 @@ async function outputOf(child: ChildProcess): Promise<{ readonly code: number; r
 async function buildOne(go: Go, module: GoModule, program: string, folder: string): Promise<void> {
   const variables = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`);
   const flags = ['-trimpath', '-buildvcs=false', '-ldflags', ['-s', '-w', ...variables].join(' ')];
+  if (module.isPlain === true) flags.push('-gcflags=all=-N -l');
   const target = module.programs[program] ?? '';
   const scratch = mkdtempSync(join(folder, '.building-'));
   try {
     const child = spawn(go.command, ['build', ...flags, '-o', join(scratch, program), target], {
       cwd: module.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, CGO_ENABLED: '0' },
+      // The compiler ends before its garbage is worth collecting: a tenth of the processor time.
+      env: { GOGC: '400', ...process.env, CGO_ENABLED: '0' },
     });
     const { code, output } = await outputOf(child);
     if (code === 0) {

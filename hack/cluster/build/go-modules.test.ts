@@ -65,4 +65,15 @@ describe('the name of a build', () => {
   test('the cache key of a build changes with the variables set at link time', () => {
     expect(sourceKey({ ...one, variables: {} })).not.toBe(sourceKey(one));
   });
+
+  test('the cache key of a build changes when the compiler leaves out its optimizations', () => {
+    expect(sourceKey({ ...one, isPlain: true })).not.toBe(sourceKey(one));
+  });
+
+  test('modules of one Kubernetes release have their common packages compiled in one form', () => {
+    const release = (folder: string) => /^\tk8s\.io\/client-go (\S+)/m.exec(goModOf(folder))?.[1];
+    const forms = Map.groupBy(goModules, ({ folder }) => release(folder));
+    forms.delete(undefined);
+    for (const modules of forms.values()) expect(new Set(modules.map(({ isPlain }) => isPlain)).size).toBe(1);
+  });
 });

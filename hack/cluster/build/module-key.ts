@@ -18,7 +18,9 @@ export function sourceKey(module: GoModule): string {
     .filter((path) => /\.go$|^go\.(mod|sum)$/.test(path))
     .sort();
   const contents = files.flatMap((path) => [path, readFileSync(join(module.folder, path))]);
-  const settings = JSON.stringify([module.programs, module.variables, process.platform, process.arch]);
+  const { programs, variables, isPlain } = module;
+  const form = isPlain === true ? ['plain'] : [];
+  const settings = JSON.stringify([programs, variables, process.platform, process.arch, ...form]);
   return digest([settings, ...contents]);
 }
 
