@@ -44,7 +44,7 @@ export const figure: Figure = {
     const holds = bytes.size === 1 && Math.abs(found - 0.5) <= Math.abs(chance - 0.5) + advantage;
     return {
       holds,
-      line: `${pairs[size]} pairs: ${bytes.size} different answers; by response time, a hidden agent is distinguished from a missing one with probability ${found.toFixed(3)}, a missing one from a missing one with ${chance.toFixed(3)}`,
+      line: `${pairs[size]} pairs: ${bytes.size} distinct answers; by response time, a hidden agent is distinguished from a missing one with probability ${found.toFixed(3)}, a missing one from a missing one with ${chance.toFixed(3)}`,
     };
   },
 };
