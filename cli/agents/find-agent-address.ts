@@ -47,7 +47,7 @@ export async function findAgentAddress(
       `There is no Agent and no AgentVersion ${name}: "portcullis get agents" and "portcullis get agentversions" list them.`,
     );
   }
-  const { state, why = 'the operator has not looked at it yet' } = agentVersionRow(found);
+  const { state, why = 'the operator has not processed it yet' } = agentVersionRow(found);
   const { address, agentId } = found.status ?? {};
   if (state !== 'ready' || address === undefined || agentId === undefined) {
     throw new CliError('failed', `The AgentVersion ${name} is not ready: ${why}`);

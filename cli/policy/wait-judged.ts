@@ -41,7 +41,7 @@ export async function waitJudged(
     if (accepted?.observedGeneration === generation && accepted.status === 'False') {
       throw new CliError('refused', `The GuardrailPolicy ${name} is refused (${accepted.reason}): ${accepted.message}`);
     }
-    const state = valid?.message ?? accepted?.message ?? 'the operator has not looked at it yet';
+    const state = valid?.message ?? accepted?.message ?? 'the operator has not processed it yet';
     if (state !== said) onState(`GuardrailPolicy ${name} is being judged: ${state}`);
     said = state;
     if (performance.now() > end) {

@@ -40,7 +40,7 @@ test('a wait for a policy reports each state once', async () => {
   const said: string[] = [];
   await waitJudged(passing(waiting, waiting, open, open, valid), waiting, 60, (sentence) => said.push(sentence));
   expect(said).toEqual([
-    'GuardrailPolicy one is being judged: the operator has not looked at it yet',
+    'GuardrailPolicy one is being judged: the operator has not processed it yet',
     'GuardrailPolicy one is being judged: the rules are judged',
   ]);
 });

@@ -51,7 +51,7 @@ function whyOf(resource: Stored<Agent>): string | undefined {
     case 'ready':
       return undefined;
     case 'waiting':
-      return 'the operator has not looked at it yet';
+      return 'the operator has not processed it yet';
     case 'deleting':
       return ready?.reason === 'Draining' ? ready.message : 'the agent is being deleted';
     case 'starting':

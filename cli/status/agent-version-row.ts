@@ -41,7 +41,7 @@ function whyOf(resource: Stored<AgentVersion>): string | undefined {
     case 'ready':
       return undefined;
     case 'waiting':
-      return 'the operator has not looked at it yet';
+      return 'the operator has not processed it yet';
     case 'deleting':
       return ready?.reason === 'Draining' ? ready.message : 'the version is being deleted';
     case 'starting':

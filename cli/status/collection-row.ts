@@ -52,7 +52,7 @@ function whyOf(resource: Stored<CollectionResource>): string | undefined {
     case 'deleting':
       return ready?.reason === 'DeletionHeld' ? ready.message : 'the collection is being deleted';
     case 'waiting':
-      return 'the operator has not looked at it yet';
+      return 'the operator has not processed it yet';
     case 'ready':
       return conditions?.find(({ reason }) => reason === 'ReindexFailed')?.message;
     case 'reindexing':

@@ -132,7 +132,7 @@ describe('collections in the status', () => {
       ['building', 'reindexing', 1, undefined],
       ['stuck', 'ready', undefined, 'said ReindexFailed.'],
       ['faulty', 'faulty', undefined, 'said NameTaken.'],
-      ['edited', 'waiting', undefined, 'the operator has not looked at it yet'],
+      ['edited', 'waiting', undefined, 'the operator has not processed it yet'],
       ['held', 'deleting', undefined, 'said DeletionHeld.'],
       ['leaving', 'deleting', undefined, 'the collection is being deleted'],
     ]);
