@@ -133,7 +133,7 @@ export async function createMemoryService(
           logger.warn('memory_erasure_delayed', { failure: describeFailure(error) }),
         );
       },
-      onAway: (failure) => logger.warn('memory_queue_away', { failure }),
+      onAway: (failure) => logger.warn('memory_queue_unavailable', { failure }),
       everyMs: usualTimes.maintainMs,
     }),
   );
@@ -225,7 +225,7 @@ function startWorker(
   parts.use(
     keepSubscribed(queue, eventsTopic, {
       onHint: worker.wake,
-      onAway: (failure) => logger.warn('memory_queue_away', { failure }),
+      onAway: (failure) => logger.warn('memory_queue_unavailable', { failure }),
       everyMs: times.maintainMs,
     }),
   );

@@ -135,7 +135,7 @@ async function openSources(
     },
     onTaken({ s3, allowedNetworks }) {
       onRefused(false);
-      logger.info('content_sources_taken', { tenants: Object.keys(s3).length, networks: allowedNetworks.length });
+      logger.info('content_sources_loaded', { tenants: Object.keys(s3).length, networks: allowedNetworks.length });
     },
     onRefused(problems) {
       onRefused(true);

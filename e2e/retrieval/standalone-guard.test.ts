@@ -56,7 +56,7 @@ test.skipIf(missingPostgres !== undefined)(
     expect(items.map(({ doc_id }) => doc_id)).toEqual(['travel']);
     expect(items[0]?.content).toContain('Ask [email] about hotels.');
     const log = readFileSync(join(data, 'logs', 'retrieval.log'), 'utf8');
-    expect(log).toContain('guard_target_taken');
+    expect(log).toContain('guard_target_loaded');
     expect(log).not.toContain('documents_unguarded');
   },
 );

@@ -126,7 +126,7 @@ describe('responses of an API', () => {
 
   test('an error of a dependency is answered with the code of the service, any other error with internal and without details', async () => {
     const away = await call('/fail/store');
-    expect([away.status, away.json.code, away.headers.get('retry-after')]).toEqual([503, 'store_away', '1']);
+    expect([away.status, away.json.code, away.headers.get('retry-after')]).toEqual([503, 'store_unavailable', '1']);
     const broken = await call('/fail/other');
     expect(broken.json).toMatchObject({ code: 'broken', message: 'Internal error.', details: [] });
     expect(served.thrown.at(-1)).toMatchObject({ message: 'secret text' });

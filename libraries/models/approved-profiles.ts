@@ -78,7 +78,7 @@ export function followProfiles(options: FollowProfilesOptions): Promise<Followed
     read: () => readProfiles(path),
     onTaken({ embedding, rerank, rewrite }) {
       onRead([]);
-      logger.info('profiles_taken', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size });
+      logger.info('model_profiles_loaded', { embedding: embedding.size, rerank: rerank.size, rewrite: rewrite.size });
     },
     onRefused(problems) {
       onRead(problems);

@@ -31,7 +31,7 @@ export async function openServiceDatabase(options: ServiceDatabase): Promise<Dat
   await awaitDatabase(database, {
     ...databaseWait,
     signal,
-    onUnavailable: (reason) => logger.warn('database_away', { reason }),
+    onUnavailable: (reason) => logger.warn('database_unavailable', { reason }),
   });
   await migrate(database, { schema: service, folder: migrations });
   parts.move();

@@ -13,15 +13,15 @@ type WatchOptions = { readonly access: FileAccess; readonly logger: Logger; read
 /** Probes the place of files. Its first probe decides at once, so that a version does not begin without its files. */
 export async function watchPlace({ access, logger, everyMs = probes.everyMs }: WatchOptions): Promise<PlaceWatch> {
   let failures = (await answers(access, new AbortController().signal)) ? 0 : probes.failures;
-  if (failures > 0) logger.warn('files_away', {});
+  if (failures > 0) logger.warn('file_store_unavailable', {});
   const loop = startWorkLoop(
     async (signal) => {
       const before = failures;
       const isThere = await answers(access, signal);
       if (signal.aborted) return false;
       failures = isThere ? 0 : failures + 1;
-      if (failures === probes.failures && before < probes.failures) logger.warn('files_away', {});
-      if (isThere && before >= probes.failures) logger.info('files_back', {});
+      if (failures === probes.failures && before < probes.failures) logger.warn('file_store_unavailable', {});
+      if (isThere && before >= probes.failures) logger.info('file_store_available', {});
       return false;
     },
     { pollMs: everyMs },

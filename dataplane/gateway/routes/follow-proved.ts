@@ -63,11 +63,11 @@ export function followProved<R extends AnyRoute>(options: FollowOptions<R>): Fol
     forget(name);
     if (!ours) {
       table.remove(name);
-      logger.info('route_gone', { route: name });
+      logger.info('route_removed', { route: name });
     } else {
       const { resourceVersion: version } = current.metadata;
       const prove = observe(name, current);
-      logger.info('route_seen', { route: name, version });
+      logger.info('route_added', { route: name, version });
       if (prove !== undefined) void probe(name, version, prove);
     }
     onChange(true);

@@ -90,7 +90,7 @@ export function startPreloading({ database: { sql }, index, queue, logger, repli
       isHinted = true;
       running ??= run();
     },
-    onAway: (failure) => logger.warn('preload_queue_away', { failure }),
+    onAway: (failure) => logger.warn('preload_queue_unavailable', { failure }),
     everyMs: resubscribeMs,
   });
   return {

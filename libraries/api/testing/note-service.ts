@@ -28,7 +28,7 @@ const noteErrors = {
   invalid_note: { status: 422, meaning: 'Invalid note.' },
   header_size: { status: 431, meaning: 'Headers too large.' },
   broken: { status: 500, meaning: 'Internal error.' },
-  store_away: { status: 503, meaning: 'The store does not answer.' },
+  store_unavailable: { status: 503, meaning: 'The store does not answer.' },
 } as const;
 type Code = keyof typeof noteErrors;
 
@@ -191,7 +191,7 @@ export async function serveNotes(service: NoteService) {
         return tenant === undefined ? failure('no_tenant') : { kind: 'caller', caller: tenant };
       },
     },
-    errorOf: (error) => (error instanceof StoreAwayError ? 'store_away' : undefined),
+    errorOf: (error) => (error instanceof StoreAwayError ? 'store_unavailable' : undefined),
     onEnded: ({ operation, code, traceId }) => ended.push({ operation, code, traceId }),
     onInternalError: (_operation, error) => thrown.push(error),
     documents: { '/openapi.json': Buffer.from('{}') },

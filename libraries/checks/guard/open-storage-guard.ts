@@ -28,7 +28,7 @@ export async function openStorageGuard(options: OpenGuardOptions): Promise<Stora
       path: targetFile,
       onTaken({ policyId, policyRevision }) {
         options.onRefused(false);
-        logger.info('guard_target_taken', { policyId, policyRevision });
+        logger.info('guard_target_loaded', { policyId, policyRevision });
       },
       onRefused(problems) {
         options.onRefused(true);

@@ -29,8 +29,8 @@ const retryMs = 1_000;
 
 /**
  * Opens the relations in the background, for a process that also serves what needs none of them. It tries each second
- * until the store answers, and logs `rights_away` once and then `rights_open`. Disposing closes the store and the
- * connections.
+ * until the store answers, and logs `relation_store_unavailable` once and then `relation_store_available`. Disposing
+ * closes the store and the connections.
  */
 export function awaitRelations(access: RelationsAccess, { logger, ...session }: Session): AwaitedRelations {
   const stop = new AbortController();
@@ -42,9 +42,10 @@ export function awaitRelations(access: RelationsAccess, { logger, ...session }: 
     for (let isReported = false; !stop.signal.aborted; isReported = true) {
       try {
         opened = await openRelations(access.relations, database, access.openFgaTokenFile);
-        return logger.info('rights_open');
+        return logger.info('relation_store_available');
       } catch (error) {
-        if (!isReported) logger.warn('rights_away', { code: error instanceof Error ? error.name : 'unexpected' });
+        if (!isReported)
+          logger.warn('relation_store_unavailable', { code: error instanceof Error ? error.name : 'unexpected' });
         await wait(retryMs, stop.signal);
       }
     }

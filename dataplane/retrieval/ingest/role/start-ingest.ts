@@ -82,7 +82,7 @@ export function startIngest(ports: IngestPorts, options: IngestOptions): AsyncDi
       onHint: wake,
       onAway(failure) {
         options.onQueueAway();
-        logger.warn('ingest_queue_away', { failure });
+        logger.warn('ingest_queue_unavailable', { failure });
       },
       everyMs: times.reconcileMs,
     }),
