@@ -212,6 +212,11 @@ test('apply-revision, rollback and unbind mean the same over resources and over 
   const why = (await run(['why', 'guarded-echo'])).stdout;
   expect(why).toContain('ModelBinding guarded-echo is UNGUARDED, as its spec declares');
   expect(why).toContain('Served now: UNGUARDED: requests and answers are not checked.');
+  await until('the management API explains the unguarded binding', async () => {
+    const { code, stdout } = await run(['why', 'guarded-echo', ...overApi]);
+    return code === 0 && stdout.includes('Served now: UNGUARDED') && stdout.includes('Gateway replicas:\n');
+  });
+  expect(await run(['why', 'guarded-ecko', ...overApi])).toMatchObject({ code: 3, stdout: '' });
   expect((await run(['unbind', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
   expect((await run(['rollback', 'guarded-echo', '--to', '1', ...overApi])).stderr).toContain('leave out --to');
   expect((await run(['rollback', 'guarded-echo', '--wait', ...overApi])).code).toBe(0);
@@ -346,7 +351,7 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
   expect(far.code).toBe(2);
   for (const [words, sentence] of [
     [['get', 'gwr', ...overApi], 'and no GatewayRoute: repeat the command with --via resources'],
-    [['why', 'guarded-echo', ...overApi], '--via resources'],
+    [['why', 'policy/guarded-chat', ...overApi], 'repeat the command with --via resources'],
     [['delete', 'gp', 'guarded-chat', '--yes', ...overApi], 'repeat the command with --via resources'],
     [['apply', '-f', 'examples/rule-pack/secrets.yaml', ...overApi], 'spec.tests cannot be changed'],
     [['get', 'gp', '--token-file', 'x'], '--token-file belongs to the management API: add --via api'],

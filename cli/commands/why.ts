@@ -10,6 +10,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
+import { absentResource } from '../resources/absent-resource.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
@@ -19,6 +20,7 @@ import type { DeclaredExplanation } from '../why/explain-declared.ts';
 import { explainPolicy } from '../why/explain-policy.ts';
 import { explained } from '../why/explained.ts';
 import { gatherFacts } from '../why/gather-facts.ts';
+import { overviewModelText } from '../why/overview-model-text.ts';
 
 type WhyOptions = ResourceCommandOptions & OutputOptions;
 
@@ -40,6 +42,12 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
   if (typeof target !== 'string') {
     const explanation = await explained(resources, () => explainOne(resources, target, source.program));
     return writeResult(formatOf(options), explanation, () => declaredText(explanation));
+  }
+  if (resources.overview !== undefined) {
+    const { models } = await resources.overview();
+    const model = models.find((one) => one.name === target);
+    if (model === undefined) throw await absentResource(resources.client, kinds.modelBinding, target);
+    return writeResult(formatOf(options), model, () => overviewModelText(model));
   }
   const facts = await explained(resources, () => gatherFacts(resources, target));
   const explanation = explainBinding(facts, source.program);

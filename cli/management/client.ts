@@ -15,6 +15,7 @@ import {
   providerListSchema,
   revisionListSchema,
 } from '#contracts/management';
+import { type Overview, overviewSchema } from '#contracts/overview';
 import { changeMessageHeader } from '#resources/change-note';
 import { ManagementAnswerError } from './management-error.ts';
 import { type ManagementConnection, type ReceivedResponse, sendRequest } from './send-request.ts';
@@ -53,6 +54,7 @@ export type ManagementClient = {
   getBinding(modelId: string): Promise<Tagged<BindingRead>>;
   replaceBinding(modelId: string, binding: BindingWrite, options: ChangeOptions): Promise<OperationResource>;
   getOperation(operationId: string): Promise<OperationResource>;
+  getOverview(): Promise<Overview>;
 };
 
 const base = '/api/v1';
@@ -95,6 +97,7 @@ export function createManagementClient(connection: ManagementConnection): Manage
     getBinding: (modelId) => readTagged(bindingPath(modelId), bindingReadSchema),
     replaceBinding: (modelId, binding, options) => command('PUT', bindingPath(modelId), binding, options),
     getOperation: (operationId) => read(`${base}/operations/${part(operationId)}`, operationSchema),
+    getOverview: () => read(`${base}/overview`, overviewSchema),
   };
 }
 

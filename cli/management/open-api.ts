@@ -25,6 +25,7 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
     shows: reader.shows,
     writer: createCommandWriter({ api, reader, ...sent }),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
+    overview: () => api.getOverview(),
     surroundings: async () => {
       throw new CliError(
         'usage',

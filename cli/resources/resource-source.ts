@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { BundleLimits } from '#contracts/bundle';
 import type { BindingRead } from '#contracts/management';
+import type { Overview } from '#contracts/overview';
 import type { ApprovedProvider } from '#contracts/providers';
 import type { Surroundings } from '#diagnosis/surroundings';
 import type { KubeClient } from '#kube/client/client';
@@ -47,6 +48,8 @@ export type OpenedResources = AsyncDisposable & {
   readonly logs?: LogReader;
   /** The state that the management API computes; absent where the resources are read. */
   readonly stateOf?: (binding: Stored<ModelBinding>) => Promise<BindingRead>;
+  /** Every model as the management API explains it; absent where the resources are read. */
+  readonly overview?: () => Promise<Overview>;
   surroundings(): Promise<Surroundings>;
   /** The cause and the remedy of an error of the resource server; undefined when the cause is unknown. */
   explain(error: unknown): Promise<CliError | undefined>;
