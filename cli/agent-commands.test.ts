@@ -127,7 +127,9 @@ describe('portcullis flow publish and the commands of versions', () => {
 
     writeFileSync(flow, readFileSync(flow, 'utf8').replace('version: 1', 'version: 2'));
     await serving(['flow', 'publish', desk], 'desk-2');
-    await serving(['agent', 'rollback', 'desk', '--wait'], 'desk-1');
+    await serving(['rollback', 'agent/desk', '--wait'], 'desk-1');
+    const numbered = await run(['rollback', 'agent/desk', '--to', '1']);
+    expect([numbered.code, numbered.stderr]).toEqual([2, expect.stringContaining('an Agent has versions')]);
     const dry = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'server', '--wait']);
     expect(dry).toMatchObject({ code: 0, stdout: 'Agent desk set to desk-2 (server dry run)\n' });
     const compared = await run(['agent', 'switch', 'desk', 'desk-2', '--dry-run', 'client', '-o', 'json']);

@@ -68,6 +68,6 @@ export function rolledBack({ metadata, spec, status }: Stored<Agent>): VersionCh
   if (target !== undefined) return { version: target };
   throw new CliError(
     'usage',
-    `No previous version of the Agent ${metadata.name} runs on: name one with --to; "get agentversions" lists them.`,
+    `No previous version of the Agent ${metadata.name} runs on: set spec.version with "edit agent ${metadata.name}"; "get agentversions" lists the versions.`,
   );
 }

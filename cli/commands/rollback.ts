@@ -3,6 +3,7 @@ import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
+import { changeAgent, rolledBack } from '../agents/change-agent.ts';
 import { applyToBindings } from '../bindings/apply-to-bindings.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type DryRunOption, withDryRun } from '../options/dry-run-option.ts';
@@ -14,6 +15,7 @@ import type { ResourceSource } from '../resources/resource-source.ts';
 import { checkApplicable, type RevisionRef } from '../revisions/applicable-revision.ts';
 import { readRevisionOfId } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
+import { readKindAndName } from '../selection/select.ts';
 
 type RollbackOptions = ResourceCommandOptions &
   OutputOptions &
@@ -23,8 +25,8 @@ type RollbackOptions = ResourceCommandOptions &
 export function addRollback(program: Command, source: ResourceSource): void {
   const command = program
     .command('rollback')
-    .description('apply an earlier revision to a binding')
-    .argument('<binding>', 'name of the binding')
+    .description('apply an earlier revision to a binding, or serve the previous version of an agent')
+    .argument('<binding>', 'name of the binding, or agent/NAME')
     .option(
       '--to, --to-revision <n>',
       'the revision (default: the one that was applied before, of any policy)',
@@ -32,20 +34,39 @@ export function addRollback(program: Command, source: ResourceSource): void {
     );
   source
     .addWriteOptions(withDryRun(withWait(withOutput(withResourceOptions(command, source)))))
-    .action((name: string, options: RollbackOptions) => rollback(source, name, options));
+    .action((word: string, options: RollbackOptions) => rollback(source, word, options));
 }
 
-async function rollback(source: ResourceSource, name: string, options: RollbackOptions): Promise<void> {
+async function rollback(source: ResourceSource, word: string, options: RollbackOptions): Promise<void> {
+  const { kind, name } = rollbackTarget(word);
+  const { toRevision } = options;
+  if (kind === kinds.agent && toRevision !== undefined) {
+    throw new CliError(
+      'usage',
+      `--to names a revision of a policy, and an Agent has versions: leave out --to, or change spec.version with "${source.program} edit agent ${name}".`,
+    );
+  }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
+  if (kind === kinds.agent) return changeAgent(resources, name, rolledBack, options);
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
-  const { toRevision } = options;
   const target =
     toRevision === undefined ? await appliedBefore(client, binding) : { name: policyOf(binding), revision: toRevision };
   // A binding whose application failed at once still serves the previous revision and requests another one.
   await checkApplicable(client, binding, target);
   const policyRef = { name: target.name, revision: target.revision };
   await applyToBindings(resources, [{ binding, guardrail: { mode: 'Policy', policyRef } }], options);
+}
+
+/** A word without a kind names a binding. @throws CliError usage */
+export function rollbackTarget(word: string): ReturnType<typeof readKindAndName> {
+  if (!word.includes('/')) return { kind: kinds.modelBinding, name: word };
+  const target = readKindAndName(word);
+  if (target.kind === kinds.modelBinding || target.kind === kinds.agent) return target;
+  throw new CliError(
+    'usage',
+    `The kind ${target.kind.kind} has no rollback: give the name of a binding, or agent/NAME for an Agent.`,
+  );
 }
 
 function policyOf({ metadata, spec }: Stored<ModelBinding>): string {
