@@ -358,7 +358,9 @@ test('missing, ambiguous and invalid arguments have their exit codes and a remed
   ] as const) {
     expect([words, await run(words)]).toMatchObject([words, { code: 2, stderr: expect.stringContaining(sentence) }]);
   }
-  expect(await json('provider', 'list')).toEqual({ items: [] });
+  expect(await json('provider', 'list', ...overApi)).toEqual({ items: [] });
+  const { items } = await json('provider', 'list');
+  expect(items).toContainEqual(expect.objectContaining({ name: 'echo', kind: 'model', enabled: true }));
 });
 
 test('labels and annotations that the management API cannot change are refused, and nothing is written', async () => {
