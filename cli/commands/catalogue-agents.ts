@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import {
   type AgentRecord,
   agentProtocols,
@@ -6,8 +7,9 @@ import {
   catalogueLimits,
   implementationTypes,
 } from '#contracts/catalogue';
-import type { AgentListFilters } from '../catalogue/catalogue-client.ts';
+import type { AgentListFilters, CatalogueClient } from '../catalogue/catalogue-client.ts';
 import { type CatalogueOptions, openCatalogueClient, withCatalogueOptions } from '../catalogue/catalogue-options.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { tableOf } from '../output/write.ts';
@@ -35,7 +37,7 @@ export function addCatalogueAgents(program: Command): void {
     50,
   );
   withOutput(withCatalogueOptions(list)).action(listAgents);
-  const get = agents.command('get').description('show an agent').argument('<id>', 'id of the agent');
+  const get = agents.command('get').description('show an agent').argument('<agent>', 'name or id of the agent');
   withOutput(withCatalogueOptions(get)).action(showAgent);
   const { min, max, default: usual } = catalogueLimits.topK;
   const search = agents
@@ -94,9 +96,36 @@ function agentTable(agents: readonly AgentRecord[], isWide: boolean): string {
   return tableOf([heads, ...rows]);
 }
 
-async function showAgent(id: string, options: CatalogueOptions & OutputOptions): Promise<void> {
-  const agent = await openCatalogueClient(options).get(id);
+async function showAgent(nameOrId: string, options: CatalogueOptions & OutputOptions): Promise<void> {
+  const client = openCatalogueClient(options);
+  const isId = z.uuid().safeParse(nameOrId).success;
+  const agent = isId ? await client.get(nameOrId) : agentNamed(await agentsOfEveryState(client), nameOrId);
   writeResult(formatOf(options), agent, () => agentText(agent));
+}
+
+/** A list without a state has the active agents only. */
+async function agentsOfEveryState(client: CatalogueClient): Promise<readonly AgentRecord[]> {
+  const lists: (readonly AgentRecord[])[] = [];
+  for (const state of agentStates) lists.push(await client.list({ state }, mostWatched));
+  return lists.flat();
+}
+
+/** The only agent with this name. @throws CliError not_found, usage with the ids of several */
+export function agentNamed(agents: readonly AgentRecord[], name: string): AgentRecord {
+  const found = new Map(agents.filter((agent) => agent.name === name).map((agent) => [agent.agentId, agent]));
+  const [only, ...others] = found.values();
+  if (only === undefined) {
+    throw new CliError(
+      'not_found',
+      `The caller has no agent named ${JSON.stringify(name)}: "agents list" shows the names.`,
+    );
+  }
+  if (others.length === 0) return only;
+  const ids = [...found.values()].map(({ agentId, workspace }) => `${agentId} (workspace ${workspace})`);
+  throw new CliError(
+    'usage',
+    `${found.size} agents have the name ${JSON.stringify(name)}: give one id of ${ids.join(', ')}.`,
+  );
 }
 
 function agentText(agent: AgentRecord): string {
