@@ -47,7 +47,7 @@ export function addOperation(program: Command): void {
 async function get(operationId: string, options: GetOptions): Promise<void> {
   const id = checkId(operationId);
   const operation = await findOperation(openManagement(options).client, id);
-  writeResult(formatOf(options), operation, () => operationText(operation));
+  writeResult(formatOf(options), operation, (isWide) => operationText(operation, isWide));
 }
 
 async function wait(operationId: string, options: WaitOptions): Promise<void> {
@@ -88,7 +88,7 @@ async function finishOperation(
     wait === undefined ? accepted : await awaitFinalOperation(client, accepted.operationId, wait, onState);
   // With --json, a failure prints one object on standard error and nothing else.
   if (!isForPeople(format)) refuseFailed(operation);
-  writeResult(format, operation, () => operationText(operation));
+  writeResult(format, operation, (isWide) => operationText(operation, isWide));
   if (isForPeople(format) && !isFinalOperation(operation)) {
     process.stdout.write(`To wait for the result: portcullis operation wait ${operation.operationId}\n`);
   }

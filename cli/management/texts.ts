@@ -21,8 +21,13 @@ function policyOf(applied: BindingRead['binding']): string {
   return `revision ${applied.policyRevision}${applied.policyId === null ? ' of a policy that was deleted' : ''}`;
 }
 
-export function operationText({ operationId, kind, state, target, result, error }: OperationResource): string {
+/** The state of a command; the id of its target in wide output only. */
+export function operationText(
+  { operationId, kind, state, target, result, error }: OperationResource,
+  isWide: boolean,
+): string {
   const revision = result !== null && 'revision' in result ? `, revision ${result.revision}` : '';
   const outcome = error === null ? `${state}${revision}` : `${state} (${error.code})`;
-  return `${kind} of ${target.type} ${target.id}: ${outcome}\nOperation: ${operationId}`;
+  const changed = isWide ? ` of ${target.type} ${target.id}` : '';
+  return `${kind}${changed}: ${outcome}\nOperation: ${operationId}`;
 }
