@@ -19,7 +19,7 @@ import {
 } from './management/management-error.ts';
 import { definitionOfWord, manifestOfWord, patternRule, policyManifest } from './testing/policy-text.ts';
 import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
-import { folderWithFiles, runCli } from './testing/run-cli.ts';
+import { folderWithFiles, runCli, runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], input?: string): Promise<ProgramEnd> =>
-  runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
+  runInProcess(args, { data: platform.data, ...(input === undefined ? {} : { input }) });
 async function json(...args: readonly string[]) {
   const { code, stdout, stderr } = await run([...args, '--json']);
   expect([code, stderr]).toEqual([0, '']);
