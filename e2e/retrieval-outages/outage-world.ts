@@ -30,6 +30,8 @@ export type OutageWorld = AsyncDisposable & {
   readonly parts: readonly Part[];
   /** Kills a part, waits, and restarts it. */
   crash(part: Part, awayMs: number): Promise<void>;
+  /** The end of the output of the API and the worker. */
+  lastLines(): Readonly<Record<'api' | 'worker', string>>;
 };
 
 export const outageProfile = 'outages';
@@ -132,6 +134,7 @@ export async function openOutageWorld({ queue, objects, search }: Combination): 
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       await crashes[part].start();
     },
+    lastLines: () => ({ api: running.api.output().slice(-1_500), worker: running.worker.output().slice(-1_500) }),
     [Symbol.asyncDispose]: () => own.disposeAsync(),
   };
 

@@ -91,13 +91,29 @@ async function endAll(world: OutageWorld): Promise<number> {
         return isDrained(world);
       },
       { everyMs: 500 },
-    );
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await unfinished(world)}`, { cause: error });
+    });
     const dead = await sql<{ job_id: string }[]>`
       select job_id from retrieval.jobs where dead_lettered_at is not null`;
     if (dead.length === 0) return replays;
     for (const { job_id } of dead) await replayJob(sql, { tenant: crashTenant, jobId: job_id });
     replays += dead.length;
   }
+}
+
+/** What is left of the work, and the last lines of the processes that do it. */
+async function unfinished(world: OutageWorld): Promise<string> {
+  const { sql } = world.database;
+  const jobs = await sql`
+    select status, attempt, deliveries, settled, retry_at is not null as waits, due_at > clock_timestamp() as later,
+      count(*)::int as count
+    from retrieval.jobs where status in ('PENDING', 'RUNNING') or status = 'DONE' and not settled
+    group by 1, 2, 3, 4, 5, 6 limit 10`;
+  const versions = await sql`
+    select number, attempt, due_at > clock_timestamp() as later, unavailable_since, documents_done, documents_total
+    from retrieval.index_versions where state = 'building'`;
+  return JSON.stringify({ jobs, versions, processes: world.lastLines() }, null, 1);
 }
 
 /** Faults of the searched documents at the end: each must show its newest job, and every job must be DONE. */
