@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '#kit/env/config-error';
@@ -76,11 +76,16 @@ test('profiles are read again when their file changes, and an invalid or missing
     logger: createLogger({ service: 'profiles', level: 'error' }),
     onRead: (problems) => void refused.push(...problems),
   });
+  // A reader may see a file that is being written as an empty one, which approves no profile.
+  const replace = async (text: string): Promise<void> => {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  };
   const ids = (): readonly string[] => [...profiles.current().rewrite.keys()];
   expect(ids()).toEqual(['first']);
-  await writeFile(path, 'rewrite: [{ id: second, model: m }]');
+  await replace('rewrite: [{ id: second, model: m }]');
   await until('the change is read', () => ids().includes('second'));
-  await writeFile(path, 'rewrite: 5');
+  await replace('rewrite: 5');
   await until('the broken file is refused', () => refused.some((problem) => problem.includes('must be a list')));
   await rm(path);
   await until('the missing file is refused', () => refused.some((problem) => problem.includes('is missing')));
