@@ -234,6 +234,8 @@ test('revisions and applications keep their author and message, over both transp
   expect((await run(['unarchive', name])).code).toBe(0);
   const history = async () =>
     (await json('history', name)).map(({ author, message }: Record<string, string>) => [author, message]);
+  // The operator records the change of a resource after the command has ended.
+  await until('four revisions are recorded', async () => (await history()).length === 4);
   expect(await history()).toEqual([
     [user, ''],
     [subject, 'no longer used'],

@@ -47,7 +47,7 @@ async function rollback(source: ResourceSource, word: string, options: RollbackO
     );
   }
   await using resources = await source.open({ ...options, isDryRun: options.dryRun === 'server' });
-  if (kind === kinds.agent) return changeAgent(resources, name, rolledBack, options);
+  if (kind === kinds.agent) return await changeAgent(resources, name, rolledBack, options);
   const { client } = resources;
   const binding = await readResource<ModelBinding>(client, kinds.modelBinding, name);
   const target =
