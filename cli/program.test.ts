@@ -64,7 +64,11 @@ describe('the command line', () => {
       2,
       '"apply" needs the option -f, --filename <path> (a file, a folder, or - for standard input). Example: ',
     ],
-    [['up', '--port'], 2, 'The option --port <n> of "up" needs a value (port of the gateway; 0 chooses a free one).'],
+    [
+      ['up', '--port'],
+      2,
+      'The option --port <n> of "up" needs a value (port of the gateway; 0 chooses a free one at the first start and keeps it).',
+    ],
     [['up', '--port', '65536'], 2, 'It must be a whole number from 0 to 65535'],
     [['up', '--gateways', '0'], 2, 'It must be a whole number from 1 to 8'],
     [['rollback', 'b', '--to-revision', '0'], 2, '1 or more'],

@@ -47,7 +47,12 @@ export function addPlatformUp(program: Command): void {
     .command('up')
     .description('start the standalone platform and run it until Ctrl-C')
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)')
-    .option('--port <n>', 'port of the gateway; 0 chooses a free one', wholeNumber(0, 65_535), portFromEnvironment())
+    .option(
+      '--port <n>',
+      'port of the gateway; 0 chooses a free one at the first start and keeps it',
+      wholeNumber(0, 65_535),
+      portFromEnvironment(),
+    )
     .option('--address <ip>', 'address that the gateway listens on; 0.0.0.0 for all', ipAddress, '127.0.0.1')
     .option('--gateways <n>', 'number of gateway replicas, on consecutive ports', wholeNumber(1, 8), 1)
     .option('--no-management', 'do not start the policy management API and its database')
