@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { CliCommand } from './command-line/cli-command.ts';
 import { complete, helpLayout, helpWidth, withColourOption } from './command-line/help-layout.ts';
-import { completeWords } from './completion/complete-words.ts';
-import { createLookUp } from './completion/look-up.ts';
 import { completeWord, directives } from './completion/shell-scripts.ts';
 import { describeError } from './errors/describe-error.ts';
 import { type ExitName, exitCodes } from './errors/exit-codes.ts';
@@ -16,18 +14,24 @@ import type { ResourceSource } from './resources/resource-source.ts';
 
 type ProgramText = { readonly name: string; readonly description: string };
 
-/** A group of commands that the help lists under one heading. */
+type AddCommand = (program: Command, source: ResourceSource) => void;
+
+/** A group of commands that the help lists under one heading. A command's module is loaded when its name is needed. */
 export type CommandGroup = {
   readonly heading: string;
-  readonly commands: readonly ((program: Command, source: ResourceSource) => void)[];
+  readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>;
 };
 
-/** A command line with its commands, its help, its exit codes and its version. */
-export function createProgram(
+/**
+ * A command line with its commands, its help, its exit codes and its version.
+ * @param only name of the one command that will run; unknown and undefined mean all commands
+ */
+export async function createProgram(
   { name, description }: ProgramText,
   groups: readonly CommandGroup[],
   source: ResourceSource,
-): Command {
+  only?: string,
+): Promise<Command> {
   const program = new CliCommand(name)
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
@@ -40,28 +44,29 @@ export function createProgram(
     .configureHelp(helpLayout)
     .helpOption('-h, --help', 'show the usage')
     .exitOverride();
+  const isKnown = groups.some(({ commands }) => only !== undefined && Object.hasOwn(commands, only));
   for (const { heading, commands } of groups) {
     program.commandsGroup(heading);
-    for (const add of commands) add(program, source);
+    const needed = Object.entries(commands).filter(([command]) => !isKnown || command === only);
+    const added = await Promise.all(needed.map(([, load]) => load()));
+    for (const add of added) add(program, source);
   }
   return complete(program.helpCommand('help [command]', 'show the usage of a command'));
 }
 
 /** Runs one command line. An error is written as one sentence, or as one JSON object with --json. @returns the exit code */
 export async function runProgram(
-  create: () => Command,
+  create: (only?: string) => Promise<Command>,
   args: readonly string[],
   source: ResourceSource,
 ): Promise<number> {
   const asJson = asksForJson(args);
   try {
-    const program = create();
     if (args[0] === completeWord) {
-      const line = withLeadingOptions(program, source, args.slice(1));
-      const { words, files } = await completeWords(program, line, createLookUp(source));
-      writeText([...words, directives[files]].join('\n'));
+      await completeLine(create, args.slice(1), source);
       return exitCodes.ok.code;
     }
+    const program = await create(args[0]);
     if (asJson) silenceParser(program);
     await program.parseAsync(withLeadingOptions(program, source, args), { from: 'user' });
     return exitCodes.ok.code;
@@ -71,6 +76,20 @@ export async function runProgram(
     // Without --json, the parser has already printed the help.
     return asJson ? fail({ exit: 'usage', message: missingCommand }, asJson) : exitCodes.usage.code;
   }
+}
+
+/** Prints the candidates for the last word of a command line. While its first word is typed, every command is one. */
+async function completeLine(
+  create: (only?: string) => Promise<Command>,
+  args: readonly string[],
+  source: ResourceSource,
+): Promise<void> {
+  const { completeWords } = await import('./completion/complete-words.ts');
+  const { createLookUp } = await import('./completion/look-up.ts');
+  const program = await create(args.length > 1 ? args[0] : undefined);
+  const line = withLeadingOptions(program, source, args);
+  const { words, files } = await completeWords(program, line, createLookUp(source));
+  writeText([...words, directives[files]].join('\n'));
 }
 
 function fail({ exit, message }: { readonly exit: ExitName; readonly message: string }, asJson: boolean): number {

@@ -1,61 +1,91 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from './base-program.ts';
-import { addActivity } from './commands/activity.ts';
-import { addAdmin } from './commands/admin.ts';
-import { addAgent } from './commands/agent.ts';
-import { addApply } from './commands/apply.ts';
-import { addApplyRevision } from './commands/apply-revision.ts';
-import { addArchive, addUnarchive } from './commands/archive.ts';
-import { addAudit } from './commands/audit.ts';
-import { addBundleBuild } from './commands/bundle-build.ts';
-import { addCatalogueAgents } from './commands/catalogue-agents.ts';
-import { addChat } from './commands/chat.ts';
-import { addCheck } from './commands/check.ts';
-import { addCollection } from './commands/collection.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addConsole } from './commands/console.ts';
-import { addDelete } from './commands/delete.ts';
-import { addDescribe } from './commands/describe.ts';
-import { addDiff } from './commands/diff.ts';
-import { addDocuments } from './commands/documents.ts';
-import { addEdit } from './commands/edit.ts';
-import { addEnv } from './commands/env.ts';
-import { addEval } from './commands/eval.ts';
-import { addExplain } from './commands/explain.ts';
-import { addFlow } from './commands/flow.ts';
-import { addGet } from './commands/get.ts';
-import { addGroup } from './commands/group.ts';
-import { addHistory } from './commands/history.ts';
-import { addJobs } from './commands/jobs.ts';
-import { addLogs } from './commands/logs.ts';
-import { addMemory } from './commands/memory.ts';
-import { addOperation } from './commands/operation.ts';
-import { addPack } from './commands/pack.ts';
-import { addProvider } from './commands/provider.ts';
-import { addQuery } from './commands/query.ts';
-import { addReapply } from './commands/reapply.ts';
-import { addRollback } from './commands/rollback.ts';
-import { addRuntime } from './commands/runtime.ts';
-import { addPlatformStatus } from './commands/status.ts';
-import { addTest } from './commands/test.ts';
-import { addToken } from './commands/token.ts';
-import { addUnbind } from './commands/unbind.ts';
-import { addPlatformUp } from './commands/up.ts';
-import { addWhy } from './commands/why.ts';
 import { standaloneSource } from './standalone-source.ts';
 
 const groups: readonly CommandGroup[] = [
   {
     heading: 'Start and look:',
-    commands: [addPlatformUp, addPlatformStatus, addWhy, addLogs, addActivity, addChat, addEnv, addToken, addConsole],
+    commands: {
+      up: async () => (await import('./commands/up.ts')).addPlatformUp,
+      status: async () => (await import('./commands/status.ts')).addPlatformStatus,
+      why: async () => (await import('./commands/why.ts')).addWhy,
+      logs: async () => (await import('./commands/logs.ts')).addLogs,
+      activity: async () => (await import('./commands/activity.ts')).addActivity,
+      chat: async () => (await import('./commands/chat.ts')).addChat,
+      env: async () => (await import('./commands/env.ts')).addEnv,
+      token: async () => (await import('./commands/token.ts')).addToken,
+      console: async () => (await import('./commands/console.ts')).addConsole,
+    },
   },
-  { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
-  { heading: 'Policies:', commands: [addTest, addCheck, addHistory, addArchive, addUnarchive] },
-  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addProvider] },
-  { heading: 'Documents:', commands: [addCollection, addGroup, addDocuments, addQuery, addPack, addEval, addJobs] },
-  { heading: 'Memories:', commands: [addMemory] },
-  { heading: 'Agents:', commands: [addCatalogueAgents, addAgent, addFlow] },
-  { heading: 'Tools:', commands: [addOperation, addAudit, addAdmin, addBundleBuild, addRuntime, addCompletion] },
+  {
+    heading: 'Resources:',
+    commands: {
+      get: async () => (await import('./commands/get.ts')).addGet,
+      describe: async () => (await import('./commands/describe.ts')).addDescribe,
+      explain: async () => (await import('./commands/explain.ts')).addExplain,
+      apply: async () => (await import('./commands/apply.ts')).addApply,
+      diff: async () => (await import('./commands/diff.ts')).addDiff,
+      edit: async () => (await import('./commands/edit.ts')).addEdit,
+      delete: async () => (await import('./commands/delete.ts')).addDelete,
+    },
+  },
+  {
+    heading: 'Policies:',
+    commands: {
+      test: async () => (await import('./commands/test.ts')).addTest,
+      check: async () => (await import('./commands/check.ts')).addCheck,
+      history: async () => (await import('./commands/history.ts')).addHistory,
+      archive: async () => (await import('./commands/archive.ts')).addArchive,
+      unarchive: async () => (await import('./commands/archive.ts')).addUnarchive,
+    },
+  },
+  {
+    heading: 'Models:',
+    commands: {
+      'apply-revision': async () => (await import('./commands/apply-revision.ts')).addApplyRevision,
+      rollback: async () => (await import('./commands/rollback.ts')).addRollback,
+      reapply: async () => (await import('./commands/reapply.ts')).addReapply,
+      unbind: async () => (await import('./commands/unbind.ts')).addUnbind,
+      provider: async () => (await import('./commands/provider.ts')).addProvider,
+    },
+  },
+  {
+    heading: 'Documents:',
+    commands: {
+      collection: async () => (await import('./commands/collection.ts')).addCollection,
+      group: async () => (await import('./commands/group.ts')).addGroup,
+      documents: async () => (await import('./commands/documents.ts')).addDocuments,
+      query: async () => (await import('./commands/query.ts')).addQuery,
+      pack: async () => (await import('./commands/pack.ts')).addPack,
+      eval: async () => (await import('./commands/eval.ts')).addEval,
+      jobs: async () => (await import('./commands/jobs.ts')).addJobs,
+    },
+  },
+  {
+    heading: 'Memories:',
+    commands: {
+      memory: async () => (await import('./commands/memory.ts')).addMemory,
+    },
+  },
+  {
+    heading: 'Agents:',
+    commands: {
+      agents: async () => (await import('./commands/catalogue-agents.ts')).addCatalogueAgents,
+      agent: async () => (await import('./commands/agent.ts')).addAgent,
+      flow: async () => (await import('./commands/flow.ts')).addFlow,
+    },
+  },
+  {
+    heading: 'Tools:',
+    commands: {
+      operation: async () => (await import('./commands/operation.ts')).addOperation,
+      audit: async () => (await import('./commands/audit.ts')).addAudit,
+      admin: async () => (await import('./commands/admin.ts')).addAdmin,
+      bundle: async () => (await import('./commands/bundle-build.ts')).addBundleBuild,
+      runtime: async () => (await import('./commands/runtime.ts')).addRuntime,
+      completion: async () => (await import('./commands/completion.ts')).addCompletion,
+    },
+  },
 ];
 
 const text = {
@@ -63,8 +93,9 @@ const text = {
   description: 'Guardrails for models: start the platform, apply policies, send messages to guarded models.',
 };
 
-export function createCommandLine(): Command {
-  return createProgram(text, groups, standaloneSource);
+/** @param only name of the one command that will run; without it, all commands are added */
+export function createCommandLine(only?: string): Promise<Command> {
+  return createProgram(text, groups, standaloneSource, only);
 }
 
 /** Runs one command line of the standalone platform. @returns the exit code of the process */

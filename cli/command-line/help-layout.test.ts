@@ -4,7 +4,7 @@ import { createPlugin } from '../kubectl/program.ts';
 import { createCommandLine } from '../program.ts';
 import { runInProcess } from '../testing/run-cli.ts';
 
-const programs = [createCommandLine(), createPlugin()] as const;
+const programs = [await createCommandLine(), await createPlugin()] as const;
 
 /** The commands that have an action, with their words. */
 function leaves(command: Command, words: readonly string[] = []): readonly (readonly string[])[] {
@@ -22,6 +22,17 @@ test.each(programs)('the help of %# lists every command under a heading of its o
   const groups = program.commands.map((command) => command.helpGroup());
   expect(new Set(groups).size).toBeGreaterThan(3);
   expect(groups).not.toContain('');
+});
+
+test.each([
+  ['portcullis', createCommandLine],
+  ['kubectl portcullis', createPlugin],
+] as const)('each command of %s is found by its name alone, with the help that it has among all', async (_, create) => {
+  for (const command of (await create()).commands) {
+    const { commands } = await create(command.name());
+    expect(commands.map((one) => one.name())).toEqual([command.name()]);
+    expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
+  }
 });
 
 test.each(programs)('the help of each command of program %# ends with an example that calls it', (program) => {

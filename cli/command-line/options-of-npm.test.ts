@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createCommandLine } from '../program.ts';
 import { commandForNpm } from './options-of-npm.ts';
 
-const options = createCommandLine().commands.find((command) => command.name() === 'up')?.options ?? [];
+const options = (await createCommandLine()).commands.find((command) => command.name() === 'up')?.options ?? [];
 
 /** What npm sets for an option that stands before `--`. */
 function setByNpm({ long = '', negate, required }: Option): Record<string, string> {

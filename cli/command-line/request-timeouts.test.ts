@@ -31,8 +31,8 @@ function leavesOf(command: Command, words: readonly string[] = []): readonly (re
 test.each([
   ['portcullis', createCommandLine],
   ['kubectl portcullis', createPlugin],
-] as const)('every command of %s that calls a server has a request timeout', (_, create) => {
-  const without = leavesOf(create()).filter(
+] as const)('every command of %s that calls a server has a request timeout', async (_, create) => {
+  const without = leavesOf(await create()).filter(
     ([, { options }]) => !options.some(({ long }) => long === '--request-timeout'),
   );
   expect(without.map(([words]) => words).filter((words) => !local.has(words))).toEqual([]);

@@ -1,34 +1,55 @@
 import type { Command } from 'commander';
 import { type CommandGroup, createProgram, runProgram } from '../base-program.ts';
-import { addApply } from '../commands/apply.ts';
-import { addApplyRevision } from '../commands/apply-revision.ts';
-import { addArchive, addUnarchive } from '../commands/archive.ts';
-import { addDelete } from '../commands/delete.ts';
-import { addDescribe } from '../commands/describe.ts';
-import { addDiff } from '../commands/diff.ts';
-import { addEdit } from '../commands/edit.ts';
-import { addExplain } from '../commands/explain.ts';
-import { addGet } from '../commands/get.ts';
-import { addHistory } from '../commands/history.ts';
-import { addLogs } from '../commands/logs.ts';
-import { addReapply } from '../commands/reapply.ts';
-import { addRollback } from '../commands/rollback.ts';
-import { addTest } from '../commands/test.ts';
-import { addUnbind } from '../commands/unbind.ts';
-import { addWhy } from '../commands/why.ts';
 import { clusterSource } from './cluster/cluster-source.ts';
-import { addClusterActivity } from './commands/activity.ts';
-import { addBackup } from './commands/backup.ts';
-import { addClusterProvider } from './commands/provider.ts';
-import { addRestore } from './commands/restore.ts';
-import { addInstallationStatus } from './commands/status.ts';
 
 const groups: readonly CommandGroup[] = [
-  { heading: 'Look:', commands: [addInstallationStatus, addWhy, addLogs, addClusterActivity] },
-  { heading: 'Resources:', commands: [addGet, addDescribe, addExplain, addApply, addDiff, addEdit, addDelete] },
-  { heading: 'Policies:', commands: [addTest, addHistory, addArchive, addUnarchive] },
-  { heading: 'Models:', commands: [addApplyRevision, addRollback, addReapply, addUnbind, addClusterProvider] },
-  { heading: 'Tools:', commands: [addBackup, addRestore] },
+  {
+    heading: 'Look:',
+    commands: {
+      status: async () => (await import('./commands/status.ts')).addInstallationStatus,
+      why: async () => (await import('../commands/why.ts')).addWhy,
+      logs: async () => (await import('../commands/logs.ts')).addLogs,
+      activity: async () => (await import('./commands/activity.ts')).addClusterActivity,
+    },
+  },
+  {
+    heading: 'Resources:',
+    commands: {
+      get: async () => (await import('../commands/get.ts')).addGet,
+      describe: async () => (await import('../commands/describe.ts')).addDescribe,
+      explain: async () => (await import('../commands/explain.ts')).addExplain,
+      apply: async () => (await import('../commands/apply.ts')).addApply,
+      diff: async () => (await import('../commands/diff.ts')).addDiff,
+      edit: async () => (await import('../commands/edit.ts')).addEdit,
+      delete: async () => (await import('../commands/delete.ts')).addDelete,
+    },
+  },
+  {
+    heading: 'Policies:',
+    commands: {
+      test: async () => (await import('../commands/test.ts')).addTest,
+      history: async () => (await import('../commands/history.ts')).addHistory,
+      archive: async () => (await import('../commands/archive.ts')).addArchive,
+      unarchive: async () => (await import('../commands/archive.ts')).addUnarchive,
+    },
+  },
+  {
+    heading: 'Models:',
+    commands: {
+      'apply-revision': async () => (await import('../commands/apply-revision.ts')).addApplyRevision,
+      rollback: async () => (await import('../commands/rollback.ts')).addRollback,
+      reapply: async () => (await import('../commands/reapply.ts')).addReapply,
+      unbind: async () => (await import('../commands/unbind.ts')).addUnbind,
+      provider: async () => (await import('./commands/provider.ts')).addClusterProvider,
+    },
+  },
+  {
+    heading: 'Tools:',
+    commands: {
+      backup: async () => (await import('./commands/backup.ts')).addBackup,
+      restore: async () => (await import('./commands/restore.ts')).addRestore,
+    },
+  },
 ];
 
 const text = {
@@ -36,8 +57,9 @@ const text = {
   description: 'Guardrails for models in a cluster: show the status, apply policy revisions and roll them back.',
 };
 
-export function createPlugin(): Command {
-  return createProgram(text, groups, clusterSource);
+/** @param only name of the one command that will run; without it, all commands are added */
+export function createPlugin(only?: string): Promise<Command> {
+  return createProgram(text, groups, clusterSource, only);
 }
 
 /** Runs one command line of the kubectl plugin. @returns the exit code of the process */
