@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sameJson } from '#kube/apply/same-json';
 import type { Lease } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
-import { allowed, componentOf, operatorLease, ourDeployments, ourPods } from '../kubectl/cluster/observe-cluster.ts';
+import { allowed, componentOf, operatorLease, ourDeployments, ourPods } from '../cluster/installation-objects.ts';
 
 /** Components that write or serve resources, and must be stopped during a restore. */
 const components: readonly string[] = ['operator', 'gateway', 'management'];

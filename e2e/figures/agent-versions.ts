@@ -1,9 +1,9 @@
 import { dockerRuns } from '../../hack/cluster/kind/docker.ts';
 import { silentProgress } from '../../hack/cluster/progress.ts';
 import { missingForNode } from '../../hack/cluster/whole/missing-for-node.ts';
-import { runOnNode } from '../agent-versions/run-on-node.ts';
 import { runPretended } from '../agent-versions/run-pretended.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
+import { runOnNode } from '../services-cluster/run-on-node.ts';
 import type { Figure } from '../support/figure.ts';
 
 /** Longest time from kubectl to Ready, seconds. */

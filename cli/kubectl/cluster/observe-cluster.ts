@@ -1,19 +1,21 @@
 import type { OperatorView, ProcessView, Surroundings } from '#diagnosis/surroundings';
 import { builtinKinds } from '#kube/client/builtin-kinds';
-import type { CoreEvent, Deployment, Lease, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
+import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, StatefulSet } from '#kube/client/builtin-types';
 import type { KubeClient, ListOptions } from '#kube/client/client';
-import { isKubeError } from '#kube/client/kube-error';
 import type { KubeObject } from '#kube/client/kube-object';
 import { listAll } from '#kube/client/list-all';
 import type { Kind } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-
+import {
+  allowed,
+  componentOf,
+  type FoundLease,
+  operatorLease,
+  ourPods,
+  partOf,
+} from '../../cluster/installation-objects.ts';
 import { type ClusterObjects, clusterProblems, isFrozen } from './cluster-problems.ts';
 
-const partOf = 'app.kubernetes.io/part-of=portcullis';
-const componentLabel = 'app.kubernetes.io/component';
-const leaseVariable = 'PORTCULLIS_LEASE_NAME';
-const defaultLease = 'portcullis-operator';
 /** Clock skew that is tolerated before a lease counts as expired. */
 const clockToleranceMs = 15_000;
 
@@ -42,39 +44,6 @@ async function objectsOf(client: KubeClient, pods: readonly Stored<Pod>[]): Prom
     read<Stored<CoreEvent> & KubeObject>(builtinKinds.coreEvent, { fieldSelector: 'type=Warning' }),
   ]);
   return { pods, deployments, statefulSets, claims, events };
-}
-
-/** The pods of the installation, without those that have ended. */
-export async function ourPods(client: KubeClient): Promise<readonly Stored<Pod>[]> {
-  const { items } = await listAll<Pod>(client, builtinKinds.pod, { labelSelector: partOf });
-  return items.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
-}
-
-export async function ourDeployments(client: KubeClient): Promise<readonly Stored<Deployment>[]> {
-  return (await listAll<Deployment>(client, builtinKinds.deployment, { labelSelector: partOf })).items;
-}
-
-export function componentOf({ metadata }: Pick<Stored<Pod>, 'metadata'>): string {
-  return metadata.labels?.[componentLabel] ?? '';
-}
-
-type FoundLease = { readonly name: string; readonly lease: Stored<Lease> | undefined };
-
-/** The Lease of the leader election, under the name that the Deployment of the operator sets. */
-export async function operatorLease(client: KubeClient): Promise<FoundLease> {
-  const deployments = (await allowed(() => ourDeployments(client))) ?? [];
-  const operators = deployments.filter((deployment) => componentOf(deployment) === 'operator');
-  const named = operators.map(leaseNameOf).find((found) => found !== undefined);
-  const name = named ?? defaultLease;
-  return { name, lease: await client.get<Lease>(builtinKinds.lease, name) };
-}
-
-type Variable = { readonly name?: unknown; readonly value?: unknown };
-
-function leaseNameOf({ spec }: Stored<Deployment>): string | undefined {
-  const variables = spec.template.spec.containers.flatMap(({ env }) => (Array.isArray(env) ? (env as Variable[]) : []));
-  const value = variables.find(({ name }) => name === leaseVariable)?.value;
-  return typeof value === 'string' ? value : undefined;
 }
 
 function operatorView(found: FoundLease | undefined, namespace: string, now: Date): Omit<OperatorView, 'replicas'> {
@@ -115,14 +84,4 @@ function viewOfPod(pod: Stored<Pod>, events: ClusterObjects['events']): ProcessV
   const [reason, text] = [waiting?.reason ?? unscheduled?.reason, waiting?.message ?? unscheduled?.message];
   if (reason === undefined) return { name, ready, problem: 'it is not ready yet' };
   return { name, ready, problem: text === undefined ? reason : `${reason}: ${text}` };
-}
-
-/** Undefined when the caller has no permission to read the objects. */
-export async function allowed<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    if (isKubeError(error, 'forbidden')) return undefined;
-    throw error;
-  }
 }

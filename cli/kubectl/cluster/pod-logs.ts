@@ -5,8 +5,8 @@ import type { ClusterAccess } from '#kube/client/cluster-access';
 import { openConnection } from '#kube/client/connection';
 import { resourcePath } from '#kube/client/resource-path';
 import type { Stored } from '#resources/metadata';
+import { componentOf, ourPods } from '../../cluster/installation-objects.ts';
 import type { LogReader, LogSelection } from '../../logs/log-reader.ts';
-import { componentOf, ourPods } from './observe-cluster.ts';
 
 const workloadLabel = 'portcullis.dev/workload';
 /** The server ends a followed log after at most this time. */

@@ -1,11 +1,11 @@
 import { clusterFolder } from '../places.ts';
-import { kwokPlan } from '../pretended/kwok.ts';
 import { type Component, type ComponentPlan, component } from '../process/component.ts';
 import type { ControlPlaneRecord } from '../record.ts';
 import { apiServerPlan } from './api-server.ts';
 import { controllerManagerPlan, schedulerPlan } from './controllers.ts';
 import { etcdPlan } from './etcd.ts';
 import { type IdentityFiles, identityFiles } from './identity-files.ts';
+import { kwokPlan } from './kwok.ts';
 
 const loopback = '127.0.0.1';
 

@@ -3,9 +3,9 @@ import type { Pod } from '#kube/client/builtin-types';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
 import { silentProgress } from '../../hack/cluster/progress.ts';
+import { applyUntilReady } from '../agent-versions/measure-versions.ts';
 import { createTimetable } from '../chart/timetable.ts';
-import { openServicesCluster, type ServicesCluster } from '../services-cluster/open-services-cluster.ts';
-import { applyUntilReady } from './measure-versions.ts';
+import { openServicesCluster, type ServicesCluster } from './open-services-cluster.ts';
 
 type NodeReport = {
   /** Seconds of each version that was applied alone. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ControllerOptions } from '../control-plane/controllers.ts';
-import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { answersOk } from '../process/ask.ts';
 import type { ComponentPlan } from '../process/component.ts';
+import type { ControllerOptions } from './controllers.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
 
-const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
+const stages = fileURLToPath(new URL('./kwok-stages.yaml', import.meta.url));
 /** Nodes renew their leases, so that the node lifecycle controller keeps them ready. */
 const leaseSeconds = 40;
 
