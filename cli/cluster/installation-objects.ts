@@ -6,19 +6,19 @@ import { listAll } from '#kube/client/list-all';
 import type { Stored } from '#resources/metadata';
 
 /** Selects the objects that the chart installs. */
-export const partOf = 'app.kubernetes.io/part-of=portcullis';
+export const installationSelector = 'app.kubernetes.io/part-of=portcullis';
 const componentLabel = 'app.kubernetes.io/component';
 const leaseVariable = 'PORTCULLIS_LEASE_NAME';
 const defaultLease = 'portcullis-operator';
 
 /** The pods of the installation, without those that have ended. */
 export async function ourPods(client: KubeClient): Promise<readonly Stored<Pod>[]> {
-  const { items } = await listAll<Pod>(client, builtinKinds.pod, { labelSelector: partOf });
+  const { items } = await listAll<Pod>(client, builtinKinds.pod, { labelSelector: installationSelector });
   return items.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
 }
 
 export async function ourDeployments(client: KubeClient): Promise<readonly Stored<Deployment>[]> {
-  return (await listAll<Deployment>(client, builtinKinds.deployment, { labelSelector: partOf })).items;
+  return (await listAll<Deployment>(client, builtinKinds.deployment, { labelSelector: installationSelector })).items;
 }
 
 export function componentOf({ metadata }: Pick<Stored<Pod>, 'metadata'>): string {

@@ -10,9 +10,9 @@ import {
   allowed,
   componentOf,
   type FoundLease,
+  installationSelector,
   operatorLease,
   ourPods,
-  partOf,
 } from '../../cluster/installation-objects.ts';
 import { type ClusterObjects, clusterProblems, isFrozen } from './cluster-problems.ts';
 
@@ -34,7 +34,7 @@ export async function observeCluster(client: KubeClient, now: Date): Promise<Sur
 
 /** Objects that explain why a process does not run; objects that the caller is not allowed to read are left out. */
 async function objectsOf(client: KubeClient, pods: readonly Stored<Pod>[]): Promise<ClusterObjects> {
-  const ours = { labelSelector: partOf };
+  const ours = { labelSelector: installationSelector };
   const read = async <T extends KubeObject>(kind: Kind, options: ListOptions = {}): Promise<readonly Stored<T>[]> =>
     (await allowed(() => listAll<T>(client, kind, options)))?.items ?? [];
   const [deployments, statefulSets, claims, events] = await Promise.all([
