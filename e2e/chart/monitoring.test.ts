@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
+import { createConsoleMetrics } from '../../dataplane/console/monitoring/metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
 import { createPostgresMetrics } from '../../dataplane/postgres/monitoring/metrics.ts';
@@ -40,6 +41,7 @@ type Dashboard = {
 async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
   const metrics = createMetrics({ service });
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
+  if (service === 'console') return describeRegistry(createConsoleMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);
   if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
   if (service === 'agent') return describeRegistry(createAgentMetrics().registry);
@@ -64,7 +66,7 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 
 const services = new Map(
   await Promise.all(
-    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory', 'agent'].map(
+    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory', 'console', 'agent'].map(
       async (one) => [one, await seriesOf(one)] as const,
     ),
   ),
@@ -226,6 +228,7 @@ describe('the monitoring of a release', () => {
       Object.entries(selector.matchLabels).every(([key, value]) => metadata.labels?.[key] === value),
     );
     expect(chosen.map(({ metadata }) => metadata.name)).toEqual([
+      'guardrails-portcullis-console-admin',
       'guardrails-portcullis-gateway-admin',
       'guardrails-portcullis-management-admin',
       'guardrails-portcullis-memory-admin',

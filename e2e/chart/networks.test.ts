@@ -187,6 +187,21 @@ describe('networks', () => {
     }
   });
 
+  test('the console reaches the APIs that it shows and nothing else, and only configured callers reach it', async () => {
+    const objects = await renderFile('production-values.yaml');
+    const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
+    for (const service of ['management', 'retrieval', 'memory']) {
+      expect(open('console', service, 'http'), service).toBe(true);
+      expect(open('console', service, 'admin'), service).toBe(false);
+      expect(open(service, 'console', 'http'), service).toBe(false);
+    }
+    expect(open('console', 'gateway', 'http')).toBe(false);
+    expect(open('console', 'retrieval', 'internal')).toBe(false);
+    expect(open('test', 'console', 'http')).toBe(false);
+    const policy = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-console'));
+    expect(portsOf(policy?.spec.egress ?? [])).toEqual([443, 53, 'http']);
+  });
+
   test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {
     const request = { name: 'a-0123456789abcdef0123', resource: 'hello', bundle: await sampleVersion() };
     for (const file of ['production-values.yaml', 'retrieval-values.yaml']) {

@@ -163,6 +163,10 @@ describe('names and texts', () => {
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval-worker'],
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval-worker'],
     ['production-values.yaml', 'Deployment', 'guardrails-portcullis-memory-worker'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-console'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-console'],
+    ['production-values.yaml', 'Ingress', 'guardrails-portcullis-console'],
+    ['production-values.yaml', 'HTTPRoute', 'guardrails-portcullis-console'],
     ['retrieval-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-postgres'],
@@ -174,6 +178,24 @@ describe('names and texts', () => {
     await expect(stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
       `testdata/${title}`,
     );
+  });
+
+  test('the key of sessions is made of 32 random bytes, another one for each installation', async () => {
+    const keys = await Promise.all(
+      [1, 2].map(async () => {
+        const objects = await renderChart([
+          ...['--set=console.enabled=true', '--set=console.url=https://a', '--set=console.oidc.issuerUrl=https://b'],
+        ]);
+        const secret = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name.endsWith('-console-key'));
+        const { key = '' } = (secret?.['data'] ?? {}) as Labels;
+        return Buffer.from(key, 'base64').toString();
+      }),
+    );
+    expect(new Set(keys).size).toBe(2);
+    for (const key of keys) {
+      expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(Buffer.from(key, 'base64url')).toHaveLength(32);
+    }
   });
 
   test('a release name that contains the chart name is not repeated, and the longest names fit', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeSettings, type Settings } from '#kit/env/read-environment';
 import { settings as cliSettings } from '../../cli/cluster/config.ts';
+import { settings as consoleSettings } from '../../dataplane/console/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
 import { settings as memorySettings } from '../../dataplane/memory/config.ts';
@@ -39,6 +40,7 @@ const programs: Readonly<Record<string, { readonly settings: Settings; readonly 
   'dataplane/postgres/main.ts': { settings: postgresSettings, other: /^$/ },
   'dataplane/memory/main.ts': { settings: memorySettings, other: /^$/ },
   'dataplane/retrieval/main.ts': { settings: retrievalSettings, other: /^$/ },
+  'dataplane/console/main.ts': { settings: consoleSettings, other: /^$/ },
   'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-management.ts': { settings: cliSettings, other: /^$/ },
@@ -66,7 +68,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const without: Readonly<Record<string, readonly string[]>> = {
       'least-values.yaml': ['gateway', 'operator', 'test'],
       'production-values.yaml': [
-        ...['gateway', 'management', 'memory', 'memory-worker', 'operator', 'retrieval', 'test', 'test', 'worker'],
+        ...['console', 'gateway', 'management', 'memory', 'memory-worker', 'operator', 'retrieval'],
+        ...['test', 'test', 'worker'],
       ],
       'retrieval-values.yaml': ['echo', 'example', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'test'],
     };
@@ -101,7 +104,7 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       // The retrieval service runs under a service account of its own, so that it has none of the rights of the default
       // account.
       expect(spec.serviceAccountName !== undefined, name).toBe(
-        needsToken || /-(retrieval|memory)(-worker)?$/.test(name),
+        needsToken || /-(retrieval|memory)(-worker)?$|-console$/.test(name),
       );
       for (const container of spec.containers) {
         expect(container.resources, name).toMatchObject({
@@ -146,6 +149,8 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'database-password',
       'openfga-token',
       'memory-gateway-key',
+      'console-client',
+      'console-cookie-key',
       'gateway-agent-keys',
       'retrieval-gateway-key',
       'collections-token',

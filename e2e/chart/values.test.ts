@@ -149,6 +149,16 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['management.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['management.openfga.store', ['abc', 'a'.repeat(64)], ['', 'ab', 'a'.repeat(65), 'a,b']],
   ['management.service.port', [1, 65_535], [0, 65_536]],
+  ['console.replicas', [1, 64], [0, 65]],
+  [
+    'console.url',
+    ['', 'https://a.example', 'https://a.example:8443'],
+    ['http://a.example', 'https://a.example/x', 'a'],
+  ],
+  ['console.oidc.issuerUrl', ['', 'https://a.example/realms/b'], ['http://a.example', 'https://a.example/?b', 'a']],
+  ['console.oidc.scope', ['openid', 'openid groups'], ['groups', 'openid  groups', 'openid "a"']],
+  ['console.oidc.clientId', ['a', 'a'.repeat(255)], ['', 'a'.repeat(256)]],
+  ['console.tenant', ['a', 'a'.repeat(255)], ['', 'a'.repeat(256)]],
   ['memory.enabled', [true, false], ['true', null]],
   ['memory.replicas', [1, 64], [0, 65]],
   ['memory.guard.servedPolicy', ['', 'a'.repeat(40)], ['a'.repeat(41), 'A']],
@@ -343,6 +353,8 @@ describe('Helm', () => {
     `--set-literal=management.issuers[0].jwks=${text}`,
   ];
 
+  const login = '--set=console.oidc.issuerUrl=https://a';
+  const pages = ['--set=console.enabled=true', '--set=console.url=https://b'];
   const memory = ['--set=memory.enabled=true'];
   const retrieval = ['--set=retrieval.enabled=true'];
   const searchUser = (url: string): readonly string[] => [
@@ -472,6 +484,25 @@ describe('Helm', () => {
       [...retrieval, '--set=gateway.clientKeys.existingSecret=k'],
       [...retrieval, '--set=gateway.clientKeys.existingSecret=k', '--set=retrieval.gatewayKey.existingSecret=r'],
       /retrieval.gatewayKey.existingSecret must name/,
+    ],
+    [
+      'a console without the management API',
+      [...pages, login, '--set=management.enabled=false'],
+      [...pages, login],
+      /console.enabled needs management.enabled=true/,
+    ],
+    [
+      'a console without an address',
+      ['--set=console.enabled=true', login],
+      [...pages, login],
+      /console.url must be set/,
+    ],
+    ['a console without a provider', pages, [...pages, login], /console.oidc.issuerUrl must be set/],
+    [
+      'an HTTPRoute of the console without a Gateway',
+      [...pages, login, '--set=console.httpRoute.enabled=true'],
+      [...pages, login, '--set=console.httpRoute.enabled=true', '--set=console.httpRoute.parentRefs[0].name=g'],
+      /console.httpRoute.parentRefs must name a Gateway/,
     ],
     [
       'a guard of documents that is not served',

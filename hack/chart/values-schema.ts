@@ -260,6 +260,39 @@ const memory = z.strictObject({
   podDisruptionBudget: budget,
 });
 
+/** Browsers send the session of a person over TLS only. */
+const httpsUrl = z
+  .string()
+  .max(2_048)
+  .regex(/^https:\/\/[^\s/?#@]+$/);
+const consoleService = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  url: z.union([z.literal(''), httpsUrl]),
+  oidc: z.strictObject({
+    issuerUrl: z.union([
+      z.literal(''),
+      z
+        .string()
+        .max(2_048)
+        .regex(/^https:\/\/[^\s/?#@][^\s?#]*$/),
+    ]),
+    clientId: z.string().min(1).max(255),
+    clientSecret: existingSecret,
+    scope: z.string().regex(/^openid( [!#-[\]-~]+)*$/),
+    resource: z.union([z.literal(''), z.url().max(2_048)]),
+  }),
+  cookieKey: existingSecret,
+  tenant,
+  egress: apiObjects,
+  service,
+  ingress: z.strictObject({ enabled: z.boolean(), className: secretName, tlsSecret: secretName, annotations }),
+  httpRoute: z.strictObject({ enabled: z.boolean(), parentRefs: apiObjects, annotations }),
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
 const { topologySpread: _alone, ...placementOfOne } = placement;
 const agentTemplate = agentTemplateSchema.shape;
 const agents = z.strictObject({
@@ -338,6 +371,7 @@ export const valuesSchema = z.strictObject({
   management,
   retrieval,
   memory,
+  console: consoleService,
   agents,
   postgresql,
   externalDatabase,
@@ -350,6 +384,7 @@ export const valuesSchema = z.strictObject({
     managementFrom: apiObjects,
     retrievalFrom: apiObjects,
     memoryFrom: apiObjects,
+    consoleFrom: apiObjects,
     runtimeFrom: apiObjects,
     monitoringFrom: apiObjects,
     apiServerPorts: z.array(port).min(1).max(16),

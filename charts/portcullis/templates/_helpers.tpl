@@ -293,6 +293,10 @@ issuers.yaml: |
 {{- printf "http://%s-retrieval.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.retrieval.service.port -}}
 {{- end -}}
 
+{{- define "portcullis.cookieKeySecret" -}}
+{{- default (printf "%s-console-key" (include "portcullis.fullname" .)) .Values.console.cookieKey.existingSecret -}}
+{{- end -}}
+
 {{- define "portcullis.environmentName" -}}
 {{- printf "%s-environment" (include "portcullis.fullname" .) -}}
 {{- end -}}
