@@ -6,6 +6,7 @@ import { definitionOf } from '../../operator/testing/objects.ts';
 import { maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
+import { askAs } from './ask-as.ts';
 import {
   type DatabaseInstallation,
   policiesPath,
@@ -14,6 +15,7 @@ import {
   testPlaceOfData,
 } from './database-suite.ts';
 import { expectedRelease } from './foreign/decide-use.ts';
+import { forwardPort } from './forward-port.ts';
 import { chartFolder, helm, helmOk } from './helm.ts';
 import { openGateway } from './open-gateway.ts';
 import { type ClusterManagement, openClusterManagement } from './open-management.ts';
@@ -24,6 +26,12 @@ import { accountAudience, trustAccounts } from './trust-accounts.ts';
 
 const words = `${expectedRelease} charts/portcullis`;
 const forwardAndAsk = `kubectl port-forward service/${expectedRelease}-gateway, curl /v1/chat/completions`;
+const consoleHost = 'console.example';
+const consoleValues = [
+  '--set=console.enabled=true',
+  `--set=console.url=https://${consoleHost}`,
+  '--set=console.oidc.issuerUrl=https://login.example',
+];
 const minutes = (count: number): number => count * 60_000;
 
 const timetable = createTimetable();
@@ -176,7 +184,7 @@ const describeChart = (): void => {
       for (const account of ['policies', 'somebody']) await admin(['create', 'serviceaccount', account]);
       const kubectlOfCluster = (args: readonly string[]) => kubectlOk(cluster.kubeconfigFile, args);
       const options = { folder: folder.path, namespace: cluster.namespace, administrator: 'policies' };
-      trust = ['--values', await trustAccounts(kubectlOfCluster, options)];
+      trust = ['--values', await trustAccounts(kubectlOfCluster, options), ...consoleValues];
       await timed('trust in accounts', `helm upgrade ${words} --values trust.json --wait`, () =>
         run('upgrade', expectedRelease, chartFolder, ...cluster.values[0], ...trust, ...waiting),
       );
@@ -225,6 +233,17 @@ const describeChart = (): void => {
       expect(await askOnce(card)).toMatchObject({ status: 200, text: 'My card is [card].' });
     },
     minutes(10),
+  );
+
+  test(
+    'the console answers requests to its own host and leads a person without a session to the sign-in',
+    async () => {
+      const { kubeconfigFile, namespace } = cluster;
+      await using forward = await forwardPort(kubeconfigFile, namespace, `service/${expectedRelease}-console`, 80);
+      expect(await askAs(consoleHost, forward.url)).toEqual({ status: 303, location: '/sign-in?return_to=%2F' });
+      expect(await askAs('other.example', forward.url)).toMatchObject({ status: 421 });
+    },
+    minutes(3),
   );
 
   testKilledDatabase(installation);

@@ -5,74 +5,39 @@ import { profilesFileSchema } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { agentTemplateSchema } from '../../operator/environment/agent-template.ts';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
-import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
-
-/** A part of an object of the Kubernetes API; the API server validates its content. */
-const apiObject = z.record(z.string(), z.unknown());
-const apiObjects = z.array(apiObject);
-
-/** Names of objects and hosts, as the API server accepts them. */
-const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const secretName = z.union([z.literal(''), z.string().max(253).regex(dnsName)]);
-const namePart = z.union([z.literal(''), z.string().max(40).regex(dnsLabel)]);
-
-/** Keys that the chart, Helm and the operator set themselves. */
-const taken = /^(app\.kubernetes\.io|helm\.sh|portcullis\.dev)\//;
-const labelKey = z
-  .string()
-  .max(317)
-  .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
-  .refine((key) => !taken.test(key))
-  .meta({ not: { pattern: taken.source } });
-const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/);
-const labels = z.record(labelKey, labelValue);
-const annotations = z.record(z.string().min(1).max(317), z.string());
-
-const {
-  resources,
-  imagePullPolicy,
+import {
+  annotations,
+  apiObject,
+  apiObjects,
+  audience,
+  budget,
+  dnsLabel,
+  enabled,
+  existingConfigMap,
+  existingSecret,
+  image,
   imagePullSecrets,
-  maxUnavailable,
+  install,
+  issuerName,
+  issuersOf,
+  labels,
+  labelValue,
+  logLevel,
+  namePart,
+  percentOrNumber,
+  placement,
+  podResources,
+  port,
   preStopSeconds,
-  terminationGraceSeconds,
+  relations,
+  replicas,
   runAsUser,
-} = workloadTemplateSchema.shape;
-const percentOrNumber = maxUnavailable.unwrap();
-const podResources = resources.unwrap();
-
-/** Scheduling and naming of pods, the same for every component. */
-const placement = {
-  resources: podResources,
-  podAnnotations: annotations,
-  nodeSelector: z.record(z.string(), z.string()),
-  tolerations: apiObjects,
-  affinity: apiObject,
-  topologySpread: z.boolean(),
-  priorityClassName: secretName,
-};
-const replicas = z.int().min(1).max(64);
-const budget = z.strictObject({ enabled: z.boolean(), maxUnavailable: percentOrNumber });
-const existingSecret = z.strictObject({ existingSecret: secretName });
-const existingConfigMap = z.strictObject({ existingConfigMap: secretName });
-const install = z.strictObject({ install: z.boolean() });
-const enabled = z.strictObject({ enabled: z.boolean() });
-const port = z.int().min(1).max(65_535);
-
-const image = z.strictObject({
-  repository: z
-    .string()
-    .min(1)
-    .max(256)
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.:/_-]*$/),
-  tag: z.union([z.literal(''), z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/)]),
-  digest: z.union([z.literal(''), z.string().regex(/^sha256:[0-9a-f]{64}$/)]),
-  pullPolicy: imagePullPolicy.unwrap(),
-});
-
-const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
-const service = z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations });
-const url = z.url({ protocol: /^https?$/ }).max(2_048);
+  secretName,
+  service,
+  subjectName,
+  terminationGraceSeconds,
+  url,
+} from './shared-values.ts';
 
 const operator = z.strictObject({
   replicas,
@@ -98,37 +63,6 @@ const gateway = z.strictObject({
   podDisruptionBudget: budget,
 });
 
-/** PORTCULLIS_ADMINISTRATORS joins issuer and subject with a bar and separates administrators with commas. */
-const issuerName = z
-  .string()
-  .max(255)
-  .regex(/^[^\s,|]+$/);
-const subjectName = z
-  .string()
-  .max(255)
-  .regex(/^[^\s,]([^,]*[^\s,])?$/);
-const audience = z.string().min(1).max(255);
-const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(apiObject).min(1).max(32) })]);
-
-/** A service refuses to start with keys that travel without TLS. */
-const keysUrl = z
-  .string()
-  .max(2_048)
-  .regex(/^https:\/\/[^/]/);
-/** Trusted issuers, with members that only some services read. */
-const issuersOf = (more: z.ZodRawShape) => {
-  const shared = { issuer: issuerName, audience, ...more };
-  const keys = [z.strictObject({ ...shared, jwksUrl: keysUrl }), z.strictObject({ ...shared, jwks: keySet })] as const;
-  return z.array(z.union(keys)).max(32);
-};
-const relations = {
-  relations: z.enum(['postgres', 'openfga']),
-  openfga: z.strictObject({
-    url: z.union([z.literal(''), url]),
-    store: z.string().regex(/^[A-Za-z0-9 .\-/^_&@]{3,64}$/),
-    token: existingSecret,
-  }),
-};
 const storage = {
   size: z.string().regex(/^[1-9][0-9]*(Mi|Gi|Ti|M|G|T)$/),
   storageClassName: secretName,

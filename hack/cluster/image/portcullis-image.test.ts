@@ -31,7 +31,10 @@ describe('the platform image of the checkout', () => {
     'app/runtime/http/openapi.json',
     'app/dataplane/gateway/main.ts',
     'app/cli/main.ts',
+    'app/examples/agents/assistant/flow.yaml',
     'app/examples/guarded-chat/policy.yaml',
+    'app/examples/handbook/judgements.yaml',
+    'app/examples/recipes/secrets.yaml',
     'app/node_modules/hono/package.json',
     'app/node_modules/re2/build/Release/re2.node',
   ])('the platform image contains %s', (path) => {

@@ -16,7 +16,10 @@ export const imageHome = 'app';
 const user = 65_532;
 
 /** The production files of the checkout, without tests. */
-const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime', 'examples/guarded-chat'];
+const sourceFolders = ['cli', 'crds', 'libraries', 'dataplane', 'operator', 'runtime'].concat(
+  // Examples that processes load.
+  ['agents', 'guarded-chat', 'handbook', 'recipes'].map((name) => `examples/${name}`),
+);
 const isProof = (path: string): boolean => /\.test\.ts$|(^|\/)(testing|testdata)(\/|$)/.test(path);
 /** File names that only compilers, debuggers, people or runtimes other than Node read. */
 const isSpare = (path: string): boolean => /\.(d\.[cm]?ts|map|md|markdown|bare)$/.test(path);
