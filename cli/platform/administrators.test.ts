@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { firstAdministrators, firstSubject } from './administrators.ts';
 
 const issuer = 'http://issuer.portcullis.localhost';
+const byDefault = [`${issuer}|${userInfo().username}`, 'development:default|ann'];
 
 test.each([
-  [undefined, [`${issuer}|${userInfo().username}`]],
-  ['', [`${issuer}|${userInfo().username}`]],
-  [' , ', [`${issuer}|${userInfo().username}`]],
+  [undefined, byDefault],
+  ['', byDefault],
+  [' , ', byDefault],
   ['ann', [`${issuer}|ann`]],
   ['ann, https://other.example|bob', [`${issuer}|ann`, 'https://other.example|bob']],
 ])('the first administrators are read from %j', (listed, expected) => {

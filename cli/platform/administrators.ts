@@ -1,13 +1,16 @@
 import { userInfo } from 'node:os';
+import { defaultTenant } from '../http/caller-options.ts';
 import { developmentIssuer } from './development-issuer.ts';
 
 /** A name that can stand in a list of administrators: no comma, bar or space. */
 const plainName = /^[^\s,|]{1,128}$/;
 const namelessUser = 'local';
+/** The owner of the example collection, whom the retrieval service knows by headers; administers its groups. */
+export const examplePerson = 'ann';
 
 /**
  * The first administrators as `issuer|subject`: those of PORTCULLIS_ADMINISTRATORS, where an item without a bar is a
- * subject of the development issuer; else the user who starts the platform.
+ * subject of the development issuer; else the user who starts the platform, and the person of the examples.
  */
 export function firstAdministrators(
   listed: string | undefined = process.env['PORTCULLIS_ADMINISTRATORS'],
@@ -16,7 +19,7 @@ export function firstAdministrators(
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-  const given = items.length === 0 ? [localUser()] : items;
+  const given = items.length === 0 ? [localUser(), `development:${defaultTenant}|${examplePerson}`] : items;
   return given.map((item) => (item.includes('|') ? item : `${developmentIssuer.issuer}|${item}`));
 }
 

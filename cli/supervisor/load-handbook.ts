@@ -7,12 +7,12 @@ import { openDocumentReader } from '../documents/read-document.ts';
 import { awaitJobs, type FileResult, submitFiles } from '../documents/submit-files.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { callerIdentity, defaultTenant } from '../http/caller-options.ts';
+import { examplePerson } from '../platform/administrators.ts';
 import { checkout } from '../platform/data-directory.ts';
 import { createRetrievalClient, type RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { offlineProfile } from './platform-processes.ts';
 
 const collection = 'handbook';
-const owner = 'ann';
 /** A folder of examples/handbook for each group, and the member of the group that README.md names. */
 const readers = [
   { group: 'staff', person: 'bob' },
@@ -37,7 +37,7 @@ export async function loadHandbook(
   say(`loading the example collection ${collection}`);
   const begun = performance.now();
   try {
-    const identity = callerIdentity({ as: owner, tenant: defaultTenant });
+    const identity = callerIdentity({ as: examplePerson, tenant: defaultTenant });
     const client = createRetrievalClient({ origin: retrieval, identity, timeoutMs: requestMs });
     await ensureCollection(client);
     const results = await submitExamples(client);
