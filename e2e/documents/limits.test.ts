@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { retrievalLimits } from '#contracts/retrieval';
 import { grantLimits } from '#contracts/retrieval-grants';
+import { nameLimits } from '#relations/tuple';
 import { conditionLimits } from '#search/parse-condition';
 import { attributeLimits } from '../../dataplane/retrieval/index/chunk-attributes.ts';
 import { root } from '../../hack/check/run-tool.ts';
@@ -26,6 +27,7 @@ test.each([
   ['name, description of a collection', [`${limits.name}, ${count(limits.description)}`]],
   ['chunk size, overlap', [`${limits.chunkSize.min} to ${count(limits.chunkSize.max)}`]],
   ['grants of a collection, members of a group', [count(grantLimits.listed), count(grantLimits.holder)]],
+  ['a user or agent in a grant', [`${nameLimits.subject} characters`]],
   ['text of a query', [count(limits.queryText)]],
   ['`top_k`', [`${limits.topK.min} to ${limits.topK.max}`]],
   ['`token_budget`', [`${limits.tokenBudget.min} to ${count(limits.tokenBudget.max)}`]],

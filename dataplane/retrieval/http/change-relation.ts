@@ -1,6 +1,7 @@
 import { success } from '#api/operation';
 import { grantLimits, type Holder } from '#contracts/retrieval-grants';
 import { RelationsModelError } from '#relations/relations-error';
+import { nameLimits } from '#relations/tuple';
 import { giveRelation, takeRelation } from '../access/grants.ts';
 import { invalidBody } from './read-request.ts';
 import type { RetrievalRequest, RetrievalResponse } from './retrieval.ts';
@@ -27,8 +28,15 @@ export async function changeRelation(
   } catch (error) {
     // No request was sent to the store: it does not accept the name in the body.
     if (!(error instanceof RelationsModelError) || error.code !== 'bad_subject') throw error;
-    return invalidBody([
-      { path: [], message: 'names a holder that cannot be stored: it is too long, or the group itself' },
-    ]);
+    return invalidBody([refusalOf(holder)]);
   }
+}
+
+/** Names of groups are stored at any length, so that only names of users and agents can be too long. */
+function refusalOf({ user_id, group }: Holder): { readonly path: readonly string[]; readonly message: string } {
+  if (group !== undefined) return { path: ['group'], message: 'must not be the group that it becomes a member of' };
+  return {
+    path: [user_id === undefined ? 'agent_id' : 'user_id'],
+    message: `is too long to be stored: with its issuer and percent-encoded it must have at most ${nameLimits.subject} characters`,
+  };
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { userSubject } from '#relations/subject';
+import { nameLimits } from '#relations/tuple';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
@@ -124,6 +126,23 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('limits of the retriev
       }
     },
   );
+
+  test('a name in a grant is accepted while it can be stored with its issuer; a longer one is refused with its field', async () => {
+    const { json } = await service.call(ann, '/v1/collections', {
+      ...{ name: 'named', embedding_profile_id: 'test-profile' },
+    });
+    const grants = `/v1/collections/${json['collection_id']}/grants`;
+    const grant = (holder: object) => statusOf(grants, { relation: 'reader', ...holder });
+    const left = nameLimits.subject - userSubject({ issuer: 'development:acme', subject: '' }).length;
+    // A Cyrillic letter is two bytes, and so six characters in percent-encoding.
+    for (const longest of ['a'.repeat(left), 'я'.repeat(Math.floor(left / 6))]) {
+      expect((await grant({ user_id: longest }))[0]).toBeLessThan(300);
+      expect(await grant({ user_id: `${longest}я` })).toEqual(refusedAt('user_id'));
+    }
+    expect(await grant({ agent_id: 'я'.repeat(512) })).toEqual(refusedAt('agent_id'));
+    expect((await grant({ group: 'я'.repeat(512) }))[0]).toBeLessThan(300);
+    expect(await grant({ group: 'я'.repeat(513) })).toEqual(refusedAt('group'));
+  });
 
   test('a query of 8,192 characters is accepted; an empty and a longer one are refused', async () => {
     const query = (text: string) => ({ collection: 'handbook', text, mode: 'bm25' });
