@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 
 /** A part of an object of the Kubernetes API; the API server validates its content. */
-export const apiObject = z.record(z.string(), z.unknown());
-export const apiObjects = z.array(apiObject);
+export const anyObject = z.record(z.string(), z.unknown());
+export const apiObjects = z.array(anyObject);
 
 /** Names of objects and hosts, as the API server accepts them. */
 const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -23,15 +23,7 @@ export const labelValue = z.string().regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A
 export const labels = z.record(labelKey, labelValue);
 export const annotations = z.record(z.string().min(1).max(317), z.string());
 
-export const {
-  resources,
-  imagePullPolicy,
-  imagePullSecrets,
-  maxUnavailable,
-  preStopSeconds,
-  terminationGraceSeconds,
-  runAsUser,
-} = workloadTemplateSchema.shape;
+const { resources, imagePullPolicy, maxUnavailable } = workloadTemplateSchema.shape;
 export const percentOrNumber = maxUnavailable.unwrap();
 export const podResources = resources.unwrap();
 
@@ -41,7 +33,7 @@ export const placement = {
   podAnnotations: annotations,
   nodeSelector: z.record(z.string(), z.string()),
   tolerations: apiObjects,
-  affinity: apiObject,
+  affinity: anyObject,
   topologySpread: z.boolean(),
   priorityClassName: secretName,
 };
@@ -65,7 +57,11 @@ export const image = z.strictObject({
 });
 
 export const logLevel = z.enum(['debug', 'info', 'warn', 'error']);
-export const service = z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), port, annotations });
+export const clientService = z.strictObject({
+  type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
+  port,
+  annotations,
+});
 export const url = z.url({ protocol: /^https?$/ }).max(2_048);
 
 /** PORTCULLIS_ADMINISTRATORS joins issuer and subject with a bar and separates administrators with commas. */
@@ -77,8 +73,8 @@ export const subjectName = z
   .string()
   .max(255)
   .regex(/^[^\s,]([^,]*[^\s,])?$/);
-export const audience = z.string().min(1).max(255);
-const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(apiObject).min(1).max(32) })]);
+export const tokenAudience = z.string().min(1).max(255);
+const keySet = z.union([z.string().min(1).max(131_072), z.looseObject({ keys: z.array(anyObject).min(1).max(32) })]);
 
 /** A service refuses to start with keys that travel without TLS. */
 const keysUrl = z
@@ -87,7 +83,7 @@ const keysUrl = z
   .regex(/^https:\/\/[^/]/);
 /** Trusted issuers, with members that only some services read. */
 export const issuersOf = (more: z.ZodRawShape) => {
-  const shared = { issuer: issuerName, audience, ...more };
+  const shared = { issuer: issuerName, audience: tokenAudience, ...more };
   const keys = [z.strictObject({ ...shared, jwksUrl: keysUrl }), z.strictObject({ ...shared, jwks: keySet })] as const;
   return z.array(z.union(keys)).max(32);
 };

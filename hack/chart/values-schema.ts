@@ -5,18 +5,18 @@ import { profilesFileSchema } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { agentTemplateSchema } from '../../operator/environment/agent-template.ts';
 import { servedPoliciesSchema } from '../../operator/environment/served-policies.ts';
+import { workloadTemplateSchema } from '../../operator/environment/workload-template.ts';
 import {
   annotations,
-  apiObject,
+  anyObject,
   apiObjects,
-  audience,
   budget,
+  clientService,
   dnsLabel,
   enabled,
   existingConfigMap,
   existingSecret,
   image,
-  imagePullSecrets,
   install,
   issuerName,
   issuersOf,
@@ -28,16 +28,15 @@ import {
   placement,
   podResources,
   port,
-  preStopSeconds,
   relations,
   replicas,
-  runAsUser,
   secretName,
-  service,
   subjectName,
-  terminationGraceSeconds,
+  tokenAudience,
   url,
 } from './shared-values.ts';
+
+const { imagePullSecrets, preStopSeconds, terminationGraceSeconds, runAsUser } = workloadTemplateSchema.shape;
 
 const operator = z.strictObject({
   replicas,
@@ -58,7 +57,7 @@ const gateway = z.strictObject({
   maxHeldMib: z.int().min(80).max(65_536),
   preStopSeconds: z.int().min(0).max(86_400),
   egress: apiObjects,
-  service,
+  service: clientService,
   ...placement,
   podDisruptionBudget: budget,
 });
@@ -73,9 +72,9 @@ const management = z.strictObject({
   replicas,
   logLevel,
   issuers: issuersOf({
-    groupsClaim: audience.optional(),
+    groupsClaim: tokenAudience.optional(),
     maxAgeSeconds: z.int().min(1).max(31_536_000).optional(),
-    authorizedParties: z.array(audience).min(1).max(100).optional(),
+    authorizedParties: z.array(tokenAudience).min(1).max(100).optional(),
     scope: z.string().min(1).max(255).optional(),
     accessTokensOnly: z.boolean().optional(),
   }),
@@ -84,7 +83,7 @@ const management = z.strictObject({
   administrators: z.array(z.strictObject({ issuer: issuerName, subject: subjectName })).max(256),
   ...relations,
   egress: apiObjects,
-  service,
+  service: clientService,
   ...placement,
   podDisruptionBudget: budget,
 });
@@ -164,7 +163,7 @@ const retrieval = z.strictObject({
   }),
   contentSources: contentSources.required(),
   egress: apiObjects,
-  service,
+  service: clientService,
   worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),
   ...placement,
   podDisruptionBudget: budget,
@@ -188,7 +187,7 @@ const memory = z.strictObject({
     tenantOpenEvents: z.int().min(1).max(10_000_000),
   }),
   egress: apiObjects,
-  service,
+  service: clientService,
   worker: z.strictObject({ replicas: z.int().min(0).max(64), resources: podResources }),
   ...placement,
   podDisruptionBudget: budget,
@@ -220,7 +219,7 @@ const consoleService = z.strictObject({
   cookieKey: existingSecret,
   tenant,
   egress: apiObjects,
-  service,
+  service: clientService,
   ingress: z.strictObject({ enabled: z.boolean(), className: secretName, tlsSecret: secretName, annotations }),
   httpRoute: z.strictObject({ enabled: z.boolean(), parentRefs: apiObjects, annotations }),
   ...placement,
@@ -335,5 +334,5 @@ export const valuesSchema = z.strictObject({
   }),
   dashboard: z.strictObject({ enabled: z.boolean(), labels: z.record(z.string(), labelValue), annotations }),
   /** Values that a parent chart passes to all of its subcharts. */
-  global: apiObject.optional(),
+  global: anyObject.optional(),
 });
