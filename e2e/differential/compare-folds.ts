@@ -1,6 +1,7 @@
 import { defaultBundleLimits } from '#contracts/bundle';
 import { type Fold, folds } from '#contracts/folds';
-import { regexEngine, type Stage } from '#contracts/policy';
+import { regexEngine } from '#contracts/local-rules';
+import type { Stage } from '#contracts/policy';
 import { compileLocalRule, type LocalRule } from '../../runtime/bundle/compile-local-rule.ts';
 import { checkedText } from '../../runtime/rules/checked-text.ts';
 import { foldView } from '../../runtime/rules/fold/fold-text.ts';

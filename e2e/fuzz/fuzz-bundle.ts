@@ -1,5 +1,6 @@
 import { type Bundle, bundleSchemaName } from '#contracts/bundle';
-import { type BaselineRule, regexEngine, type Section } from '#contracts/policy';
+import { regexEngine } from '#contracts/local-rules';
+import type { BaselineRule, Section } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
 
 export const token = 'service-token-of-the-fuzzer';

@@ -27,7 +27,7 @@ const paths = [
 ];
 
 /** SHA-256 of the served document. Consumers pin the digest: a change of the digest is a change of the contract. */
-const pinned = 'ebd8715c9f318ce41750739a9fe4fb80305d6a7ef7fd559c530c1e2470d322bd';
+const pinned = 'c05681fd24b77e9000a16add1491e1a7594ab155c7c1cacbc0432ba3bda865c2';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the management API'), () => {
   let world: ManagementWorld;

@@ -115,7 +115,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   '@opensearch-project/opensearch': ['libraries/search'],
   '@nats-io/jetstream': ['libraries/queue'],
   '@nats-io/transport-node': ['libraries/queue'],
-  'snowball-stemmers': ['libraries/search'],
+  'snowball-stemmers': ['libraries/kit/text'],
   'gpt-tokenizer': ['libraries/models'],
   ajv: ['libraries/flow/schemas'],
   re2js: ['libraries/flow/expressions'],

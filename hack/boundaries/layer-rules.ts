@@ -33,7 +33,8 @@ const decision = /(^|\/)decide(-[a-z-]+)?\.ts$/;
 /** Files that make desired objects are pure in every controller. */
 const makers = /^operator\/.*\/resources\//;
 
-const pureNodeModules = new Set(['crypto', 'buffer', 'path', 'util', 'assert', 'string_decoder']);
+/** `module` loads a package on its first use. */
+const pureNodeModules = new Set(['crypto', 'buffer', 'module', 'path', 'util', 'assert', 'string_decoder']);
 const purePackages = new Set(['zod', 'canonicalize', 're2', 're2js', 'ajv', 'yaml', 'unhomoglyph']);
 /** Clocks, randomness, timers, network and environment that need no import. */
 const impure =

@@ -27,7 +27,9 @@ const versionOf = (key: Key) => {
 function distinct(found: readonly Field[]): readonly string[] {
   return [
     ...new Set(
-      paths(found).map((path) => path.replace(/definition\.(request|response)\.(baseline|additional)\[\]/, 'rule')),
+      paths(found).map((path) =>
+        path.replace(/definition\.(?:(?:request|response)\.(?:baseline|additional)|shared)\[\]/, 'rule'),
+      ),
     ),
   ];
 }
@@ -206,9 +208,13 @@ describe.each(keys)('%s', (key) => {
  */
 const freelyOptional: Readonly<Record<Key, readonly string[]>> = {
   guardrailPolicy: [
+    'spec.definition.shared',
     'spec.rule.stopList.fold',
+    'spec.rule.stopList.stem',
+    'spec.rule.stopList.allow',
     'spec.rule.regex.checksum',
     'spec.rule.regex.fold',
+    'spec.rule.regex.allow',
     'spec.refusalText',
     'spec.tests',
     'spec.change',

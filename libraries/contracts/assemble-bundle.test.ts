@@ -50,6 +50,36 @@ describe('assembling a bundle', () => {
     expect(assembleBundle({ ...input(term), revision: '4' })).not.toMatchObject({ digest: first.digest });
   });
 
+  test('shared rules come before the baseline of both sections, and the bundle does not have the member', () => {
+    const shared = { ...term, id: 'house' };
+    const { definition } = input(term);
+    const built = assembleBundle({ ...input(term), definition: { ...definition, shared: [shared] } });
+    const section = { deadlineMs: 250, baseline: [shared, term], additional: [] };
+    expect(built).toMatchObject({ kind: 'assembled', bundle: { policies: [{ request: section, response: section }] } });
+    expect(JSON.stringify(built)).not.toContain('"shared"');
+  });
+
+  test('a shared rule whose id a section uses, or whose time is above a deadline, is refused', () => {
+    const { definition } = input(term);
+    for (const shared of [term, { ...term, id: 'house', timeoutMs: 251 }]) {
+      const built = assembleBundle({ ...input(term), definition: { ...definition, shared: [shared] } });
+      expect(built).toMatchObject({ kind: 'refused', reason: 'bundle_invalid' });
+    }
+  });
+
+  test('a provider that only a shared rule names is copied into the bundle, and must be listed', () => {
+    const shared = [{ ...detector, id: 'house' }];
+    const one = input(term, [{ name: 'pii', credential: 'key' }]);
+    expect(assembleBundle({ ...one, definition: { ...one.definition, shared } })).toMatchObject({
+      kind: 'assembled',
+      bundle: { providers: [{ name: 'pii' }] },
+    });
+    const unlisted = input(term);
+    expect(assembleBundle({ ...unlisted, definition: { ...unlisted.definition, shared } })).toMatchObject({
+      reason: 'provider_unknown',
+    });
+  });
+
   test('a bundle contains the approved entries that the policy names, sorted by name, in whatever order the policy names them', () => {
     const both = [
       { name: 'zeta', credential: 'z' },

@@ -1,10 +1,11 @@
 import { type Bundle, type BundleLimits, type BundleProvider, bundleSchema, bundleSchemaName } from './bundle.ts';
 import { canonicalBytes, sha256Hex } from './canonical.ts';
 import { limits as numbers } from './limits.ts';
-import { type Definition, providerOf, type Rule, rulesInOrder } from './policy.ts';
+import { type Definition, providerOf, type Rule } from './policy.ts';
 import { isContentProfile } from './profiles.ts';
 import type { ApprovedProvider } from './providers.ts';
 import { problemSentences, readShape } from './read-shape.ts';
+import { effectiveSection, rulesOfDefinition } from './shared-rules.ts';
 
 export type BundleInput = {
   readonly policyId: string;
@@ -39,7 +40,8 @@ export function assembleBundle(input: BundleInput): AssembledBundle {
   }
   const resolved = resolveProviders(approved, definition);
   if (resolved.kind === 'unknown') return refused('provider_unknown', resolved.message);
-  const { request, response } = definition;
+  const request = effectiveSection(definition, 'request');
+  const response = effectiveSection(definition, 'response');
   const read = readShape(bundleSchema, {
     schema: bundleSchemaName,
     contentProfile,
@@ -85,8 +87,7 @@ function resolveProviders(approved: readonly ApprovedProvider[], definition: Def
     }
     found.set(entry.name, entry);
   }
-  const rules = [definition.request, definition.response].flatMap(rulesInOrder);
-  const misused = rules.flatMap((rule) => misuseOf(rule, found) ?? [])[0];
+  const misused = rulesOfDefinition(definition).flatMap((rule) => misuseOf(rule, found) ?? [])[0];
   if (misused !== undefined) return unknown(misused);
   const providers = [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return { kind: 'resolved', providers };

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { checksumSchema } from './checksums.ts';
 import { codePoints } from './code-points.ts';
-import { foldSchema } from './folds.ts';
 import { limits } from './limits.ts';
+import { localActionSchema, regexSchema, stopListSchema } from './local-rules.ts';
 
-/** The engine value of a pattern (`bundle:regex:engine-value`). */
-export const regexEngine = 're2-1.1.20251105';
 /** The contract of an external detector (`bundle:external-pipeline:contract`). */
 export const detectorContract = 'platform.guardrail-runtime.detector/v1';
 /** The profile of a classifier (`bundle:classifier-profile:name`). */
@@ -30,45 +27,6 @@ const timeoutMs = z
 const denyAction = z
   .strictObject({ type: z.literal('deny').describe('type deny forbids the text.') })
   .describe('action says what a match does.');
-const localAction = z
-  .discriminatedUnion('type', [
-    z.strictObject({
-      type: z.literal('deny').describe('type deny forbids the text, type mask replaces what matches.'),
-    }),
-    z.strictObject({
-      type: z.literal('mask').describe('type mask replaces what matches.'),
-      replacement: codePoints(0, 1_024).describe(
-        'replacement is inserted literally for each match of a mask; it may be empty.',
-      ),
-    }),
-  ])
-  .describe('action says what a match does.');
-
-const stopList = z
-  .strictObject({
-    terms: z
-      .array(codePoints(1, 1_024))
-      .min(1)
-      .max(100_000)
-      .describe('terms are the strings to look for, without Unicode normalization.'),
-    match: z
-      .enum(['substring', 'token'])
-      .describe('match says whether a term may be a part of a longer word (substring) or not (token).'),
-    caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
-    fold: foldSchema.optional(),
-  })
-  .describe('stopList holds the members of a rule of kind stop_list.');
-
-const regex = z
-  .strictObject({
-    engine: z.literal(regexEngine).describe('engine names the matching engine.'),
-    pattern: codePoints(1, 16_384).describe('pattern is an RE2 expression.'),
-    caseSensitive: z.boolean().describe('caseSensitive says whether letter case distinguishes.'),
-    checksum: checksumSchema.optional(),
-    fold: foldSchema.optional(),
-  })
-  .describe('regex holds the members of a rule of kind regex.');
-
 const externalPipeline = z
   .strictObject({
     provider: name.describe('provider names an entry of providers.'),
@@ -93,8 +51,8 @@ const kindOf = <K extends string>(kind: K) =>
   z.literal(kind).describe('kind says what a rule does; exactly the member of that name is set beside it.');
 
 const kinds = {
-  stop_list: { id: ruleId, kind: kindOf('stop_list'), timeoutMs, action: localAction, stopList },
-  regex: { id: ruleId, kind: kindOf('regex'), timeoutMs, action: localAction, regex },
+  stop_list: { id: ruleId, kind: kindOf('stop_list'), timeoutMs, action: localActionSchema, stopList: stopListSchema },
+  regex: { id: ruleId, kind: kindOf('regex'), timeoutMs, action: localActionSchema, regex: regexSchema },
   external_pipeline: {
     id: ruleId,
     kind: kindOf('external_pipeline'),
@@ -170,9 +128,15 @@ const providerReferenceSchema = z.strictObject({
     .describe('credentialRef must equal the credential of the approved entry.'),
 });
 
-/** The definition of a policy: both stages and the providers that its rules name. */
+/** The definition of a policy: both stages, the rules of both, and the providers that rules name. */
 export const definitionSchema = z
   .strictObject({
+    shared: z
+      .array(baselineRuleSchema)
+      .min(1)
+      .max(256)
+      .describe('shared lists rules of both sections; in each they run before its baseline.')
+      .optional(),
     request: sectionSchema.describe('request holds the rules for input.'),
     response: sectionSchema.describe('response holds the rules for output.'),
     providers: z
@@ -181,6 +145,7 @@ export const definitionSchema = z
       .describe('providers lists the detectors and classifiers that rules name; it may be empty.'),
   })
   .superRefine((definition, context) => {
+    for (const [index, rule] of (definition.shared ?? []).entries()) refuseShared(definition, { index, rule }, context);
     const names = new Set<string>();
     for (const [index, provider] of definition.providers.entries()) {
       if (names.has(provider.name)) {
@@ -193,6 +158,32 @@ export const definitionSchema = z
       names.add(provider.name);
     }
   });
+
+export type Sections = {
+  readonly request: Section;
+  readonly response: Section;
+  readonly shared?: readonly BaselineRule[] | undefined;
+};
+
+function refuseShared(
+  definition: Sections,
+  { index, rule }: { readonly index: number; readonly rule: BaselineRule },
+  context: z.RefinementCtx,
+): void {
+  const issue = (member: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: ['shared', index, member], message });
+  const earlier = definition.shared?.slice(0, index) ?? [];
+  const others = [...earlier, ...rulesInOrder(definition.request), ...rulesInOrder(definition.response)];
+  if (others.some(({ id }) => id === rule.id)) issue('id', 'is used twice: give the rule another id');
+  for (const stage of ['request', 'response'] as const) {
+    const { deadlineMs } = definition[stage];
+    if (rule.timeoutMs > deadlineMs)
+      issue(
+        'timeoutMs',
+        `is above the deadlineMs ${deadlineMs} of the ${stage} section: lower it, or raise deadlineMs`,
+      );
+  }
+}
 
 export type BaselineRule = z.infer<typeof baselineRuleSchema>;
 export type AdditionalRule = z.infer<typeof additionalRuleSchema>;

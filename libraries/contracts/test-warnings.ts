@@ -1,5 +1,6 @@
 import type { Definition, Rule, Stage } from './policy.ts';
 import { isEnforced, rulesInOrder } from './policy.ts';
+import { effectiveSection } from './shared-rules.ts';
 
 /** A test that was run, with the rules that decided it. */
 type RunTest = { readonly stage: Stage; readonly rules: readonly string[] };
@@ -38,7 +39,7 @@ export function testWarnings(definition: Definition, tests: readonly RunTest[]):
 }
 
 function localRules(definition: Definition, stage: Stage): readonly LocalRule[] {
-  return rulesInOrder(definition[stage]).filter(
+  return rulesInOrder(effectiveSection(definition, stage)).filter(
     (rule): rule is LocalRule => isEnforced(rule) && (rule.kind === 'stop_list' || rule.kind === 'regex'),
   );
 }

@@ -1,6 +1,7 @@
-import { type Definition, isEnforced, providerOf, rulesInOrder } from '#contracts/policy';
+import { type Definition, isEnforced, providerOf } from '#contracts/policy';
 import { isContentProfile } from '#contracts/profiles';
 import type { ServedLimits } from '#contracts/served-target';
+import { rulesOfDefinition } from '#contracts/shared-rules';
 import type { GatewayRouteSpec } from '#resources/gateway-route';
 import type { FailureReason } from '#resources/model-binding';
 import type { PolicyRevisionSpec } from '#resources/policy-revision';
@@ -184,8 +185,8 @@ function providersAnswer(s: ProgressSnapshot, target: ApplicationRole): Applicat
   return providers.kind === 'passed' ? undefined : failed('generation', 'provider_unavailable', providers.message);
 }
 
-function callsProviders({ request, response }: Definition): boolean {
-  return [request, response].flatMap(rulesInOrder).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
+function callsProviders(definition: Definition): boolean {
+  return rulesOfDefinition(definition).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
 }
 
 function guarded(s: ProgressSnapshot, target: ApplicationRole, content: PolicyContent): ApplicationProgress {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { canonicalBytes } from '#contracts/canonical';
+import { regexEngine } from '#contracts/local-rules';
 import type { Definition } from '#contracts/policy';
-import { regexEngine } from '#contracts/policy';
+
 import { currentProfile } from '#contracts/profiles';
 import { until } from '../../e2e/support/until.ts';
 import { revisionOf } from '../controllers/model-binding/testing/snapshots.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckClient } from '#checks/client';
-import { regexEngine, type Section } from '#contracts/policy';
+import { regexEngine } from '#contracts/local-rules';
+import type { Section } from '#contracts/policy';
 import { openTokenFile } from '#kit/http/token-file';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';

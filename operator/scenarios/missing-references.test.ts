@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Definition, detectorContract, regexEngine } from '#contracts/policy';
+import { regexEngine } from '#contracts/local-rules';
+import { type Definition, detectorContract } from '#contracts/policy';
 import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
 import { kinds } from '#resources/kinds';
 import { startFakeReplica } from '../testing/fake-replica.ts';

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { regexEngine } from '#contracts/local-rules';
 import type { Definition, Section } from '#contracts/policy';
-import { detectorContract, regexEngine } from '#contracts/policy';
+import { detectorContract } from '#contracts/policy';
 import { createLogger } from '#kit/log/logger';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { PolicyTest } from '#resources/guardrail-policy';

@@ -8,9 +8,9 @@ import { hasChecksum } from '../rules/checksum/has-checksum.ts';
 import { preparedMatching } from '../rules/pattern/search/matching.ts';
 import { bundle, bundleOf, masking, policy, quiet, regex, section } from '../testing/build-bundle.ts';
 import { startRuntime } from '../testing/start-runtime.ts';
+import { acceptedPass } from './accepted-pass.ts';
 import { compileBundle } from './compile-bundle.ts';
 import { judgeDivision } from './division.ts';
-import { checksumPass } from './local-pass.ts';
 import { parseBundle } from './parse-bundle.ts';
 import { judgeStreaming } from './streaming.ts';
 
@@ -58,7 +58,7 @@ test('with a plan of places and by searching, the same matches are accepted', ()
   const limits = bundle([]).limits;
   const source = { pattern: card, caseSensitive: true, checksum: 'luhn' } as const;
   const find = (kind: 'prepared' | 'direct') => {
-    const pass = checksumPass(source, undefined, { limits, matching: { ...preparedMatching, kind } });
+    const pass = acceptedPass(source, undefined, { limits, matching: { ...preparedMatching, kind } });
     if ('reason' in pass) throw new Error(pass.reason);
     return pass.find;
   };

@@ -4,7 +4,9 @@ import type { ByteRange } from '../rules/checked-text.ts';
 import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
 import { type FoldView, foldView } from '../rules/fold/fold-text.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
-import { checksumPass, type LocalPass, patternPass, termPass } from './local-pass.ts';
+import { acceptedPass } from './accepted-pass.ts';
+import { type LocalPass, patternPass } from './local-pass.ts';
+import { stemPass, termPass } from './term-pass.ts';
 
 /** A rule that is judged without a provider. */
 export type LocalRule = Extract<Rule, { kind: 'stop_list' | 'regex' }>;
@@ -31,7 +33,8 @@ function compileStopList(
   rule: Extract<LocalRule, { kind: 'stop_list' }>,
   { stage, limits }: CompileContext,
 ): LocalMatcher {
-  const passes = viewsOf(rule, stage).flatMap((view) => termPass(rule.stopList, view, limits) ?? []);
+  const passes: LocalPass[] = viewsOf(rule, stage).flatMap((view) => termPass(rule.stopList, view, limits) ?? []);
+  if (rule.stopList.stem !== undefined) passes.push(stemPass(rule.stopList, limits));
   return matcherOf(rule, passes, undefined);
 }
 
@@ -39,8 +42,8 @@ function compileRegex(
   rule: Extract<LocalRule, { kind: 'regex' }>,
   context: CompileContext,
 ): LocalMatcher | { readonly reason: string } {
-  const { checksum } = rule.regex;
-  if (checksum !== undefined) return compileChecked({ ...rule.regex, checksum }, rule, context);
+  const { checksum, allow } = rule.regex;
+  if (checksum !== undefined || allow !== undefined) return compileChecked(rule.regex, rule, context);
   const masks = rule.action.type === 'mask';
   const passes: LocalPass[] = [];
   let warning: string | undefined;
@@ -62,13 +65,13 @@ function compileRegex(
 }
 
 function compileChecked(
-  source: Parameters<typeof checksumPass>[0],
+  source: Parameters<typeof acceptedPass>[0],
   rule: LocalRule,
   context: CompileContext,
 ): LocalMatcher | { readonly reason: string } {
   const passes: LocalPass[] = [];
   for (const view of viewsOf(rule, context.stage)) {
-    const pass = checksumPass(source, view, context);
+    const pass = acceptedPass(source, view, context);
     if ('reason' in pass) return pass;
     passes.push(pass);
   }
@@ -95,7 +98,8 @@ function effectOf({ action }: LocalRule, passes: readonly LocalPass[]): Exclude<
   if (action.type === 'deny') return { kind: 'deny' };
   const [only] = passes;
   const find = only !== undefined && passes.length === 1 ? only.find : findInAll(passes);
-  return { kind: 'mask', replacement: action.replacement, find };
+  const { replacement, keepFirst = 0, keepLast = 0 } = action;
+  return { kind: 'mask', text: { replacement, keepFirst, keepLast }, find };
 }
 
 function findInAll(passes: readonly LocalPass[]): LocalPass['find'] {

@@ -7,7 +7,7 @@ import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
 import type { PatternNode } from '../rules/pattern/syntax/pattern-tree.ts';
 import { contains } from '../rules/unicode/rune-set.ts';
 import { foldsOf, isLocal, type LocalRule } from './compile-local-rule.ts';
-import { longestTermBytes } from './longest-term.ts';
+import { longestStemmedBytes, longestTermBytes } from './longest-term.ts';
 
 /** Whether the request section of a policy can judge long texts in pieces, and the first rule that forbids it. */
 type DivisionJudgement = { readonly policyId: string; readonly allowed: boolean; readonly rule?: string };
@@ -37,14 +37,22 @@ function judgePolicy({ id: policyId, request }: BundlePolicy, maxBodyBytes: numb
 function needsWholeText(rule: LocalRule): boolean {
   // Any number of bytes may lie between two characters of a match in a folded text.
   if (foldsOf(rule, 'request') !== undefined) return true;
-  if (rule.kind === 'stop_list') return longestTermBytes(rule.stopList) > documentOverlap;
+  const { allow } = rule.kind === 'stop_list' ? rule.stopList : rule.regex;
+  // A piece could begin inside of an allowed text.
+  if (allow?.some((text) => /\s/.test(text))) return true;
+  if (rule.kind === 'stop_list') {
+    const { stem } = rule.stopList;
+    return (
+      (stem === undefined ? longestTermBytes(rule.stopList) : longestStemmedBytes(rule.stopList)) > documentOverlap
+    );
+  }
   const tree = parsePattern(rule.regex);
   if ('reason' in tree) return true;
   const { node } = tree;
   const shape = shapeOf(node);
   if (shape.anchored) return true;
   // The byte after a match may decide about it, as `\b` does.
-  const isWhole = rule.action.type === 'mask' || rule.regex.checksum !== undefined;
+  const isWhole = rule.action.type === 'mask' || rule.regex.checksum !== undefined || allow !== undefined;
   const bytes = isWhole ? shape.maxBytes + 1 : decidingBytes(node);
   return bytes > documentOverlap && canMatchSpace(node);
 }

@@ -1,3 +1,4 @@
+import { longestStemmed } from '#kit/text/snowball-stem';
 import { foldOrbit } from '../rules/unicode/case-fold.ts';
 
 type Terms = { readonly terms: readonly string[]; readonly caseSensitive: boolean };
@@ -10,6 +11,15 @@ export function longestTermBytes({ terms, caseSensitive }: Terms): number {
 /** The most characters of a term. */
 export function longestTermCharacters({ terms }: Pick<Terms, 'terms'>): number {
   return terms.reduce((most, term) => (term.length <= most ? most : Math.max(most, Array.from(term).length)), 0);
+}
+
+/** The most bytes of a match of a term whose words match in other forms; a stemmed word has two bytes for each letter. */
+export function longestStemmedBytes({ terms }: Pick<Terms, 'terms'>): number {
+  const bytesOf = (term: string): number => {
+    const words = term.match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0;
+    return words * 2 * longestStemmed + 3 * Buffer.byteLength(term, 'utf8');
+  };
+  return terms.reduce((most, term) => Math.max(most, bytesOf(term)), 0);
 }
 
 /**

@@ -10,7 +10,7 @@ import { shapeOf } from '../rules/pattern/syntax/pattern-shape.ts';
 import type { PatternNode } from '../rules/pattern/syntax/pattern-tree.ts';
 import type { BundleWarning } from './bundle-error.ts';
 import { foldsOf, isLocal, type LocalRule } from './compile-local-rule.ts';
-import { longestTermBytes, longestTermCharacters } from './longest-term.ts';
+import { longestStemmedBytes, longestTermBytes, longestTermCharacters } from './longest-term.ts';
 
 /** The smallest maxBodyBytes that fits a window of 1,280 bytes with every byte escaped and its JSON around it. */
 const streamingBodyBytes = 8_192;
@@ -65,7 +65,12 @@ function judgePolicy(policy: BundlePolicy, maxBodyBytes: number, warnings: Bundl
 /** Why a match of the rule may not fit into a window; undefined if every match fits. */
 function needsWholeText(rule: LocalRule): string | undefined {
   const view = foldsOf(rule, 'response');
+  // A window could begin inside of an allowed text.
+  if ((rule.kind === 'stop_list' ? rule.stopList : rule.regex).allow !== undefined)
+    return 'it has an allow-list, which needs the text on both sides of a match';
   if (rule.kind === 'stop_list') {
+    if (rule.stopList.stem !== undefined && longestStemmedBytes(rule.stopList) + 2 > limits.overlapBytes)
+      return `a match of one of its terms in another form may have more than ${limits.overlapBytes} bytes`;
     if (longestTermBytes(rule.stopList) > limits.overlapBytes)
       return `it has a term of more than ${limits.overlapBytes} bytes`;
     return view !== undefined && longestTermCharacters(rule.stopList) > foldedCharacters

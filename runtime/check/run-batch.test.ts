@@ -131,7 +131,7 @@ describe('an engine pass', () => {
 
   test('an engine pass that fires for a mask whose matches cannot be found again is engine_failure', async () => {
     const mask = (find: () => readonly { start: number; end: number }[]) =>
-      rule('a', { effect: { kind: 'mask', replacement: '#', find } });
+      rule('a', { effect: { kind: 'mask', text: { replacement: '#', keepFirst: 0, keepLast: 0 }, find } });
     expect((await run([mask(() => [])], [unit(0, 0, true)])).decision).toEqual(failed('engine_failure'));
     const outOfMemory = mask(() => {
       throw new Error('out of memory');

@@ -2,6 +2,7 @@ import type { CheckFailureCode, CheckMessage } from '#contracts/checks';
 import type { RuleKind, Stage } from '#contracts/policy';
 import type { ProviderCause } from '#contracts/provider-causes';
 import type { ByteRange, CheckedText } from './checked-text.ts';
+import type { MaskText } from './mask-text.ts';
 
 /**
  * The verdict of a provider on a set of messages. Everything but a clear allow or deny is a failure with a code; `cause`
@@ -20,7 +21,7 @@ export type Effect =
   | { readonly kind: 'deny' }
   | {
       readonly kind: 'mask';
-      readonly replacement: string;
+      readonly text: MaskText;
       /** At most `limit` matches in a text, from left to right, never empty, never overlapping. Throws when the engine fails. */
       readonly find: (text: CheckedText, limit: number) => readonly ByteRange[];
     }

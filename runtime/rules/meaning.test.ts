@@ -68,6 +68,13 @@ function foldedTermRow(row: Row): Expected {
   return { rules: [masking(list, '#')], texts: [textOf(cell(row, 3))], result: resultOf(cell(row, 4)) };
 }
 
+function optionRow(row: Row): Expected {
+  const allow = codesOf(cell(row, 1)).map(written);
+  const option = cell(row, 1) === 'stems' ? ({ stem: 'snowball' } as const) : { allow };
+  const list = stopList('rule', codesOf(cell(row, 0)).map(written), { match: 'token', ...option });
+  return { rules: [masking(list, '#')], texts: [textOf(cell(row, 2))], result: resultOf(cell(row, 3)) };
+}
+
 function foldedPatternRow(row: Row): Expected {
   const rule = masking(regex('rule', codeOf(cell(row, 0)), true), '#');
   const folded = { ...rule, regex: { ...rule.regex, fold: [...foldsIn(cell(row, 1))] } };
@@ -101,6 +108,7 @@ const resultOf = (text: string): string => (text.startsWith('`') ? textOf(text) 
 const outcomes: readonly Case[] = [
   ...rowsOf('Terms How Text Result').map((row) => ({ row, ...termRow(row) })),
   ...rowsOf('Pattern Case Text Result').map((row) => ({ row, ...patternRow(row) })),
+  ...rowsOf('Terms Stems or allowed Text Result').map((row) => ({ row, ...optionRow(row) })),
   ...rowsOf('Terms How Folds Text Result').map((row) => ({ row, ...foldedTermRow(row) })),
   ...rowsOf('Pattern Folds Text Result').map((row) => ({ row, ...foldedPatternRow(row) })),
   ...rowsOf('Terms Messages Result').map((row) => ({ row, ...messageRow(row) })),
@@ -145,6 +153,7 @@ test('docs/matching.md has rows in every known table, and no other table', () =>
     [
       'Terms How Text Result',
       'Pattern Case Text Result',
+      'Terms Stems or allowed Text Result',
       'Terms How Folds Text Result',
       'Pattern Folds Text Result',
       'Terms Messages Result',

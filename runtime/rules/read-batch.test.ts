@@ -7,7 +7,10 @@ import { type BatchFinding, type BatchReading, readBatch } from './read-batch.ts
 type Kind = 'deny' | 'mask';
 
 function rule(id: string, mode: CompiledRule['mode'], kind: Kind): CompiledRule {
-  const effect = kind === 'deny' ? ({ kind } as const) : ({ kind, replacement: '#', find: () => [] } as const);
+  const effect =
+    kind === 'deny'
+      ? ({ kind } as const)
+      : ({ kind, text: { replacement: '#', keepFirst: 0, keepLast: 0 }, find: () => [] } as const);
   return { policyId: 'p', stage: 'request', id, kind: 'regex', mode, timeoutMs: 10, effect };
 }
 

@@ -1,6 +1,7 @@
 import type { CheckedText } from './checked-text.ts';
 import type { CompiledRule } from './compiled-section.ts';
 import { type Failed, failed, type Masked } from './decision.ts';
+import { maskText } from './mask-text.ts';
 import { applyMasks, mergeMasks, type Replacement } from './merge-masks.ts';
 
 type Place = { readonly place: number; readonly text: number };
@@ -32,16 +33,19 @@ export function collectMatches(
 ): Failed | undefined {
   if (rule.effect.kind !== 'mask')
     throw new TypeError('matches to replace were collected for a rule that is not a mask rule');
-  const { find, replacement } = rule.effect;
+  const { find } = rule.effect;
   const spans = find(checked, collection.left + 1);
   if (spans.length === 0) return failed('engine_failure', rule.id);
   if (spans.length > collection.left) return failed('match_limit', rule.id);
   collection.left -= spans.length;
   const replacements = collection.byText.get(text) ?? [];
-  for (const span of spans) replacements.push({ start: span.start, end: span.end, text: replacement });
+  for (const { start, end } of spans) {
+    const written = maskText(rule.effect.text, () => checked.bytes.toString('utf8', start, end));
+    replacements.push({ start, end, text: written });
+    collection.inserted.add(written);
+  }
   collection.byText.set(text, replacements);
   collection.rules.add(rule.id);
-  collection.inserted.add(replacement);
   return undefined;
 }
 

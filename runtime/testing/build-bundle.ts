@@ -1,10 +1,10 @@
 import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/bundle';
+import { regexEngine } from '#contracts/local-rules';
 import {
   type AdditionalRule,
   type BaselineRule,
   classifierProfile,
   detectorContract,
-  regexEngine,
   type Section,
 } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';

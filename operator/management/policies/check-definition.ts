@@ -97,7 +97,13 @@ function maskingAll(definition: Definition): Definition {
     baseline: section.baseline.map(masking),
     additional: section.additional.map(masking),
   });
-  return { ...definition, request: sectionOf(definition.request), response: sectionOf(definition.response) };
+  const { shared } = definition;
+  return {
+    ...definition,
+    ...(shared === undefined ? {} : { shared: shared.map(masking) }),
+    request: sectionOf(definition.request),
+    response: sectionOf(definition.response),
+  };
 }
 
 function masking<R extends Rule>(rule: R): R {

@@ -1,5 +1,5 @@
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
-import { type Definition, rulesInOrder } from '#contracts/policy';
+import { rulesOfDefinition } from '#contracts/shared-rules';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
@@ -18,7 +18,7 @@ export function makeRevisionContent(
   spec: GuardrailPolicySpec,
 ): RevisionContent & { readonly definition: string } {
   const definition = canonicalBytes(spec.definition);
-  const rules = rulesOf(spec.definition);
+  const rules = rulesOfDefinition(spec.definition);
   return {
     policy: { name: policy.name, uid: policy.uid, generation: policy.generation },
     token: spec.change ?? '',
@@ -49,8 +49,4 @@ export function makeRevision(
     },
     spec: { policyId, number, ...content },
   };
-}
-
-function rulesOf(definition: Definition) {
-  return [definition.request, definition.response].flatMap(rulesInOrder);
 }

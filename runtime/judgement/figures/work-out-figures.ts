@@ -69,7 +69,7 @@ function tasksOf(rules: readonly { rule: LocalRule; stage: Stage }[], book: Figu
   };
   for (const { rule, stage } of rules) {
     if (rule.kind !== 'regex') continue;
-    const masks = rule.action.type === 'mask' || rule.regex.checksum !== undefined;
+    const masks = rule.action.type === 'mask' || rule.regex.checksum !== undefined || rule.regex.allow !== undefined;
     add(rule.regex, masks, 1);
     const view = foldsOf(rule, stage);
     const folded = view === undefined ? undefined : foldedSource(rule.regex, view);

@@ -12,6 +12,8 @@ export type TermMatcher = {
   test(bytes: Buffer): boolean;
   /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
   matches(bytes: Buffer, limit: number): ByteRange[];
+  /** The longest occurrence at each place that has one, from left to right; they may overlap. */
+  occurrences(bytes: Buffer): ByteRange[];
 };
 
 /**
@@ -62,6 +64,14 @@ export function matcherOf(scan: BackwardScan): TermMatcher {
         return false;
       });
       return leftmostLongest(places.subarray(0, count), limit);
+    },
+    occurrences(bytes) {
+      const spans: ByteRange[] = [];
+      scan(bytes, (start, end) => {
+        spans.push({ start, end });
+        return false;
+      });
+      return spans.reverse();
     },
   };
 }

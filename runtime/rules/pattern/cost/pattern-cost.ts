@@ -1,14 +1,18 @@
+import { maxStemmedWords } from '../../terms/stem-text.ts';
 import type { PatternAnalysis } from './analyse-pattern.ts';
 import { combine } from './combine.ts';
 import type { Automaton } from './determinize.ts';
 import {
   BUILD_NS,
   BUILD_RANGE_NS,
+  BYTES_OF_STEMMED_WORD,
   CHECKSUM_NS,
   PROBE_CALL_NS,
   SCAN_NS,
   SCAN_STEP_NS,
   SEARCH_CALL_NS,
+  STEM_BYTE_NS,
+  STEM_WORD_NS,
   stepNs,
   TERM_BYTE_NS,
 } from './engine-figures.ts';
@@ -71,10 +75,10 @@ export function spansCostMs(analysis: PatternAnalysis, maxBytes: number, limit: 
 }
 
 /**
- * The estimated worst case, in milliseconds, of testing a checksum at every place at which the pattern may begin; Infinity
- * without a plan to probe.
+ * The estimated worst case, in milliseconds, of testing a match (checksum, allow-list) at every place at which the pattern may
+ * begin; Infinity without a plan to probe.
  */
-export function checksumCostMs(analysis: PatternAnalysis, maxBytes: number): number {
+export function acceptedCostMs(analysis: PatternAnalysis, maxBytes: number): number {
   const { probe } = analysis.listing.figures();
   if (probe === undefined) return Number.POSITIVE_INFINITY;
   const places = Math.floor(maxBytes / probe.distance) + 1;
@@ -90,6 +94,15 @@ export function listsByProbes(analysis: PatternAnalysis): boolean {
 /** The estimated worst case of a term list on a text of at most `maxBytes` bytes, in milliseconds. */
 export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
+}
+
+/**
+ * The estimated worst case of a list of terms whose stems are compared, in milliseconds: reading the text, and stemming
+ * as many words as one text may have.
+ */
+export function stemTermsCostMs(maxBytes: number): number {
+  const words = Math.min(maxStemmedWords, Math.floor(maxBytes / BYTES_OF_STEMMED_WORD));
+  return (maxBytes * STEM_BYTE_NS + words * STEM_WORD_NS) / 1e6;
 }
 
 function probeCostMs(plan: ProbeFigures, maxBytes: number): number {
