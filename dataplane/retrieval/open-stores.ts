@@ -24,6 +24,7 @@ import type { PreloadedIndex } from './index/start-preloading.ts';
 import { createContentFetcher } from './ingest/fetch/content-fetcher.ts';
 import { type ContentSources, contentSources } from './ingest/fetch/content-sources.ts';
 import type { ContentFetcher } from './ingest/ports.ts';
+import type { HeldIndex } from './monitoring/read-index-state.ts';
 import type { StoresConfig } from './stores-config.ts';
 
 export function openQueue({ nats }: StoresConfig, database: Database): HintQueue {
@@ -46,6 +47,8 @@ export type OpenedIndex = {
   readonly answers: () => Promise<unknown>;
   /** Loads versions before their switch. */
   readonly preloaded: PreloadedIndex;
+  /** What is in the memory of this replica; absent for an index elsewhere. */
+  readonly held?: HeldIndex;
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;
   /** Removes the remaining entries of places that are no longer used. */
@@ -72,6 +75,7 @@ export async function openIndex(
     return {
       index,
       preloaded: index,
+      held: index,
       name: 'embedded',
       // It answers a query only after it read the committed changes from PostgreSQL.
       answers: () => database.sql`select 1`,

@@ -31,6 +31,7 @@ import { type IngestTimes, ingestTimes, jobHints, startIngest } from './ingest/r
 import { readHealth } from './monitoring/health.ts';
 import { createRetrievalMetrics, type RetrievalMetrics } from './monitoring/metrics.ts';
 import { readBacklog } from './monitoring/read-backlog.ts';
+import { readIndexState } from './monitoring/read-index-state.ts';
 import { type OpenedIndex, openFetcher, openIndex, openObjects, openQueue } from './open-stores.ts';
 
 /** Replacements for tests. */
@@ -131,7 +132,11 @@ export async function createRetrievalService(
       listen: config.adminListen,
       registry: metrics.registry,
       problems: readiness.problems,
-      beforeScrape: async () => metrics.backlog(await readBacklog(database).catch(() => undefined)),
+      async beforeScrape() {
+        metrics.backlog(await readBacklog(database).catch(() => undefined));
+        if (search.held === undefined) return;
+        metrics.indexHeld(await readIndexState(database, search.held).catch(() => undefined));
+      },
     }),
   );
   const url = config.role === 'worker' ? undefined : await serve();

@@ -66,6 +66,25 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the metrics of the re
     expect(found.get('portcullis_retrieval_ingest_dead_letters')).toBe(0);
   });
 
+  test('a scrape shows the index in memory and the changes that it has not applied', async () => {
+    expect((await series()).get('portcullis_retrieval_index_loaded_versions')).toBe(0);
+    const query = { collection: 'handbook', text: 'hotel', mode: 'bm25' };
+    expect(await service.call(ann, '/v1/query', query)).toMatchObject({ status: 200 });
+    const loaded = await series();
+    expect(loaded.get('portcullis_retrieval_index_loaded_versions')).toBe(1);
+    expect(loaded.get('portcullis_retrieval_index_bytes')).toBeGreaterThan(0);
+    expect(loaded.get('portcullis_retrieval_index_unapplied_changes')).toBe(0);
+
+    await service.ingest(ann, [documentOf('handbook', 'rail', 'Trains are booked by the office.')]);
+    expect((await series()).get('portcullis_retrieval_index_unapplied_changes')).toBeGreaterThan(0);
+    expect(await service.call(ann, '/v1/query', query)).toMatchObject({ status: 200 });
+    const followed = await series();
+    expect(followed.get('portcullis_retrieval_index_unapplied_changes')).toBe(0);
+    expect(followed.get('portcullis_retrieval_index_bytes')).toBeGreaterThan(
+      loaded.get('portcullis_retrieval_index_bytes') ?? 0,
+    );
+  });
+
   test('an open job has an age, and failed embeddings and checks of rights are counted by their dependency', async () => {
     away.models = true;
     const query = { collection: 'handbook', text: 'hotel', mode: 'vector' };

@@ -9,6 +9,7 @@ import type { AttemptEnd } from '../ingest/worker/attempt-job.ts';
 import type { IngestStep } from '../ingest/worker/ingest-ports.ts';
 import { type FailedDependency, failedDependencies, failedDependency } from './failed-dependency.ts';
 import type { Backlog } from './read-backlog.ts';
+import type { IndexState } from './read-index-state.ts';
 
 const codes = Object.keys(retrievalErrors) as RetrievalErrorCode[];
 const ends: readonly AttemptEnd[] = ['done', 'claim_over', 'failed', 'released', 'abandoned', 'returned'];
@@ -27,6 +28,8 @@ export type RetrievalMetrics = RequestMetrics<RetrievalOperation, RetrievalError
   stepCompleted(step: IngestStep): void;
   /** The result of reading the job table; undefined if the database did not answer. */
   backlog(found: Backlog | undefined): void;
+  /** What the index in memory holds; undefined if the database did not answer. */
+  indexHeld(state: IndexState | undefined): void;
   /** Counts a submit that was refused because a limit is reached. */
   limitReached(limit: SubmitLimit): void;
   dependencyFailed(dependency: FailedDependency): void;
@@ -75,6 +78,21 @@ export function createRetrievalMetrics(): RetrievalMetrics {
     help: 'Collections whose newest reindex has failed; their previous version answers.',
     labels: {},
   });
+  const indexBytes = registry.gauge({
+    name: 'portcullis_retrieval_index_bytes',
+    help: 'Estimated bytes of the index in the memory of this replica; 0 with OpenSearch.',
+    labels: {},
+  });
+  const indexVersions = registry.gauge({
+    name: 'portcullis_retrieval_index_loaded_versions',
+    help: 'Index versions of collections in the memory of this replica; 0 with OpenSearch.',
+    labels: {},
+  });
+  const unapplied = registry.gauge({
+    name: 'portcullis_retrieval_index_unapplied_changes',
+    help: 'Committed changes that the index in memory has not applied, of the collection with the most; the next query applies them first.',
+    labels: {},
+  });
   const failures = registry.counter({
     name: 'portcullis_retrieval_dependency_failures_total',
     help: 'Requests and attempts to ingest a document that failed because a dependency was unavailable; relations is the relation store. For queue, hints to look that were not sent or received.',
@@ -102,6 +120,12 @@ export function createRetrievalMetrics(): RetrievalMetrics {
       dead.set({}, found.deadLetters);
       reindexWaiting.set({}, found.reindexWaitingSeconds);
       failedReindexes.set({}, found.failedReindexes);
+    },
+    indexHeld(state) {
+      if (state === undefined) return;
+      indexBytes.set({}, state.bytes);
+      indexVersions.set({}, state.versions);
+      unapplied.set({}, state.unappliedChanges);
     },
     limitReached: (quota) => limits.add({ quota }),
     dependencyFailed: (dependency) => failures.add({ dependency }),
