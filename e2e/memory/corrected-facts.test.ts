@@ -26,6 +26,28 @@ describe.each(['en', 'ru'] as const)('corrections in %s, in other words than tho
 });
 
 test.each(['usual', 'other'] as const)(
+  'of the corrected facts of 2,000 dialogues with %s small talk at most 1 in 100 is remembered as told first',
+  (talk) => {
+    let known = 0;
+    let kept = 0;
+    const dialogues = [20, 21, 22, 23].flatMap((seed) =>
+      generateDialogues(seed, { facts: 0, contradictions: 500, smallTalk: 0 }, talk),
+    );
+    for (const { messages, replaced = '' } of dialogues) {
+      const states = rememberDialogue(messages);
+      const told = new Set(
+        states.slice(0, -1).flatMap((state) => state.filter((text) => says(text, replaced.toLowerCase()))),
+      );
+      if (told.size === 0) continue;
+      known += 1;
+      if (states.at(-1)?.some((text) => told.has(text))) kept += 1;
+    }
+    expect(known / dialogues.length).toBeGreaterThan(0.6);
+    expect(kept / known).toBeLessThanOrEqual(0.01);
+  },
+);
+
+test.each(['usual', 'other'] as const)(
   'facts of the dialogues of the figure with %s small talk that are sent again or recalled are no new facts',
   (talk) => {
     for (const { kind, messages } of generateDialogues(31, { facts: 300, contradictions: 0, smallTalk: 0 }, talk)) {

@@ -1,6 +1,8 @@
 const subject = '(?:I|we|you|he|she|it|they|that|this|there)';
 const verb = '(?:am|is|are|was|were|do|does|did|have|has|had|can|could|will|would|shall|should|must|ai|wo|ca|sha)';
 const negatedVerb = `${verb}(?:n['’]?t| not)`;
+/** "Oslo is my home" is a statement: behind these verbs "my" begins no question. */
+const copula = '(?:am|is|are|was|were)';
 const agreement = "(?:right|correct|true|yes|yeah|no|eh|huh|okay|ok|isn['’]?t that so|am I right)";
 const russianAgreement =
   '(?:да|нет|а|верно|правильно|правда|точно|так|ведь так|разве нет|не так ли|не правда ли|я прав[а]?)';
@@ -27,7 +29,7 @@ export function endsWithTag(sentence: string): boolean {
 
 /** Where a question with a verb before its subject begins, or one with a question word behind a comma. */
 const questionStart = new RegExp(
-  `[\\s,–—-]+(?=(?:${verb}|${negatedVerb}) (?:${subject}|the|an?|my|your|our|these|those|any|people)(?![\\p{L}])|(?:можно|можешь|можете|есть ли|\\p{L}{2,12} ли|это \\p{L}+\\s*$))` +
+  `[\\s,–—-]+(?=(?:${verb}|${negatedVerb}) (?:${subject}|the|an?|your|these|those|any|people)(?![\\p{L}])|(?!${copula} )(?:${verb}|${negatedVerb}) (?:my|our)(?![\\p{L}])|(?:можно|можешь|можете|есть ли|\\p{L}{2,12} ли|это \\p{L}+\\s*$))` +
     '|(?:,\\s*|\\s[–—-]\\s)(?=(?:what|how|why|who|when|any|какой|какая|какое|какие|какую|сколько|почему|зачем|кто|как)(?![\\p{L}]))',
   'giu',
 );

@@ -224,7 +224,10 @@ export const russian: StatementLanguage = {
       except: fleeting,
     },
     {
-      pattern: new RegExp(`^мне\\s+${now}(?:нравится|нравятся|по душе)\\s+(?<about>.+)$`, 'iu'),
+      pattern: new RegExp(
+        `^мне\\s+${now}(?:нравится|нравятся|по душе)\\s+(?!(?:больше|меньше|сильнее|лучше|очень)[\\s.!]*$)(?<about>.+)$`,
+        'iu',
+      ),
       topic: 'taste',
       except: fleeting,
     },

@@ -92,11 +92,27 @@ function dividedIn(text: string, { start: from, end }: Place): readonly (readonl
   return parts;
 }
 
+const openingMarks: Readonly<Record<string, string>> = { '»': '«', '”': '“' };
+
+/** A longer clause is not read: its marks do not matter, and looking for each of many takes time. */
+const longestClause = 300;
+
+/** Whether the last mark ends a quotation that began in the same text: my band is called «Кино». */
+function closesQuotation(text: string): boolean {
+  if (text.length > longestClause) return false;
+  const mark = text.at(-1) ?? '';
+  const before = text.slice(0, -1);
+  if (mark === '"') return (before.match(/"/g) ?? []).length % 2 === 1;
+  const opening = openingMarks[mark];
+  return opening !== undefined && before.lastIndexOf(opening) > before.lastIndexOf(mark);
+}
+
 function clauseOf(text: string, start: number, end: number): Pick<MessageClause, 'text' | 'start' | 'end'> | undefined {
   const raw = text.slice(start, end);
   const marked = listMark.exec(raw)?.[0].length ?? raw.length - raw.trimStart().length;
   let stop = raw.trimEnd().length;
-  while (stop > marked && trailingMarks.has(raw.charAt(stop - 1))) stop -= 1;
+  while (stop > marked && trailingMarks.has(raw.charAt(stop - 1)) && !closesQuotation(raw.slice(marked, stop)))
+    stop -= 1;
   if (stop <= marked) return undefined;
   return { text: raw.slice(marked, stop), start: start + marked, end: start + stop };
 }
