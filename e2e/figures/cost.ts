@@ -2,6 +2,7 @@ import { judgeAdmitted, judgesAlike, publishedBundle } from '../cost/admitted.ts
 import { judgeGapGroups } from '../cost/gap-groups.ts';
 import { bundleAt, exampleTimeoutMs, largestTimeoutMs, patternPolicy } from '../cost/policies.ts';
 import { judgeRefused } from '../cost/refused.ts';
+import { judgeOptions, type OptionReport } from '../cost/rule-options.ts';
 import { judgeSlowestSet, type SetReport } from '../cost/slowest-set.ts';
 import type { Figure, FigureSize } from '../support/figure.ts';
 
@@ -39,9 +40,11 @@ export const figure: Figure = {
     const admitted = await judgeAdmitted(size, say);
     for (const problem of admitted.problems) say(problem);
     const alike = await judgesAlike(bundlesToRepeat(size), sizes[size].judgements);
+    const options = judgeOptions(size, say);
     const sets = await judgeSets(size, say);
     const late = sets.filter(({ p99, timeoutMs }) => p99 >= timeoutMs);
     const underestimated = sets.filter(({ search }) => search.largestRatio >= safetyFactor);
+    const slowOptions = options.filter(({ largestRatio }) => largestRatio >= safetyFactor);
     const holds =
       refused.wrong.length === 0 &&
       gaps.problems.length === 0 &&
@@ -49,12 +52,13 @@ export const figure: Figure = {
       admitted.problems.length === 0 &&
       alike &&
       late.length === 0 &&
-      underestimated.length === 0;
+      underestimated.length === 0 &&
+      slowOptions.length === 0;
     const but = refused.admitted.length === 0 ? '' : `, but for ${refused.admitted.join(' and ')}`;
     const line =
       `${refused.patterns} slow patterns refused with timeoutMs 20 and 5000, in rules that deny and that mask${but}; ${gapLine}; ${admitted.rules} rules of ` +
       `${admitted.policies} policies admitted; ${alike ? 'the same' : 'NOT the same'} bytes from ${sizes[size].judgements} ` +
-      `processes; ${sets.map(described).join('; ')}`;
+      `processes; ${sets.map(described).join('; ')}; measured to estimated time of rules with ${options.map(describedOption).join(', ')}`;
     return { holds, line };
   },
 };
@@ -85,6 +89,10 @@ async function judgeSets(size: FigureSize, say: Say): Promise<readonly SetReport
     reports.push(report);
   }
   return reports;
+}
+
+function describedOption({ option, rules, largestRatio }: OptionReport): string {
+  return `${option} at most ${largestRatio.toFixed(2)} (${rules} rules)`;
 }
 
 function described({ maxBodyBytes, timeoutMs, rules, search, p99 }: SetReport): string {

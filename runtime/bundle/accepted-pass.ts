@@ -46,7 +46,7 @@ export function acceptedPass(
         return false;
       if (allowed === undefined) return true;
       isAllowed ??= allowedPlaces(allowed, bytes);
-      return !isAllowed(match);
+      return !isAllowed(match.start, match.end);
     };
     return accepted({ bytes, limit, accepts });
   };

@@ -3,6 +3,7 @@ import type { Rule, Stage } from '#contracts/policy';
 import type { ByteRange } from '../rules/checked-text.ts';
 import type { CompiledRule, Effect } from '../rules/compiled-section.ts';
 import { type FoldView, foldView } from '../rules/fold/fold-text.ts';
+import { keepCostMs } from '../rules/pattern/cost/pattern-cost.ts';
 import type { Matching } from '../rules/pattern/search/matching.ts';
 import { acceptedPass } from './accepted-pass.ts';
 import { type LocalPass, patternPass } from './local-pass.ts';
@@ -35,7 +36,7 @@ function compileStopList(
 ): LocalMatcher {
   const passes: LocalPass[] = viewsOf(rule, stage).flatMap((view) => termPass(rule.stopList, view, limits) ?? []);
   if (rule.stopList.stem !== undefined) passes.push(stemPass(rule.stopList, limits));
-  return matcherOf(rule, passes, undefined);
+  return matcherOf(rule, { passes, limits });
 }
 
 function compileRegex(
@@ -61,7 +62,7 @@ function compileRegex(
     if (usesAnyByte) warning = 'it uses \\C, which can match a part of a character';
     passes.push(pass);
   }
-  return matcherOf(rule, passes, warning);
+  return matcherOf(rule, { passes, limits: context.limits, warning });
 }
 
 function compileChecked(
@@ -75,11 +76,17 @@ function compileChecked(
     if ('reason' in pass) return pass;
     passes.push(pass);
   }
-  return matcherOf(rule, passes, undefined);
+  return matcherOf(rule, { passes, limits: context.limits });
 }
 
-function matcherOf(rule: LocalRule, passes: readonly LocalPass[], warning: string | undefined): LocalMatcher {
-  const listingMs = rule.action.type === 'mask' ? passes.reduce((sum, { findMs }) => sum + findMs(), 0) : undefined;
+function matcherOf(
+  rule: LocalRule,
+  { passes, limits, warning }: { passes: readonly LocalPass[]; limits: BundleLimits; warning?: string | undefined },
+): LocalMatcher {
+  const { action } = rule;
+  const keeps = action.type === 'mask' && (action.keepFirst ?? action.keepLast) !== undefined;
+  const keepMs = keeps ? keepCostMs(limits.maxBodyBytes) : 0;
+  const listingMs = action.type === 'mask' ? passes.reduce((sum, { findMs }) => sum + findMs(), keepMs) : undefined;
   return { effect: effectOf(rule, passes), passes, listingMs, warning };
 }
 

@@ -46,7 +46,7 @@ export function stemPass(list: StopList, limits: BundleLimits): SinglePass {
 
 /** Reading the text for allowed texts, and comparing each match with their places. */
 function allowCostMs({ allow }: StopList, { maxBodyBytes }: BundleLimits): number {
-  return allow === undefined ? 0 : 2 * termListCostMs(maxBodyBytes);
+  return allow === undefined ? 0 : 3 * termListCostMs(maxBodyBytes);
 }
 
 function compileList({ match, caseSensitive }: StopList, terms: readonly string[]): TermMatcher {

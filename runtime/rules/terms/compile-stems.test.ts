@@ -48,6 +48,7 @@ describe('terms with stems', () => {
     const found = places.map(({ start, end }) => Buffer.from(text).toString('utf8', start, end));
     expect(found).toEqual(['ёЛКАМИ', 'hopes', 'bombs', 'Взрывчатками']);
     expect(compiled.matches(Buffer.from(text), 2)).toEqual(places.slice(0, 2));
-    expect(compiled.occurrences(Buffer.from(text))).toEqual(places);
+    const occurrences = places.flatMap(({ start, end }) => [start, end]);
+    expect([...compiled.occurrences(Buffer.from(text))]).toEqual(occurrences);
   });
 });

@@ -31,7 +31,9 @@ export function compileStems(terms: readonly string[]): TermMatcher {
     },
     occurrences(bytes) {
       const text = read(bytes);
-      return back(text, compiled.occurrences(text.bytes));
+      return compiled
+        .occurrences(text.bytes)
+        .map((offset, at) => text.original(offset, at % 2 === 0 ? 'start' : 'end'));
     },
   };
 }

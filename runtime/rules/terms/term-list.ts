@@ -12,8 +12,11 @@ export type TermMatcher = {
   test(bytes: Buffer): boolean;
   /** The leftmost-longest occurrences from left to right, never overlapping, at most `limit`. */
   matches(bytes: Buffer, limit: number): ByteRange[];
-  /** The longest occurrence at each place that has one, from left to right; they may overlap. */
-  occurrences(bytes: Buffer): ByteRange[];
+  /**
+   * The longest occurrence at each place that has one, from left to right, as starts and ends; they may overlap. Numbers
+   * in one array, because a text can have one at each byte.
+   */
+  occurrences(bytes: Buffer): Int32Array;
 };
 
 /**
@@ -66,12 +69,15 @@ export function matcherOf(scan: BackwardScan): TermMatcher {
       return leftmostLongest(places.subarray(0, count), limit);
     },
     occurrences(bytes) {
-      const spans: ByteRange[] = [];
+      const places = scanNotes(bytes.length).found;
+      let at = places.length;
       scan(bytes, (start, end) => {
-        spans.push({ start, end });
+        at -= 2;
+        places[at] = start;
+        places[at + 1] = end;
         return false;
       });
-      return spans.reverse();
+      return places.slice(at);
     },
   };
 }

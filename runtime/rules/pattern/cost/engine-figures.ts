@@ -39,11 +39,13 @@ export const SCAN_NS = 4;
 export const TERM_BYTE_NS = 40;
 /** Nanoseconds to fold one byte of text (fold-text.ts): measured 1 to 6, and 8 in text that is mostly white space. */
 export const FOLD_BYTE_NS = 16;
-/** Nanoseconds to test the check digits of one match (has-checksum.ts): measured 60 to 250. */
-export const CHECKSUM_NS = 600;
+/** Nanoseconds to test the check digits of one match (has-checksum.ts): measured 60 to 450. */
+export const CHECKSUM_NS = 800;
 /** Nanoseconds for one byte of text in a term list with stems (stem-text.ts), without stemming: measured 20 to 60. */
 export const STEM_BYTE_NS = 220;
-/** Nanoseconds to stem one word, without its bytes: measured 2,100 (Russian) to 4,000 (English). */
-export const STEM_WORD_NS = 5_000;
+/** Nanoseconds to stem one word, without its bytes: measured 2,100 (Russian) to 6,000 (English). */
+export const STEM_WORD_NS = 8_000;
 /** The fewest bytes of a word that is stemmed, with the byte that ends it. */
 export const BYTES_OF_STEMMED_WORD = 4;
+/** Nanoseconds for one byte of matches of which characters stay (mask-text.ts): measured 5 to 20. */
+export const KEEP_BYTE_NS = 40;

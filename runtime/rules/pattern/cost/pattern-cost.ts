@@ -7,6 +7,7 @@ import {
   BUILD_RANGE_NS,
   BYTES_OF_STEMMED_WORD,
   CHECKSUM_NS,
+  KEEP_BYTE_NS,
   PROBE_CALL_NS,
   SCAN_NS,
   SCAN_STEP_NS,
@@ -94,6 +95,11 @@ export function listsByProbes(analysis: PatternAnalysis): boolean {
 /** The estimated worst case of a term list on a text of at most `maxBytes` bytes, in milliseconds. */
 export function termListCostMs(maxBytes: number): number {
   return (maxBytes * TERM_BYTE_NS) / 1e6;
+}
+
+/** The estimated worst case of finding the characters at the ends of matches that stay, in milliseconds. */
+export function keepCostMs(maxBytes: number): number {
+  return (maxBytes * KEEP_BYTE_NS) / 1e6;
 }
 
 /**
