@@ -9,15 +9,18 @@ export function createStreamClient(url: string, key: string, connections: number
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return {
     ask(model, stream) {
-      const messages = [{ role: 'user', content: String(stream.seed) }];
-      const body = JSON.stringify({ model, stream: true, messages });
+      const seed = String(stream.seed);
+      const isChat = stream.api === 'chat';
+      const asked = isChat ? { messages: [{ role: 'user', content: seed }] } : { input: seed };
+      const body = JSON.stringify({ model, stream: true, ...asked });
+      const path = isChat ? '/v1/chat/completions' : '/v1/responses';
       const headers = {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       };
       return new Promise((resolve, reject) => {
-        const outgoing = request(`${url}/v1/chat/completions`, { agent, method: 'POST', headers }, (answer) => {
+        const outgoing = request(`${url}${path}`, { agent, method: 'POST', headers }, (answer) => {
           const parts: Buffer[] = [];
           answer
             .on('data', (part: Buffer) => parts.push(part))

@@ -18,8 +18,8 @@ const head =
 export async function startCuttingProvider(): Promise<CuttingProvider> {
   const offered = new Map<number, MadeStream>();
   const server = await startScriptedRuntime((socket, { body }) => {
-    const { messages } = JSON.parse(body) as { messages: { content: string }[] };
-    const stream = offered.get(Number(messages.at(-1)?.content));
+    const { messages, input } = JSON.parse(body) as { messages?: { content: string }[]; input?: string };
+    const stream = offered.get(Number(input ?? messages?.at(-1)?.content));
     if (stream === undefined) socket.destroy();
     // The gateway drops its connection when it stops a stream.
     else send(socket.setNoDelay(true), stream).catch(() => socket.destroy());

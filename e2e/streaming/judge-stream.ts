@@ -21,6 +21,7 @@ const denied = JSON.stringify({
 export function judgeStream(sent: MadeStream, alias: string, received: Received): StreamVerdict {
   if (received.status !== 200) return bad(`status ${received.status}`);
   const events = readEvents(received.text);
+  if (sent.api === 'responses' && events.at(-1) !== denied) events.push('[DONE]');
   const stream = { ...sent, payloads: sent.payloads.map((data) => withAlias(data, alias)) };
   return stream.forbidden === undefined ? judgeClean(stream, events) : judgeForbidden(stream, events);
 }
@@ -47,7 +48,7 @@ function judgeForbidden(stream: MadeStream, events: readonly string[]): StreamVe
     return bad('a frame differs from the frame that was sent');
   const emitted = payloads.map((data) => textOf(data, stream.field)).join('');
   if (!stream.text.startsWith(emitted)) return bad('the text differs from the text that was sent');
-  const leaked = emitted.length - stream.forbidden.start;
+  const leaked = emitted.length - stream.forbidden.stop;
   return leaked > 0 ? bad(`${leaked} characters of the phrase were sent to the client`) : { kind: 'good' };
 }
 
@@ -56,18 +57,23 @@ function bad(fault: string): StreamVerdict {
 }
 
 /** The data of each event, parsed as the server-sent events standard says. */
-function readEvents(text: string): readonly string[] {
+function readEvents(text: string): string[] {
   const events = text.split('\n\n');
   if (events.pop() !== '') return ['the stream ends inside of an event'];
   return events.flatMap((event) => {
-    const lines = event.split('\n').filter((line) => !line.startsWith(':'));
+    const lines = event.split('\n').filter((line) => !/^(?::|event: response\.)/.test(line));
     if (lines.length === 0) return [];
     if (!lines.every((line) => line.startsWith('data: '))) return ['an event with other fields than data'];
     return [lines.map((line) => line.slice('data: '.length)).join('\n')];
   });
 }
 
-function textOf(data: string, field: 'content' | 'refusal'): string {
-  const chunk = JSON.parse(data) as { choices: { delta: Record<string, string | null> }[] };
-  return chunk.choices[0]?.delta[field] ?? '';
+function textOf(data: string, field: MadeStream['field']): string {
+  const chunk = JSON.parse(data) as {
+    readonly type?: string;
+    readonly delta?: string;
+    readonly choices?: readonly { readonly delta: Readonly<Record<string, string | null>> }[];
+  };
+  if (field === 'delta') return chunk.type === 'response.output_text.delta' ? (chunk.delta ?? '') : '';
+  return chunk.choices?.[0]?.delta[field] ?? '';
 }

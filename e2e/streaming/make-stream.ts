@@ -2,17 +2,29 @@ import { allPhrases, cleanText, nearMiss, type Phrase, type ScriptName, scriptNa
 import { createRandom, type Random } from './random.ts';
 import { tokenText } from './token-words.ts';
 
+type ForbiddenPlace = {
+  readonly phrase: Phrase;
+  readonly start: number;
+  readonly startBytes: number;
+  /**
+   * The offset in UTF-16 units from which nothing may leave. It is the start, except where a text of the Responses API
+   * ends inside of the phrase: that text leaves at its end, and the rest of the phrase never does.
+   */
+  readonly stop: number;
+};
+
 /** One streamed answer as a provider sends it. */
 export type MadeStream = {
   /** The seed that generates it. */
   readonly seed: number;
+  readonly api: 'chat' | 'responses';
   /** Its forbidden phrase, and the offset of the phrase in UTF-16 units and in bytes; undefined for a clean stream. */
-  readonly forbidden: { readonly phrase: Phrase; readonly start: number; readonly startBytes: number } | undefined;
+  readonly forbidden: ForbiddenPlace | undefined;
   /** The whole text of the field under test. */
   readonly text: string;
   /** The field of the deltas under test. */
-  readonly field: 'content' | 'refusal';
-  /** The data of each event in order, without [DONE]. */
+  readonly field: 'content' | 'refusal' | 'delta';
+  /** The data of each event in order, without [DONE] of a chat. */
   readonly payloads: readonly string[];
   /** The whole body. */
   readonly body: string;
@@ -35,11 +47,7 @@ const withoutText = [
 /** Generates a stream from its seed: script, text, frames and the JSON form of each frame. */
 export function makeStream(seed: number, kind: StreamKind): MadeStream {
   const random = createRandom(seed);
-  const script = kind.kind === 'forbidden' ? kind.phrase.script : random.pick(scriptNames);
-  const before = beforeOf(random, script, kind);
-  const after = kind.kind === 'forbidden' ? textOf(random, script, random.below(700)) : '';
-  const phrase = kind.kind === 'forbidden' ? kind.phrase.text : '';
-  const text = before + phrase + after;
+  const { text, forbidden } = makeText(random, kind);
   const field = random.chance(85) ? 'content' : 'refusal';
   const payloads = cutIntoPieces(random, text).flatMap((piece) => framesOf(random, field, piece));
   const whole = [
@@ -48,11 +56,23 @@ export function makeStream(seed: number, kind: StreamKind): MadeStream {
     payload(random, {}, 'stop'),
     ...(random.chance(30) ? ['{"choices":[],"usage":{"total_tokens":7}}'] : []),
   ];
-  const forbidden =
-    kind.kind === 'forbidden'
-      ? { phrase: kind.phrase, start: before.length, startBytes: Buffer.byteLength(before) }
-      : undefined;
-  return { seed, forbidden, text, field, payloads: whole, body: bodyOf(random, whole) };
+  const body = streamedBody(random, [...whole, '[DONE]'], []);
+  return { seed, api: 'chat', forbidden, text, field, payloads: whole, body };
+}
+
+/** The text of a stream, with its forbidden phrase where the kind has one. */
+export function makeText(random: Random, kind: StreamKind): Pick<MadeStream, 'text' | 'forbidden'> {
+  const script = kind.kind === 'forbidden' ? kind.phrase.script : random.pick(scriptNames);
+  const before = beforeOf(random, script, kind);
+  if (kind.kind !== 'forbidden') return { text: before, forbidden: undefined };
+  const after = textOf(random, script, random.below(700));
+  const forbidden = {
+    phrase: kind.phrase,
+    start: before.length,
+    startBytes: Buffer.byteLength(before),
+    stop: before.length,
+  };
+  return { text: before + kind.phrase.text + after, forbidden };
 }
 
 function beforeOf(random: Random, script: ScriptName, kind: StreamKind): string {
@@ -77,7 +97,7 @@ function textOf(random: Random, script: ScriptName, bytes: number): string {
 }
 
 /** Cuts a text anywhere between UTF-16 units, inside of surrogate pairs too. */
-function cutIntoPieces(random: Random, text: string): readonly string[] {
+export function cutIntoPieces(random: Random, text: string): readonly string[] {
   const density = random.below(10);
   const most = density < 3 ? 4 : density < 7 ? 60 : density < 9 ? 250 : text.length > 900 ? 400 : text.length;
   const cuts = new Set(Array.from({ length: Math.min(most, text.length) }, () => random.between(1, text.length)));
@@ -105,19 +125,25 @@ function payload(random: Random, delta: object, finish: string | null): string {
 }
 
 /** The same JSON with every non-ASCII character escaped. */
-function escapeAll(json: string): string {
+export function escapeAll(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function bodyOf(random: Random, payloads: readonly string[]): string {
+/** The events of a stream in one of the forms that server-sent events can have; an event may have a name. */
+export function streamedBody(
+  random: Random,
+  payloads: readonly string[],
+  names: readonly (string | undefined)[],
+): string {
   const end = random.pick(lineEnds);
   const begin = random.chance(10) ? '\u{feff}' : '';
   const space = random.chance(80) ? ' ' : '';
-  const events = [...payloads, '[DONE]'].map((data) => {
+  const events = payloads.map((data, index) => {
     const comment = random.chance(3) ? `: keep alive${end}${end}` : '';
     // A parser removes one space after the colon: data that begins with a space needs another one.
     const lines = data.split('\n').map((line) => `data:${line.startsWith(' ') ? ' ' : space}${line}${end}`);
-    return `${comment}${lines.join('')}${end}`;
+    const name = names[index];
+    return `${comment}${name === undefined ? '' : `event:${space}${name}${end}`}${lines.join('')}${end}`;
   });
   return begin + events.join('');
 }

@@ -9,6 +9,7 @@ import { until } from '../support/until.ts';
 import { createStreamClient, type StreamClient } from './ask-gateway.ts';
 import { type CuttingProvider, startCuttingProvider } from './cutting-provider.ts';
 import { judgeStream } from './judge-stream.ts';
+import { makeResponseStream } from './make-response-stream.ts';
 import { type MadeStream, makeStream, type StreamKind } from './make-stream.ts';
 import { allPhrases } from './phrases.ts';
 import { tokens } from './token-words.ts';
@@ -27,6 +28,8 @@ type StreamingReport = {
   readonly forbidden: number;
   readonly clean: number;
   readonly tokens: number;
+  /** How many of all are streams of the Responses API; the others are chats. */
+  readonly responses: number;
   /** Tested phrases, lengths in bytes and offsets. */
   readonly phrases: number;
   readonly lengths: number;
@@ -48,7 +51,7 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
   await using world = await startGuardedGateway({ bundle: phraseBundle() });
   await addRoutes(world, provider.url);
   using client = createStreamClient(world.url, world.key, connections);
-  const counts = { forbidden: 0, clean: 0, tokens: 0 };
+  const counts = { forbidden: 0, clean: 0, tokens: 0, responses: 0 };
   const tried = { phrases: new Set<string>(), lengths: new Set<number>(), offsets: new Set<number>() };
   const violations: string[] = [];
   let falseStops = 0;
@@ -65,7 +68,9 @@ export async function runStreaming({ streams, seed, say }: StreamingRun): Promis
         tried.lengths.add(kind.phrase.bytes);
         tried.offsets.add(kind.offset);
       }
-      const stream = makeStream(seed * 1_000_003 + index, kind);
+      const make = index % 20 < 10 ? makeStream : makeResponseStream;
+      const stream = make(seed * 1_000_003 + index, kind);
+      if (stream.api === 'responses') counts.responses += 1;
       const verdict = await sendThrough(client, provider, stream, kind);
       if (kind.kind === 'tokens' && verdict === 'false stop') falseStops += 1;
       else if (verdict !== undefined) violations.push(`${kind.kind} stream ${stream.seed}: ${verdict}`);

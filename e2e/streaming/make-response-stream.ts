@@ -1,0 +1,71 @@
+import {
+  callItem,
+  messageItem,
+  reasoningItem,
+  responseEvents,
+} from '../../dataplane/gateway/testing/response-script.ts';
+import { cutIntoPieces, escapeAll, type MadeStream, makeText, type StreamKind, streamedBody } from './make-stream.ts';
+import { createRandom, type Random } from './random.ts';
+
+/**
+ * Generates a stream of the Responses API from its seed. The text is that of one to three parts in one or two messages,
+ * which clients join, so that a phrase may lie across parts and messages. Reasoning and calls are between them.
+ */
+export function makeResponseStream(seed: number, kind: StreamKind): MadeStream {
+  const random = createRandom(seed);
+  const { text, forbidden } = makeText(random, kind);
+  // The end of a part ends a word, which then is a token of its own.
+  const cuts = kind.kind === 'tokens' ? [] : partCuts(random, text);
+  const events = responseEvents(
+    itemsOf(random, partsOf(text, cuts)),
+    (whole) => (whole === '' ? [] : cutIntoPieces(random, whole)),
+    {
+      model: 'm',
+    },
+  );
+  const payloads = events.map((event) => {
+    const json = random.chance(5) ? JSON.stringify(event, null, 1) : JSON.stringify(event);
+    return random.chance(30) ? escapeAll(json) : json;
+  });
+  const isNamed = random.chance(80);
+  const names = events.map((event) => (isNamed ? String(event['type']) : undefined));
+  return {
+    seed,
+    api: 'responses',
+    forbidden: forbidden && { ...forbidden, stop: stopOf(forbidden, cuts) },
+    text,
+    field: 'delta',
+    payloads,
+    body: streamedBody(random, payloads, names),
+  };
+}
+
+function itemsOf(random: Random, parts: readonly string[]): readonly Readonly<Record<string, unknown>>[] {
+  const split = random.between(1, parts.length);
+  const between = [
+    ...(random.chance(30) ? [reasoningItem('a clean thought')] : []),
+    ...(random.chance(30) ? [callItem('{"city":"Paris"}')] : []),
+  ];
+  const later = parts.slice(split);
+  return [
+    ...(random.chance(30) ? [reasoningItem('another clean thought', 'rs_0')] : []),
+    messageItem(parts.slice(0, split)),
+    ...between,
+    ...(later.length === 0 ? [] : [messageItem(later, 'msg_2')]),
+  ];
+}
+
+/** Where one to three parts begin, never inside of a surrogate pair, because each is a text of its own. */
+function partCuts(random: Random, text: string): readonly number[] {
+  return Array.from({ length: random.below(3) }, () => random.below(text.length + 1))
+    .filter((at) => !/[\ud800-\udbff]/.test(text.charAt(at - 1)))
+    .sort((one, other) => one - other);
+}
+
+function partsOf(text: string, cuts: readonly number[]): readonly string[] {
+  return [0, ...cuts].map((start, index) => text.slice(start, cuts[index] ?? text.length));
+}
+
+function stopOf({ start, phrase }: NonNullable<MadeStream['forbidden']>, cuts: readonly number[]): number {
+  return cuts.findLast((at) => at > start && at < start + phrase.text.length) ?? start;
+}
