@@ -37,6 +37,7 @@ type UpOptions = {
   readonly handbook: boolean;
   readonly guardDocuments?: string;
   readonly memory?: boolean;
+  readonly guardMemories?: string;
   readonly catalogue?: boolean;
   readonly agents?: boolean;
   readonly console?: boolean;
@@ -69,6 +70,11 @@ export function addPlatformUp(program: Command): void {
     )
     .option('--memory', 'start the memory service, which keeps what users say about themselves')
     .option(
+      '--guard-memories <name>',
+      'with --memory: judge what users say by this policy of served-policies.yaml before it is stored',
+      servedPolicyName,
+    )
+    .option(
       '--agents',
       'serve agents through the gateways, and load the examples of agents at the first start with this option',
     )
@@ -83,6 +89,9 @@ async function up(options: UpOptions): Promise<void> {
   const begun = performance.now();
   if (options.guardDocuments !== undefined && options.retrieval !== true) {
     throw new CliError('usage', '--guard-documents judges the documents of retrieval: add --retrieval.');
+  }
+  if (options.guardMemories !== undefined && options.memory !== true) {
+    throw new CliError('usage', '--guard-memories judges what the memory service stores: add --memory.');
   }
   const data = chosenDataDirectory(options.data);
   const hungAfterMs = hungAfterFromEnvironment();
@@ -123,6 +132,7 @@ async function runPlatform(
       retrieval: options.retrieval === true,
       guardDocuments: options.guardDocuments,
       memory: options.memory === true,
+      guardMemories: options.guardMemories,
       console: options.console === true,
       catalogue: options.catalogue === true,
       agents: options.agents === true || options.catalogue === true,

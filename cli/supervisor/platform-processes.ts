@@ -297,23 +297,33 @@ function modelServiceProcess(
 
 export function retrievalProcess(
   data: DataDirectory,
-  at: ModelServiceAt & { readonly guardDocuments: string | undefined },
+  at: ModelServiceAt & { readonly guard: string | undefined },
 ): ChildSpec {
   return modelServiceProcess('retrieval', data, at, {
     PORTCULLIS_INTERNAL_LISTEN: loopback(at.ports.of(retrievalInternal)),
     PORTCULLIS_INTERNAL_TOKEN_FILE: data.retrievalToken,
     PORTCULLIS_OBJECTS_DIR: data.staging,
-    ...(at.guardDocuments === undefined
-      ? {}
-      : {
-          PORTCULLIS_GUARD_TARGET_FILE: data.servedTarget(at.guardDocuments),
-          PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
-        }),
+    ...guardSettings(data, at.guard),
   });
 }
 
-export function memoryProcess(data: DataDirectory, at: ModelServiceAt): ChildSpec {
-  return modelServiceProcess('memory', data, at, { PORTCULLIS_EMBEDDING_PROFILE: offlineProfile });
+export function memoryProcess(
+  data: DataDirectory,
+  at: ModelServiceAt & { readonly guard: string | undefined },
+): ChildSpec {
+  return modelServiceProcess('memory', data, at, {
+    PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
+    ...guardSettings(data, at.guard),
+  });
+}
+
+/** @param policy the served policy that judges what is stored; undefined if nothing is judged */
+function guardSettings(data: DataDirectory, policy: string | undefined): Readonly<Record<string, string>> {
+  if (policy === undefined) return {};
+  return {
+    PORTCULLIS_GUARD_TARGET_FILE: data.servedTarget(policy),
+    PORTCULLIS_RUNTIME_TOKEN_FILE: data.runtimeToken,
+  };
 }
 
 /** The catalogue has no tokens of agents on one machine: people ask it by their headers. */

@@ -35,6 +35,8 @@ type DataServices = {
   /** The served policy that judges documents; undefined if they are not judged. */
   readonly guardDocuments: string | undefined;
   readonly memory: boolean;
+  /** The served policy that judges what users say; undefined if it is not judged. */
+  readonly guardMemories: string | undefined;
   readonly catalogue: boolean;
   readonly agents: boolean;
 };
@@ -66,7 +68,8 @@ export async function startDataServices(
 ): Promise<DataServicesStart> {
   if (!wanted.retrieval && !wanted.memory && !wanted.catalogue) return {};
   if (!existsSync(data.models)) await writeAtomic(data.models, Buffer.from(models), { mode: 0o600 });
-  const { agents, guardDocuments } = wanted;
+  const { agents, guardDocuments, guardMemories } = wanted;
+  const guards = { retrieval: guardDocuments, memory: guardMemories, catalogue: undefined } as const;
   const begin = async (
     name: 'retrieval' | 'memory' | 'catalogue',
     specOf: typeof catalogueProcess,
@@ -74,7 +77,8 @@ export async function startDataServices(
     if (!wanted[name]) return {};
     try {
       if (agents && name !== 'catalogue') await writeAgentIssuers(data, name, gateway);
-      if (name === 'retrieval' && guardDocuments !== undefined) await targetOf(data, guardDocuments, signal);
+      const guard = guards[name];
+      if (guard !== undefined) await targetOf(data, name, guard, signal);
       return await startOne(start, specOf(data, { gateway, database: await database, ports, agents, api }));
     } catch (error) {
       if (error instanceof StartFailure && !error.isAddressTaken) return { off: error.message };
@@ -82,8 +86,8 @@ export async function startDataServices(
     }
   };
   const [retrieval, memory, catalogue] = await Promise.all([
-    begin('retrieval', (folder, at) => retrievalProcess(folder, { ...at, guardDocuments })),
-    begin('memory', memoryProcess),
+    begin('retrieval', (folder, at) => retrievalProcess(folder, { ...at, guard: guardDocuments })),
+    begin('memory', (folder, at) => memoryProcess(folder, { ...at, guard: guardMemories })),
     begin('catalogue', catalogueProcess),
   ]);
   return {
@@ -100,11 +104,11 @@ export async function startDataServices(
 const served = { withinMs: 60_000, everyMs: 200 } as const;
 
 /** Waits for the target of a served policy, because a guard without a target does not start. @throws StartFailure */
-async function targetOf(data: DataDirectory, name: string, signal: AbortSignal): Promise<void> {
+async function targetOf(data: DataDirectory, service: string, name: string, signal: AbortSignal): Promise<void> {
   for (let waited = 0; !existsSync(data.servedTarget(name)); waited += served.everyMs) {
     if (waited >= served.withinMs) {
       const remedy = `add ${name} to ${data.servedPolicies}, and see 'portcullis status' for its policy`;
-      throw new StartFailure('retrieval', 'waited a minute for the policy of documents', remedy);
+      throw new StartFailure(service, `waited a minute for the policy ${name}`, remedy);
     }
     await setTimeout(served.everyMs, undefined, { signal });
   }

@@ -43,6 +43,8 @@ type PlatformOptions = {
   /** The served policy that judges documents; undefined if they are not judged. */
   readonly guardDocuments: string | undefined;
   readonly memory: boolean;
+  /** The served policy that judges what users say to the memory service; undefined if it is not judged. */
+  readonly guardMemories: string | undefined;
   /** Whether the agent catalogue is started, which needs agents. */
   readonly catalogue: boolean;
   /** Whether the console is started, which requires policy management. */

@@ -18,13 +18,18 @@ function servingDirectory(folder: string): string {
 }
 
 test.skipIf(missingPostgres !== undefined)(
-  onPostgres('on one machine, documents are judged by the served policy that --guard-documents names'),
+  onPostgres(
+    'on one machine, documents and memories are judged by the served policy that --guard-documents and --guard-memories name',
+  ),
   async () => {
     using folder = temporaryFolder();
     const data = servingDirectory(folder.path);
-    await using platform = await startPlatform({ data, retrieval: true, guardDocuments: 'documents' });
-    const { retrieval = '' } = platform.status().addresses;
-    const call = async (path: string, body?: object) => {
+    await using platform = await startPlatform({
+      data,
+      ...{ retrieval: true, guardDocuments: 'documents', memory: true, guardMemories: 'documents' },
+    });
+    const { retrieval = '', memory = '' } = platform.status().addresses;
+    const call = async (path: string, body?: object, service = retrieval) => {
       const headers = { 'x-tenant-id': 'acme', 'x-user-id': 'ann', 'x-groups': 'staff' };
       const sent =
         body === undefined
@@ -34,7 +39,7 @@ test.skipIf(missingPostgres !== undefined)(
               body: JSON.stringify(body),
               headers: { ...headers, 'content-type': 'application/json' },
             };
-      return (await (await fetch(`${retrieval}${path}`, sent)).json()) as Record<string, unknown>;
+      return (await (await fetch(`${service}${path}`, sent)).json()) as Record<string, unknown>;
     };
     await call('/v1/collections', { name: 'handbook', embedding_profile_id: 'offline' });
     const ingest = async (docId: string, text: string) => {
@@ -58,13 +63,28 @@ test.skipIf(missingPostgres !== undefined)(
     const log = readFileSync(join(data, 'logs', 'retrieval.log'), 'utf8');
     expect(log).toContain('guard_target_loaded');
     expect(log).not.toContain('documents_unguarded');
+
+    const say = async (content: string) => {
+      const { event_id: id } = await call('/v1/memories', { messages: [{ role: 'user', content }], agent_id: 'tutor' }, memory);
+      return until('the event has ended', async () => {
+        const found = await call(`/v1/events/${id}`, undefined, memory);
+        return found['status'] === 'PENDING' ? undefined : found;
+      });
+    };
+    expect(await say('My address is ivan.petrov@example.com.')).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await say('I love to make a bomb.')).toMatchObject({ status: 'FAILED' });
+    const kept = await call('/v1/memories?user_id=ann', undefined, memory);
+    expect((kept['results'] as readonly { readonly memory: string }[]).map((one) => one.memory)).toEqual([
+      'My address is [email]',
+    ]);
   },
 );
 
-test('--guard-documents without --retrieval, or with a name that is not one of a served policy, is refused', async () => {
+test('a guard without its service, or with a name that is not one of a served policy, is refused', async () => {
   using folder = temporaryFolder();
   for (const [words, sentence] of [
     [['--guard-documents', 'documents'], 'add --retrieval'],
+    [['--guard-memories', 'documents'], 'add --memory'],
     [['--retrieval', '--guard-documents', '../documents'], 'served-policies.yaml'],
   ] as const) {
     const command = startCommand(['up', '--data', join(folder.path, 'data'), '--port', '0', ...words]);

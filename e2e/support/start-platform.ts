@@ -62,6 +62,8 @@ type PlatformOptions = {
   readonly guardDocuments?: string;
   /** Whether the memory service is started. */
   readonly memory?: boolean;
+  /** The served policy that judges memories. */
+  readonly guardMemories?: string;
   /** Whether the agent catalogue is started. */
   readonly catalogue?: boolean;
   /** Whether the console is started; it requires management. */
@@ -145,6 +147,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   if (options.handbook !== true) words.push('--no-handbook');
   if (options.guardDocuments !== undefined) words.push('--guard-documents', options.guardDocuments);
   if (options.memory === true) words.push('--memory');
+  if (options.guardMemories !== undefined) words.push('--guard-memories', options.guardMemories);
   if (options.catalogue === true) words.push('--catalogue');
   if (options.agents === true) words.push('--agents');
   if (options.console === true) words.push('--console');
