@@ -65,7 +65,11 @@ test.skipIf(missingPostgres !== undefined)(
     expect(log).not.toContain('documents_unguarded');
 
     const say = async (content: string) => {
-      const { event_id: id } = await call('/v1/memories', { messages: [{ role: 'user', content }], agent_id: 'tutor' }, memory);
+      const { event_id: id } = await call(
+        '/v1/memories',
+        { messages: [{ role: 'user', content }], agent_id: 'tutor' },
+        memory,
+      );
       return until('the event has ended', async () => {
         const found = await call(`/v1/events/${id}`, undefined, memory);
         return found['status'] === 'PENDING' ? undefined : found;

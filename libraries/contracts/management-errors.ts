@@ -35,7 +35,10 @@ export const managementErrors = {
     409,
     'The policy is archived and cannot be newly applied: restore it by a revision with status draft.',
   ),
-  policy_deleting: failure(409, 'The policy is being deleted: it cannot be changed or applied.'),
+  policy_deleting: failure(
+    409,
+    'The policy is being deleted: it cannot be changed or applied. "portcullis apply" of its manifest takes the deletion back.',
+  ),
   policy_revision_unknown: failure(409, 'There is no such policy, or it has no such revision.'),
   last_administrator: failure(409, 'The right belongs to the last administrator: grant it to another one first.'),
   model_deleting: failure(409, 'The model is being deleted: no policy can be applied to it.'),
