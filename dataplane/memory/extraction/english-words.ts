@@ -40,7 +40,7 @@ export const englishWords: Omit<StatementLanguage, 'forms'> = {
     [/\s+,/g, ','],
   ],
   asked:
-    /(?<![\s,])(?<!\b(?:guess|know))[\s,]+(?=(?:(?:what|who|whom|how|why|where|when)(?:['’]?(?:s|re|d|ll))?|which|whose|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|an?|my|our|his|her|their|they|someone|s?he)\b[^"“«:]{0,40}(?:\b(?:says?|said|writes|wrote|texted|told \p{L}+)|:)\s*["“«])/giu,
+    /(?<![\s,])(?<!\b(?:guess|know|for))[\s,]+(?=(?:(?:what|who|whom|how|why|where|when)(?:['’]?(?:s|re|d|ll))?|which|whose|in which|is|are|do|does|did|can|could|would|will|should|if|suppose|imagine|let['’]?s|explain|translate|write|tell|give|make|fix|recommend|rewrite|summari[sz]e|start|continue)\b|(?:the|an?|my|our|his|her|their|they|someone|s?he)\b[^"“«:]{0,40}(?:\b(?:says?|said|writes|wrote|texted|told \p{L}+)|:)\s*["“«])/giu,
   since:
     /\b(?:now|these days|again|actually|started at|took up|we['’]?ll be|my (?:birthday|allergy|new boss) is|about my birthplace\s*,?\s*it['’]?s|nicotine-free)\b/i,
   changed: [

@@ -83,11 +83,22 @@ function laterStatementsOf(
     const later = readLaterStatement(`${raw.trimEnd()}${isQuestion ? '?' : ''}`);
     const isKnown = stated.some(({ source }) => later !== undefined && source.start === start + later.at);
     if (later === undefined || isKnown) return [];
-    const { statement, text, at } = later;
+    const { at } = later;
+    const { statement, text } = firstClauseOf(later);
     const source = { message, start: start + at, end: start + at + text.length, saidAt };
     const said = content.slice(source.start, source.end);
     return [{ text: resolveDates(said, saidAt), sameness: samenessOf(said), role, source, statement }];
   });
+}
+
+type ReadText = { readonly statement: Statement; readonly text: string };
+
+/** The clause of the statement alone where it is one by itself, as it is read when it is said again. */
+function firstClauseOf({ statement, text }: ReadText): ReadText {
+  const [clause] = splitClauses(text);
+  const alone = clause?.start === 0 && clause.end < text.length ? readStatement(clause.text) : undefined;
+  if (clause === undefined || alone?.holds !== true) return { statement, text };
+  return { statement: alone, text: clause.text };
 }
 
 function isInside({ start, end }: FactSource, from: number, raw: string): boolean {

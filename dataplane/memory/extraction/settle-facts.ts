@@ -149,7 +149,7 @@ function isBefore({ source: one }: UserFact, { source: other }: UserFact): boole
 }
 
 function isWithin({ source }: UserFact, { source: sentence }: UserFact): boolean {
-  return source.message === sentence.message && source.start >= sentence.start && source.end <= sentence.end;
+  return source.message === sentence.message && source.start >= sentence.start && source.start < sentence.end;
 }
 
 function settleFact(fact: UserFact, known: readonly KnownMemory[]): FactDecision {
