@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../../hack/check/run-tool.ts';
+import { playAgent, turns } from '../scenarios/openai-clients/ten-turns/scripted-agent.ts';
+import type { Figure } from '../support/figure.ts';
+import { prepareNodePackages } from '../support/node-packages.ts';
+import { preparePython } from '../support/python.ts';
+import { deniedTerm } from '../support/sample-policy.ts';
+import { alias, startGuardedGateway } from '../support/start-guarded-gateway.ts';
+
+const run = promisify(execFile);
+const scripts = join(root, 'e2e/scenarios/openai-clients/ten-turns');
+const done = `done after ${turns} calls`;
+const vector = [0.5, -0.25, 1];
+
+/** What each client must get. A client has no member where it does not offer the operation. */
+const expected: Readonly<Record<string, unknown>> = {
+  whole: done,
+  streamed: done,
+  responses: done,
+  responsesStreamed: done,
+  structured: 'Oslo',
+  embedding: [vector, vector],
+  refused: 'guardrail_blocked',
+};
+
+const clients = [
+  { name: 'openai (npm)', file: 'openai.mjs' },
+  { name: '@openai/agents (npm)', file: 'agents.mjs' },
+  { name: 'LangChain (npm)', file: 'langchain.mjs' },
+  { name: 'AI SDK (npm)', file: 'vercel-ai.mjs' },
+  { name: 'openai (PyPI)', file: 'openai_client.py' },
+  { name: 'openai-agents (PyPI)', file: 'agents_client.py' },
+] as const;
+
+export const figure: Figure = {
+  name: 'clients',
+  title: `clients and SDKs through a guarded alias: ${turns} calls of a tool, streams, structured output, embeddings, responses, a refusal`,
+  coveredBy: 'e2e/scenarios/openai-clients/official-clients.test.ts',
+  run: async (_, say) => {
+    const packages = await prepareNodePackages(join(scripts, 'packages.json'));
+    if (!packages.ok) return { skipped: packages.reason };
+    const python = await preparePython(join(scripts, 'requirements.txt'));
+    if (!python.ok) return { skipped: python.reason };
+    await using world = await startGuardedGateway();
+    world.upstream.play(playAgent);
+    const faults: string[] = [];
+    let operations = 0;
+    for (const { name, file } of clients) {
+      const isNode = file.endsWith('.mjs');
+      if (isNode) copyFileSync(join(scripts, file), join(packages.folder, file));
+      const program = isNode ? process.execPath : python.path;
+      const script = join(isNode ? packages.folder : scripts, file);
+      try {
+        const { stdout } = await run(program, [script, `${world.url}/v1`, world.key, alias, `about ${deniedTerm}`], {
+          env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' },
+        });
+        const told = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>;
+        const wrong = Object.keys(told).filter((key) => JSON.stringify(told[key]) !== JSON.stringify(expected[key]));
+        operations += Object.keys(told).length;
+        faults.push(...wrong.map((key) => `${name}, ${key}: ${JSON.stringify(told[key])}`));
+        say(`${name}: ${Object.keys(told).join(', ')}`);
+      } catch (error) {
+        faults.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    for (const fault of faults) say(fault);
+    const line = `${operations} operations of ${clients.length} clients through a guarded alias: ${faults.length} faults`;
+    return { holds: faults.length === 0, line };
+  },
+};
