@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventData } from '../http/event-data.ts';
 
 /** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
 export type AnswerFault = {
@@ -47,7 +48,7 @@ export function readBuffered(status: number, body: string): ChatReply {
 export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text: string) => void): Promise<ChatReply> {
   let text = '';
   try {
-    for await (const data of eventsOf(bytes)) {
+    for await (const data of eventData(bytes)) {
       if (data === '[DONE]') return { text, fault: undefined };
       const value = parse(data);
       const fault = faultOf(value);
@@ -65,21 +66,6 @@ export async function readStream(bytes: AsyncIterable<Uint8Array>, onText: (text
     return { text, fault: { kind: 'upstream_error', message: 'the connection broke' } };
   }
   return { text, fault: { kind: 'upstream_error', message: 'the stream ended without [DONE]' } };
-}
-
-/** The data of each server-sent event. */
-async function* eventsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let held = '';
-  for await (const part of bytes) {
-    held += decoder.decode(part, { stream: true });
-    const frames = held.split(/\r?\n\r?\n/);
-    held = frames.pop() ?? '';
-    for (const frame of frames) {
-      const lines = frame.split(/\r?\n/).filter((line) => line.startsWith('data:'));
-      if (lines.length > 0) yield lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n');
-    }
-  }
 }
 
 const otherKinds: Readonly<Record<string, AnswerFault['kind']>> = {

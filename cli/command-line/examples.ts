@@ -65,6 +65,7 @@ export const examples: Readonly<Record<string, string>> = {
   'agents search': '... agents search "answer questions" --workspace examples --as bob',
   'agents watch': '... agents watch --workspace examples --interval 1 --times 2 --as bob',
   'agent send': '... agent send assistant --message "What is a portcullis?" --as ann',
+  'agent chat': '... agent chat assistant --message "What is a portcullis?" --as ann',
   'agent switch': '... agent switch assistant assistant-1 --wait',
   'agent promote': '... agent promote assistant --wait',
   'agent rollback': '... agent rollback assistant --wait',

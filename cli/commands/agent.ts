@@ -13,6 +13,7 @@ import { wholeNumber } from '../options/whole-number.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
+import { addAgentChat } from './agent-chat.ts';
 
 type SendOptions = OutputOptions & {
   readonly message?: string;
@@ -41,6 +42,7 @@ export function addAgent(program: Command, source: ResourceSource): void {
     .option('--data <dir>', 'data directory (default: PORTCULLIS_DATA_DIR, else .portcullis in the checkout)');
   const timeout = { seconds: answerSeconds, description: 'longest wait for the answer' };
   withRequestTimeout(withOutput(send), timeout).action(sendMessage);
+  addAgentChat(agent);
   addAgentChanges(agent, source);
 }
 
@@ -98,6 +100,12 @@ async function sendMessage(name: string, options: SendOptions): Promise<void> {
   const { message, input, requestTimeout: timeoutSeconds } = options;
   const isRead = message === undefined && input === undefined;
   const text = isRead ? (await readAll(process.stdin)).replace(/\r?\n$/, '') : message;
-  const answer = await sendAgentMessage({ to, identity, text, data: input, timeoutSeconds });
+  const { contextId: _context, ...answer } = await sendAgentMessage({
+    to,
+    identity,
+    text,
+    data: input,
+    timeoutSeconds,
+  });
   writeResult(formatOf(options), answer, () => answer.text ?? JSON.stringify(answer.data, undefined, 2));
 }

@@ -8,6 +8,8 @@ export type JsonRequest = {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Ends the request early. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type JsonAnswer = {
@@ -32,7 +34,7 @@ const longestPauseMs = 2_000;
  */
 export async function exchangeJson(
   origin: string,
-  { method, path, headers = {}, body }: JsonRequest,
+  { method, path, headers = {}, body, signal }: JsonRequest,
   ms: number,
 ): Promise<JsonAnswer> {
   const content = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -40,7 +42,7 @@ export async function exchangeJson(
     method,
     headers: { ...headers, ...content },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(Math.ceil(ms)),
+    signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(ms)), ...(signal === undefined ? [] : [signal])]),
   };
   const answer = await patientFetch(`${origin}${path}`, request, ms);
   const bytes = answer.body === null ? Buffer.alloc(0) : await readBounded(answer.body, mostAnswerBytes);

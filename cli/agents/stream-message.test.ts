@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { streamAgentMessage } from './stream-message.ts';
+
+const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const begun = event({ task: { id: 't-1', contextId: 'c-1' } });
+const piece = (text: string) => event({ artifactUpdate: { artifact: { parts: [{ text }] } } });
+const ended = (state: string, parts?: readonly object[]) =>
+  event({ statusUpdate: { status: { state, ...(parts === undefined ? {} : { message: { parts } }) } } });
+
+/** Sends one message to a server that answers the stream; records the paths that it was asked for. */
+async function stream(answer: (response: ServerResponse) => void, onText: (text: string) => void = () => undefined) {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    if (request.url === '/message:stream') answer(response);
+    else response.end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const to = { origin: `http://127.0.0.1:${(address as { port: number }).port}`, path: '' };
+  const interruption = new AbortController();
+  const call = {
+    to,
+    identity: {},
+    text: 'hello',
+    contextId: undefined,
+    timeoutSeconds: 60,
+    signal: interruption.signal,
+  };
+  try {
+    const take = (text: string): void => {
+      onText(text);
+      if (text === 'stop') interruption.abort();
+    };
+    return { reply: await streamAgentMessage({ ...call, onText: take }), paths };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('each piece of a streamed answer is passed on in order, with the context of the conversation', async () => {
+  const pieces: string[] = [];
+  const { reply } = await stream(
+    (response) => response.end(`${begun}${piece('Good ')}${piece('day')}${ended('TASK_STATE_COMPLETED')}`),
+    (text) => pieces.push(text),
+  );
+  expect([reply, pieces]).toEqual([{ taskId: 't-1', contextId: 'c-1', text: 'Good day' }, ['Good ', 'day']]);
+});
+
+test('a task that a policy ends has the exit code of a denial, and an early end is a fault', async () => {
+  const denied = [{ data: { code: 'guardrail_denied', message: 'no' } }];
+  const failed = await stream((response) => response.end(`${begun}${ended('TASK_STATE_FAILED', denied)}`));
+  expect(failed.reply?.fault).toMatchObject({ exit: 'guardrail_blocked', message: 'guardrail_denied: no' });
+  const early = await stream((response) => response.end(`${begun}${piece('Good')}`));
+  expect(early.reply).toMatchObject({ text: 'Good', fault: { exit: 'upstream_error' } });
+});
+
+test('an interruption asks the agent to cancel the task and keeps what arrived', async () => {
+  const { reply, paths } = await stream((response) => response.write(`${begun}${piece('stop')}`));
+  expect(reply).toMatchObject({
+    text: 'stop',
+    fault: { exit: 'failed', message: expect.stringContaining('cancelled') },
+  });
+  expect(paths).toEqual(['/message:stream', '/tasks/t-1:cancel']);
+});
+
+test('an agent that does not stream is reported, so that its answer is awaited as a whole', async () => {
+  const details = [{ domain: 'portcullis', reason: 'UnsupportedOperationError' }];
+  const body = JSON.stringify({ error: { message: 'no', details } });
+  const { reply } = await stream((response) => response.writeHead(400).end(body));
+  expect(reply).toBeUndefined();
+});
