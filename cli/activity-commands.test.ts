@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runToEnd } from '../e2e/support/run-to-end.ts';
+import { runToEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
 import { checkout } from './platform/data-directory.ts';
 import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
-import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { checkout } from './platform/data-directory.ts';
 import { runInProcess } from './testing/run-cli.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { temporaryFolder } from '../e2e/support/temporary-folder.ts';
 import { runInProcess } from './testing/run-cli.ts';
 
 let platform: Platform;

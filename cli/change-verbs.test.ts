@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { idLabel } from '#resources/kinds';
-import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
 import { manifestOfWord } from './testing/policy-text.ts';
 import { folderWithFiles, runInProcess } from './testing/run-cli.ts';
 

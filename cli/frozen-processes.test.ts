@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
 import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';
 import { folderWithFiles, runCli } from './testing/run-cli.ts';
 

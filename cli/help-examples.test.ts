@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runToEnd } from '../e2e/support/run-to-end.ts';
+import { runToEnd } from '#kit/testing/run-to-end';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { examples } from './command-line/examples.ts';
 import { checkout } from './platform/data-directory.ts';

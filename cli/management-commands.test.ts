@@ -8,9 +8,9 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { startFaultyProxy } from '#kit/testing/faulty-proxy';
-import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
 import { createManagementClient, type ManagementClient } from './management/client.ts';
 import {
   ManagementAnswerError,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { until } from '../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { checkout } from './platform/data-directory.ts';
 import { policyManifest } from './testing/policy-text.ts';
 import { descendantsOf, isProcessRunning } from './testing/process-tree.ts';

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
-import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { checkout } from './platform/data-directory.ts';
 import { developmentIssuer } from './platform/development-issuer.ts';

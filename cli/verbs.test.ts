@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { idLabel } from '#resources/kinds';
-import type { ProgramEnd } from '../e2e/support/run-to-end.ts';
 import { type Platform, startCommand, startPlatform } from '../e2e/support/start-platform.ts';
-import { until } from '../e2e/support/until.ts';
 import { manifestOfWord } from './testing/policy-text.ts';
 import { runInProcess } from './testing/run-cli.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 
 const lockFile = join(import.meta.dirname, 'install-lock');
 

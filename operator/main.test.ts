@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
+import { until } from '#kit/testing/until';
 import { createClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import { startProcess } from '../e2e/support/start-process.ts';
-import { until } from '../e2e/support/until.ts';
 import { policyObject } from './testing/objects.ts';
 
 let data: string;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { withoutPrivileges } from '../../e2e/support/without-privileges.ts';
 import { findDocuments, isLeftOut, refuseUnreadable } from './find-documents.ts';
 

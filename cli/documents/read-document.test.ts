@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { archiveLimits } from './extraction/archive-size.ts';
 import { type DocumentReader, documentLimits, openDocumentReader } from './read-document.ts';
 import { makeDocx, makeEncryptedPdf, makePdf } from './testing/make-documents.ts';

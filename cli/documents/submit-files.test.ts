@@ -1,7 +1,7 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { DocumentInput, RetrievalClient } from '../retrieval/retrieval-client.ts';
 import { createBatcher } from './batch-documents.ts';

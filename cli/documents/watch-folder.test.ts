@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { withoutPrivileges } from '../../e2e/support/without-privileges.ts';
 import { ServiceApiError } from '../http/service-error.ts';
 import type { FileResult } from './submit-files.ts';

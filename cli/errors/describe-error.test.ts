@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runToEnd } from '#kit/testing/run-to-end';
 import { KubeError, type KubeErrorCode } from '#kube/client/kube-error';
-import { runToEnd } from '../../e2e/support/run-to-end.ts';
 import { checkout } from '../platform/data-directory.ts';
 import { describeError } from './describe-error.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { largestLogBytes } from '#kit/process/child-log';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { folderWithFiles } from '../testing/run-cli.ts';
 import { boundLogs, rotateLog } from './bound-logs.ts';
 

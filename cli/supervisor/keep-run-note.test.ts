@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { keepRunNote } from './keep-run-note.ts';
 
 let folder: string;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { checkout } from '../platform/data-directory.ts';
 import { runCommandLine } from '../program.ts';
 

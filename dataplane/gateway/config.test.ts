@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '#kit/env/read-environment';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { readConfig } from './config.ts';
 
 function environment(folder: string): Record<string, string> {

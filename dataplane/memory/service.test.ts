@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { openTestDatabase } from '#sql/testing/test-database';
-import { until } from '../../e2e/support/until.ts';
 import { startMemory } from './testing/start-memory.ts';
 
 /** Number of attempts that a process has ended with success. */

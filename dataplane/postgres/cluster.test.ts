@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { childrenOf } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database } from '#sql/connect';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { childrenOf } from '../../e2e/support/process-table.ts';
 import { type RunningProcess, startProcess } from '../../e2e/support/start-process.ts';
-import { until } from '../../e2e/support/until.ts';
 import { readConfig } from './config.ts';
 
 let folder: string;

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { processTable } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import { connectSql, passwordFrom } from '#sql/connect';
 import { missingPostgres, onPostgres, startTestServer, type TestServer } from '#sql/testing/test-database';
-import { processTable } from '../../e2e/support/process-table.ts';
-import { until } from '../../e2e/support/until.ts';
 import { readConfig } from './config.ts';
 
 let folder: string;

@@ -5,6 +5,8 @@ import type { AgentBundle } from '#contracts/agent-bundle';
 import { digestOf } from '#contracts/canonical';
 import { ensureGatewayKeys, gatewayKeySet, readGatewayKeys } from '#identity/gateway-keys';
 import { createTestKey, startJwksServer } from '#identity/testing/test-issuer';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import type { Relations } from '#relations/ports';
 import { userSubject } from '#relations/subject';
@@ -14,8 +16,6 @@ import { apiVersion, kinds } from '#resources/kinds';
 import { startTestServer } from '#sql/testing/test-server';
 import { type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 const gatewayIssuer = 'https://gateway.example';
 const peopleIssuer = 'https://people.example';

@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { childrenOf } from '#kit/testing/process-table';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { root } from '../../hack/check/run-tool.ts';
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
-import { childrenOf } from '../support/process-table.ts';
 import { completionBody } from '../support/scripted-upstream.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 type AgentWorld = AsyncDisposable & {
   /** How often the model was asked each question. */

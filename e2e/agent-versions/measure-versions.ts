@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { root } from '../../hack/check/run-tool.ts';
-import { until } from '../support/until.ts';
 
 const sample = join(root, 'crds/samples/valid/agent-version-small.yaml');
 

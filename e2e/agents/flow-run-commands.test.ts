@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres } from '#sql/testing/test-database';
 import { checkout } from '../../cli/platform/data-directory.ts';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 
 const examples = join(checkout, 'examples/agents');
 const assistant = join(examples, 'assistant/flow.yaml');

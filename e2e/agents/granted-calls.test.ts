@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { agentSubject, userSubject } from '#relations/subject';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openFolderWorld } from '../../dataplane/agents/testing/file-world.ts';
 import { documentOf } from '../../dataplane/retrieval/testing/open-retrieval.ts';
-import { until } from '../support/until.ts';
 import { ann, exampleSources, type GrantedAgents, grantIssuer, startGrantedAgents } from './start-granted-agents.ts';
 
 const remembersId = '01890a5d-ac96-774b-bcce-b302099a8074';

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
 import { prepareNpmPackage } from '../support/npm-package.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openGatewayProxy } from './gateway-proxy.ts';
 import { startAgentProcess } from './start-agent-process.ts';
 

@@ -5,9 +5,9 @@ import { defaultBundleLimits } from '#contracts/bundle';
 import type { ServedTarget } from '#contracts/served-target';
 import { createTestKey, type TestKey } from '#identity/testing/test-issuer';
 import { mintWorkloadToken } from '#identity/workload-token';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { alias, type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const gatewayIssuer = 'https://gateway.example';
 const person = { issuer: 'https://people.example', subject: 'ann' };

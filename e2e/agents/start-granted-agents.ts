@@ -6,6 +6,8 @@ import { openGatewayKeyRing } from '#identity/gateway-key-ring';
 import { ensureGatewayKeys } from '#identity/gateway-keys';
 import { mintServiceToken, serviceAudiences } from '#identity/service-token';
 import { createTestKey, signText } from '#identity/testing/test-issuer';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { AgentRoute, RoutedVersion } from '#resources/agent-route';
 import { checkout } from '../../cli/platform/data-directory.ts';
 import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
@@ -13,8 +15,6 @@ import { startAgent } from '../../dataplane/agents/testing/start-agent.ts';
 import { createGatewayService } from '../../dataplane/gateway/service.ts';
 import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
 import { type OpenedRetrieval, openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 type StartOptions = NonNullable<Parameters<typeof startAgent>[0]>;
 type Requires = RoutedVersion['requires'];

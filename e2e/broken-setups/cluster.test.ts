@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { unusedPort } from '#kit/testing/loopback';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { kinds } from '#resources/kinds';
@@ -12,8 +14,6 @@ import { bindingObject, guardedBy, policyObject } from '../../operator/testing/o
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type KubectlInstallation, openInstallation } from '../kubectl/open-installation.ts';
 import { pluginFor } from '../kubectl/run-plugin.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { createFirstLines } from './first-lines.ts';
 
 const lines = createFirstLines();

@@ -1,5 +1,5 @@
-import type { ProgramEnd } from '../support/run-to-end.ts';
-import { until } from '../support/until.ts';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 
 /** The first lines that a command prints for each broken set-up, as a table for the log of the suite. */
 type FirstLines = {

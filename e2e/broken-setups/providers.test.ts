@@ -4,12 +4,12 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unusedPort } from '#kit/testing/loopback';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { createAuthority, openAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { askingDefinitionOf, bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { createFirstLines } from './first-lines.ts';
 
 const lines = createFirstLines();

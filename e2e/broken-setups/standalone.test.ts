@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, startTestServer, type TestServer } from '#sql/testing/test-database';
 import { developmentIssuer } from '../../cli/platform/development-issuer.ts';
 import { descendantsOf } from '../../cli/testing/process-tree.ts';
 import { type Folder, folderWithFiles, runInProcess } from '../../cli/testing/run-cli.ts';
 import { type Platform, startCommand, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { createFirstLines } from './first-lines.ts';
 
 const lines = createFirstLines();

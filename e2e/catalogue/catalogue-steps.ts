@@ -1,7 +1,7 @@
+import { until } from '#kit/testing/until';
 import { uuidOf } from '../../dataplane/catalogue/testing/agent-resources.ts';
 import type { CatalogueWorld } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { until } from '../support/until.ts';
 
 type Right = 'view' | 'invoke';
 type StepKind = 'grant' | 'revoke' | 'publish' | 'remove' | 'read' | 'walk' | 'search';

@@ -1,3 +1,4 @@
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { KubeObject } from '#kube/client/kube-object';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -6,7 +7,6 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import { unsettled } from '../model/settled.ts';
 import { chatCall } from '../support/chat-call.ts';
-import { until } from '../support/until.ts';
 import { churnDeniedWord, sidePolicy } from './churn.ts';
 import { chaosClientKey, type LocalCluster } from './local-cluster.ts';
 

@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FaultyProxy, startFaultyProxy } from '#kit/testing/faulty-proxy';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease, Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
 import { root } from '../../hack/check/run-tool.ts';
 import { type ApiServer, filesOf, openApiServer } from '../kube/open-api-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { type LocalNode, startLocalNode } from './local-node.ts';
 

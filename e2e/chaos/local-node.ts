@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
@@ -8,7 +9,6 @@ import { createWorkQueue } from '#kube/queue/work-queue';
 import { startReflector } from '#kube/watch/reflector';
 import { workloadLabel } from '../../operator/workloads/resources/workload-labels.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { setEndpoints } from '../workloads/set-endpoints.ts';
 import { addressOfWorkload } from './workload-address.ts';
 

@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { hasProcessTable } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
@@ -6,10 +8,8 @@ import { bindingObject } from '../../operator/testing/objects.ts';
 import { startJudgedTraffic, type TrafficReport, untilServed } from '../scenarios/cutover/judged-traffic.ts';
 import { markedDefinition } from '../scenarios/cutover/marked-policy.ts';
 import { connectionsTo, socketsOf } from '../support/process-sockets.ts';
-import { hasProcessTable } from '../support/process-table.ts';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../support/resources.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
-import { until } from '../support/until.ts';
 import { startChurn } from './churn.ts';
 import { faultsOf, makeNoise, stopNoise } from './faults.ts';
 import { findLost } from './find-lost.ts';

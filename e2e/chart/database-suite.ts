@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { chartFolder, helm } from './helm.ts';
 import type { ClusterManagement } from './open-management.ts';
 import type { TestCluster } from './open-test-cluster.ts';

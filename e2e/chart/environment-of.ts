@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { AgentTemplate } from '../../operator/environment/agent-template.ts';
 import { type ClusterEnvironment, readClusterEnvironment } from '../../operator/environment/read-environment-files.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ofKind, type Rendered } from './render-chart.ts';
 
 /** The rendered ConfigMap, parsed by the operator's own code. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { askAs } from './ask-as.ts';
 import {
   type DatabaseInstallation,

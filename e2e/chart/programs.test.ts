@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { answers, startScriptedHttp } from '#kit/testing/scripted-http';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
 import { patchUnguarded } from '#kube/testing/patch-unguarded';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import type { ProgramEnd } from '../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { runSourceFile } from './run-source-file.ts';
 
 describe('the program of helm test for the gateway', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
-import { until } from '../support/until.ts';
 import type { TestImage } from './chart-values.ts';
 
 /** Results of a client in the cluster; `faults` counts unexpected results by status, code or error. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataDirectory } from '#contracts/data-directory';
 import { mintToken } from '#identity/mint-token';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { randomFrom } from '../support/random-from.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
 import { startProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { consoleOf, signIn, signInCodeOf } from './sign-in.ts';
 
 const isMissing = missingPostgres !== undefined || missingBrowser !== undefined;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { findViolations } from './find-violations.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 

@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { Agent, request } from 'undici';
 import type { Bundle } from '#contracts/bundle';
 import { digestOf } from '#contracts/canonical';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { goodHeaders, testServiceToken } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 /** Event-loop delay of a process in milliseconds. */
 type LoopDelay = { readonly p50: number; readonly p99: number; readonly max: number };

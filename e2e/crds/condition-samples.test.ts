@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { Condition, Resource } from '#resources/metadata';
 import { findKind } from '#resources/schemas';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { readSamples } from './read-samples.ts';
 
 type WithConditions = Resource<unknown, { readonly conditions?: readonly Condition[] }>;

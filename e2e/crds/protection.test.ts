@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { until } from '../support/until.ts';
+import { until } from '#kit/testing/until';
 import { fullObjects } from './full-objects.ts';
 import { type ApiServerResponse, collection, item, testNamespace, useTestApi } from './test-api.ts';
 

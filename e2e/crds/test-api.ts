@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import type { ControlPlane } from '../../hack/cluster/control-plane.ts';
 import { kubectl, kubectlOk } from '../../hack/cluster/kubectl.ts';
 import { type ApiServer, missingApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { openSharedApiServer } from '../kube/shared-api-server.ts';
-import type { ProgramEnd } from '../support/run-to-end.ts';
-import { until } from '../support/until.ts';
 
 export type ApiServerResponse = { readonly status: number; readonly body: ApiObject };
 /** An object or Status of a response. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { userRoles } from '#resources/user-roles';
-import { until } from '../support/until.ts';
 import { fullObjects } from './full-objects.ts';
 import { type ApiObject, collection, item, testNamespace, useTestApi } from './test-api.ts';
 

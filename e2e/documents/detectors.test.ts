@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { detectorContract } from '#contracts/policy';
+import { startFollowed } from '#kit/testing/start-followed';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
-import { startFollowed } from '../support/start-followed.ts';
-import { until } from '../support/until.ts';
 
 const folder = join(root, 'examples/detectors');
 

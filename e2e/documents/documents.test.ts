@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { root } from '../../hack/check/run-tool.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { openShell } from '../readme/shell.ts';
 import { startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { verifies } from '../support/verifies.ts';
 
 const documents = [

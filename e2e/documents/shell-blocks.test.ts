@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runToEnd } from '#kit/testing/run-to-end';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { helmOk, missingHelm } from '../chart/helm.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { kubectlEnvironment, runKubectl } from '../kubectl/run-plugin.ts';
 import { readBlocks } from '../readme/read-blocks.ts';
-import { runToEnd } from '../support/run-to-end.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 const pages = [
   'README.md',

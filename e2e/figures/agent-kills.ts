@@ -1,7 +1,7 @@
+import { hasProcessTable } from '#kit/testing/process-table';
 import { openAgentWorld, slowestAnswerMs } from '../agent-kills/agent-world.ts';
 import { type ClientEnd, followRun } from '../agent-kills/follow-run.ts';
 import type { Figure } from '../support/figure.ts';
-import { hasProcessTable } from '../support/process-table.ts';
 import { randomFrom } from '../support/random-from.ts';
 
 const bounds = { againMs: 5_000 } as const;

@@ -1,8 +1,8 @@
+import { childrenOf, hasProcessTable, processMemory } from '#kit/testing/process-table';
 import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import { followRun } from '../agent-kills/follow-run.ts';
 import type { Figure } from '../support/figure.ts';
-import { childrenOf, hasProcessTable, processMemory } from '../support/process-table.ts';
 import { startPlatform } from '../support/start-platform.ts';
 
 const mebibyte = 1_048_576;

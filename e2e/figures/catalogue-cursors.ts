@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import { until } from '#kit/testing/until';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { until } from '../support/until.ts';
 
 const sizes = { full: 50_000, small: 700 } as const;
 const atOnce = 8;

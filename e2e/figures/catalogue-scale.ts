@@ -1,8 +1,8 @@
+import { until } from '#kit/testing/until';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { startCatalogue } from '../../dataplane/catalogue/testing/start-catalogue.ts';
 import { fillCatalogue } from '../catalogue/fill-catalogue.ts';
 import type { Figure } from '../support/figure.ts';
-import { until } from '../support/until.ts';
 
 /** `page` and `search` bound the 95th percentiles at 1 % visible, milliseconds. */
 const sizes = {

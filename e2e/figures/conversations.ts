@@ -1,10 +1,10 @@
 import { Agent, fetch } from 'undici';
 import type { Bundle } from '#contracts/bundle';
+import { until } from '#kit/testing/until';
 import { bundleOf, masking, stopList } from '../../runtime/testing/build-bundle.ts';
 import { createRandom, type Random } from '../streaming/random.ts';
 import type { Figure } from '../support/figure.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
-import { until } from '../support/until.ts';
 
 type Turn = { readonly role: string; readonly content: string };
 /** What becomes of a conversation: the messages that the model receives, or a deny. */

@@ -1,7 +1,7 @@
+import { until } from '#kit/testing/until';
 import { startTestServer } from '#sql/testing/test-server';
 import { startMemory } from '../../dataplane/memory/testing/start-memory.ts';
 import { openTokenUser, serviceFigure } from '../schemathesis/service-figure.ts';
-import { until } from '../support/until.ts';
 
 export const figure = serviceFigure({
   name: 'memory-schemathesis',

@@ -1,6 +1,6 @@
+import { hasProcessTable } from '#kit/testing/process-table';
 import { followReadme } from '../newcomer/newcomer.ts';
 import type { Figure } from '../support/figure.ts';
-import { hasProcessTable } from '../support/process-table.ts';
 
 const boundSeconds = 40;
 const boundMebibytes = 500;

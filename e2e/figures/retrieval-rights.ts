@@ -1,3 +1,4 @@
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { missingPostgres, startTestServer, type TestDatabase } from '#sql/testing/test-server';
@@ -7,7 +8,6 @@ import { missingOpenSearch, startOpenSearch } from '../retrieval/opensearch-serv
 import type { RightsComparison } from '../retrieval/rights-steps.ts';
 import type { Figure } from '../support/figure.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Steps over all combinations of stores together. */
 const steps = { small: 400, full: 10_000 } as const;

@@ -1,10 +1,10 @@
+import { until } from '#kit/testing/until';
 import { openPostgresRelations } from '#relations/adapters/postgres/postgres-relations';
 import { controlPlane } from '#relations/model';
 import { userSubject } from '#relations/subject';
 import { startTestServer } from '#sql/testing/test-server';
 import { documentOf, startRetrieval } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { openTokenUser, serviceFigure } from '../schemathesis/service-figure.ts';
-import { until } from '../support/until.ts';
 
 export const figure = serviceFigure({
   name: 'retrieval-schemathesis',

@@ -1,7 +1,7 @@
+import { hasProcessTable } from '#kit/testing/process-table';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { runScale } from '../scale/run-scale.ts';
 import type { Figure } from '../support/figure.ts';
-import { hasProcessTable } from '../support/process-table.ts';
 
 export const figure: Figure = {
   name: 'scale',

@@ -1,6 +1,6 @@
+import { familyOf, hasProcessTable, processMemory } from '#kit/testing/process-table';
 import { chatCall } from '../support/chat-call.ts';
 import type { Figure } from '../support/figure.ts';
-import { familyOf, hasProcessTable, processMemory } from '../support/process-table.ts';
 import { startPlatform } from '../support/start-platform.ts';
 
 const bound = 10;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { RunningProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Alteration, type AlteringProxy, answerOf, startAlteringProxy } from './altering-proxy.ts';
 import { hasCrashed, startFuzzedRuntime } from './run-fuzz.ts';
 import { sendChanged } from './send-changed.ts';

@@ -1,5 +1,5 @@
 // Usage: node e2e/fuzz/replay.ts SEED ROUND: sends one round of the fuzzer again and prints requests and answers.
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openConversation } from './converse.ts';
 import { makeBatches } from './make-batches.ts';
 import { startFuzzedRuntime } from './run-fuzz.ts';

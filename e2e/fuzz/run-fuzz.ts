@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf } from '#contracts/canonical';
-import { hasProcessTable, processMemory } from '../support/process-table.ts';
+import { hasProcessTable, processMemory } from '#kit/testing/process-table';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { RunningProcess } from '../support/start-process.ts';
 import { startTestRuntime } from '../support/start-test-runtime.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fuzzBundle, token } from './fuzz-bundle.ts';
 import { sendChanged } from './send-changed.ts';
 import { emptyTally, judgedOf, type Tally } from './tally.ts';

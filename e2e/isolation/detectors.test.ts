@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
+import { until } from '#kit/testing/until';
 import {
   bundle,
   detector,
@@ -10,7 +11,6 @@ import {
   stopList,
 } from '../../runtime/testing/build-bundle.ts';
 import type { RuntimeResponse } from '../../runtime/testing/start-runtime.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
 import { type MisbehavingDetector, type Misbehaviour, startMisbehavingDetector } from './misbehaving-detector.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Bundle } from '#contracts/bundle';
+import { until } from '#kit/testing/until';
 import { openPattern, openSet } from '../../runtime/rules/pattern/search/engine.ts';
 import { bundle, masking, policy, regex, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { createRandom } from '../streaming/random.ts';
-import { until } from '../support/until.ts';
 import { outcome, pass, startIsolated, startReady } from './isolated-runtime.ts';
 
 const mebibyte = 1_048_576;

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Agent } from 'undici';
 import type { Bundle } from '#contracts/bundle';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import {
   createRuntimeClient,
@@ -12,8 +14,6 @@ import {
   testServiceToken,
 } from '../../runtime/testing/start-runtime.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import type { Level } from './collect-on-signal.ts';
 
 /** A separate runtime process with a client; unlike other runtimes it collects garbage on request. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
+import { until } from '#kit/testing/until';
 import {
   bundle,
   detector,
@@ -11,7 +12,6 @@ import {
   stopList,
 } from '../../runtime/testing/build-bundle.ts';
 import { checkText } from '../../runtime/testing/start-runtime.ts';
-import { until } from '../support/until.ts';
 import type { Level } from './collect-on-signal.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
 import { type MisbehavingDetector, startMisbehavingDetector } from './misbehaving-detector.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { bundle, detector, policy, providersAt, section, stopList } from '../../runtime/testing/build-bundle.ts';
 import { allow } from '../../runtime/testing/provider-answers.ts';
 import type { RuntimeResponse } from '../../runtime/testing/start-runtime.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { checkMany, type IsolatedRuntime, outcomes, pass, startReady } from './isolated-runtime.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
+import { until } from '#kit/testing/until';
 import { bundleOf, masking, stopList } from '../../runtime/testing/build-bundle.ts';
 import { holdRequest } from '../../runtime/testing/held-request.ts';
 import { checkText } from '../../runtime/testing/start-runtime.ts';
 import { startLoad } from '../support/load.ts';
-import { until } from '../support/until.ts';
 import { checkMany, type IsolatedRuntime, outcome, pass, startReady } from './isolated-runtime.ts';
 import { headOf, sendSlowBodies, slowWays } from './slow-bodies.ts';
 

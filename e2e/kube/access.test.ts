@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { type ClientOptions, createClient } from '#kube/client/client';
 import { mountedAccess } from '#kube/client/cluster-access';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { sampleReport } from '#kube/testing/sample-resources';
 import { kinds } from '#resources/kinds';
 import { createAuthority, type KeyPair } from '../../hack/cluster/certificates/authority.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { missingApiServer, onApiServer } from './open-api-server.ts';
 import { useApiServer } from './shared-api-server.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { ensureObject } from '#kube/apply/ensure-object';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type {
@@ -18,7 +19,6 @@ import { samplePolicy } from '#kube/testing/sample-resources';
 import { startReflector } from '#kube/watch/reflector';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { until } from '../support/until.ts';
 import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 import { useApiServer } from './shared-api-server.ts';
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
@@ -12,8 +14,6 @@ import { type GatewayRoute, routeFormatVersion } from '#resources/gateway-route'
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 import { useApiServer } from './shared-api-server.ts';
 

@@ -1,5 +1,5 @@
+import { until } from '#kit/testing/until';
 import { type ElectionServer, openCounters, startElector } from '#kube/testing/start-elector';
-import { until } from '../support/until.ts';
 
 const slow = { deadlineMs: 60_000 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { applyDesired } from '#kube/apply/apply';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap } from '#kube/client/builtin-types';
@@ -10,7 +11,6 @@ import { compareVersions } from '#kube/watch/compare-versions';
 import { type Reflector, type ReflectorOptions, startReflector } from '#kube/watch/reflector';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
-import { until } from '../support/until.ts';
 import { missingApiServer, onApiServer, openApiServer } from './open-api-server.ts';
 import { useApiServer } from './shared-api-server.ts';
 

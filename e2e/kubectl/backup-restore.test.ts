@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease } from '#kube/client/builtin-types';
@@ -18,8 +20,6 @@ import { bindingObject, definitionOf, guardedBy, policyObject } from '../../oper
 import { fullObjects } from '../crds/full-objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type KubectlInstallation, openInstallation } from './open-installation.ts';
 import { pluginFor } from './run-plugin.ts';
 import { startAskedGateway } from './start-real-gateway.ts';

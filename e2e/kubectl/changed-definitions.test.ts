@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { kinds } from '#resources/kinds';
 import { createBoundedClient } from '../../cli/resources/bounded-client.ts';
 import { policyObject } from '../../operator/testing/objects.ts';
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pluginFor } from './run-plugin.ts';
 
 /** The API server closes the storage of a changed kind and answers the first requests with Retry-After. */

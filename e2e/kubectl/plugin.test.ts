@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { unusedPort } from '#kit/testing/loopback';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
@@ -15,9 +18,6 @@ import { bindingObject, definitionOf, guardedBy, policyObject } from '../../oper
 import { type ApiServer, missingApiServer, onApiServer, openApiServer } from '../kube/open-api-server.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { openShell } from '../readme/shell.ts';
-import type { ProgramEnd } from '../support/run-to-end.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type KubectlInstallation, openInstallation } from './open-installation.ts';
 import { kubectlEnvironment, pluginFor, runKubectl } from './run-plugin.ts';
 

@@ -2,6 +2,7 @@ import { v7 as uuid } from 'uuid';
 import type { PolicyDetail } from '#contracts/management';
 import type { Definition } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import { idLabel, kinds } from '#resources/kinds';
@@ -9,7 +10,6 @@ import type { Stored } from '#resources/metadata';
 import type { ModelBinding, ModelBindingSpec } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { bindingObject, definitionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import type { HttpResponse } from './call-api.ts';
 import type { RunningManagement } from './start-management.ts';
 

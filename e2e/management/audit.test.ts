@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditEntry } from '#contracts/audit';
 import { createAuditVerifier } from '#contracts/verify-audit';
+import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 import { issuer } from './start-management.ts';
 

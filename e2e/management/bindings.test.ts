@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bindingReadSchema } from '#contracts/management';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { onResourceServers } from './on-resource-servers.ts';
 import type { ManagementWorld } from './open-management-world.ts';

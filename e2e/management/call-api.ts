@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { OperationResource } from '#contracts/management';
-import { until } from '../support/until.ts';
+import { until } from '#kit/testing/until';
 
 /** An answer of the API. */
 export type HttpResponse = {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres, startTestServer } from '#sql/testing/test-database';
 import { startModelPlatform } from '../../operator/testing/model-platform.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type HttpResponse, isTemporary } from './call-api.ts';
 import { besidePlatform, newKey, startManagementReplicas } from './start-management.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { managementTable } from '../../operator/management/http/management-table.ts';
 import { servedTable } from '../../operator/management/http/served-table.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../support/until.ts';
 import { policyNameOf } from './actions.ts';
 import { openBusyWorld } from './open-busy-world.ts';
 

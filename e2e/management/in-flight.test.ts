@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { KubeError } from '#kube/client/kube-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { callUrl, type HttpResponse, sendCommand } from './call-api.ts';
 
 const list = '/api/v1/guardrail-policies';

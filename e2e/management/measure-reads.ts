@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import { openTokenFile } from '#kit/http/token-file';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { createClient, type KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
@@ -10,7 +11,6 @@ import { makeRevision, makeRevisionContent } from '../../operator/revisions/reso
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { openApiServer } from '../kube/open-api-server.ts';
 import { startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callUrl } from './call-api.ts';
 import { grantManagement } from './grant-management.ts';
 import { type ManagementProcessOptions, type RunningManagement, startManagementReplicas } from './start-management.ts';

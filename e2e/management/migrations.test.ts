@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { migrate } from '#sql/migrate';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { root } from '../../hack/check/run-tool.ts';
 import { insertCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type ManagementWorld, openManagementWorld } from './open-management-world.ts';
 
 const folders = {

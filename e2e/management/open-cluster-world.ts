@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import { openControlPlane, startControlPlane } from '../../hack/cluster/control-plane.ts';
@@ -12,7 +13,6 @@ import { type ApiServer, connectApiServer } from '../kube/open-api-server.ts';
 import { makePod } from '../scale/gateway-pod.ts';
 import { openScaleWorld } from '../scale/open-scale-world.ts';
 import { startOperator } from '../scale/operator-process.ts';
-import { until } from '../support/until.ts';
 import { actions } from './actions.ts';
 import { keepLooking } from './keep-looking.ts';
 import { besideCluster } from './open-busy-cluster.ts';

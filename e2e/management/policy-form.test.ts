@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import { definitionOf, policyObject, sectionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { policyNameOf } from './actions.ts';
 import type { HttpResponse } from './call-api.ts';

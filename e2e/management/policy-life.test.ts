@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestOf } from '#contracts/canonical';
 import { policyListSchema, revisionListSchema } from '#contracts/management';
+import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, kinds } from '#resources/kinds';
 import { bindingObject, definitionOf, policyObject } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 import { policyNameOf } from './actions.ts';
 import { onResourceServers } from './on-resource-servers.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, type TestDatabase } from '#sql/testing/test-server';
 import { newPolicyObject } from '../../operator/management/policies/make-policy.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
-import { until } from '../support/until.ts';
 import { policyNameOf, revisionsOf } from './actions.ts';
 import { applyOf, createOf, type LeftRow, leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { apiVersion, idLabel, type Kind, kinds } from '#resources/kinds';
 import type { Resource, Stored } from '#resources/metadata';
-import { until } from '../support/until.ts';
 import { policyNameOf } from './actions.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';
 import { onResourceServers } from './on-resource-servers.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { insertCommand, type LeftCommand, leftCommand } from '../../operator/management/testing/insert-command.ts';
 import { type OpenService, openService, subject } from '../../operator/management/testing/open-service.ts';
-import { until } from '../support/until.ts';
 import { callUrl, sendCommand, untilFinal } from './call-api.ts';
 
 const minuteMs = 60_000;

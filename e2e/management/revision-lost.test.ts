@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { Clock } from '#kit/time/clock';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy, GuardrailPolicySpec } from '#resources/guardrail-policy';
@@ -10,7 +11,6 @@ import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { createInstantWorkloads } from '../../operator/testing/instant-workloads.ts';
 import { definitionOf } from '../../operator/testing/objects.ts';
 import { startTestOperator } from '../../operator/testing/start-test-operator.ts';
-import { until } from '../support/until.ts';
 import { actions, policyNameOf, revisionsOf } from './actions.ts';
 import { callUrl, sendCommand } from './call-api.ts';
 import { leaveCommand, replaceOf } from './leave-command.ts';

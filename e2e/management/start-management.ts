@@ -4,9 +4,9 @@ import { v7 as uuid } from 'uuid';
 import type { OperationResource } from '#contracts/management';
 import { mintToken } from '#identity/mint-token';
 import { ensureSigningKeys, publicKeySet, readSigningKeys } from '#identity/signing-keys';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { startTestServer, type TestDatabase, type TestServer } from '#sql/testing/test-server';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type CallOptions, callUrl, type HttpResponse, untilFinal } from './call-api.ts';
 
 export const issuer = 'http://issuer.test';

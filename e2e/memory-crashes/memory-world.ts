@@ -1,16 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { FollowedChild } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { type CommitProxy, startCommitProxy } from '../support/commit-proxy.ts';
 import { type CrashPlan, crashVariable } from '../support/crash-plan.ts';
 import { startCrashingDatabase } from '../support/crashing-database.ts';
 import { startEmbeddings } from '../support/embedding-server.ts';
 import { wordVector } from '../support/hashed-words.ts';
-import type { FollowedChild } from '../support/start-followed.ts';
 import { type RunningProcess, startFile, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 export const crashParts = ['api', 'worker', 'other worker', 'database'] as const;
 type Part = (typeof crashParts)[number];

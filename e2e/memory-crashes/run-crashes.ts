@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '#kit/testing/until';
 import { eventSteps } from '../../dataplane/memory/events/process-event.ts';
-import { until } from '../support/until.ts';
 import { auditMemories, type MemoryAudit } from './audit-memories.ts';
 import { type CrashAdd, crashAdds } from './crash-adds.ts';
 import { crashParts, endLeases, type MemoryCrashes } from './memory-world.ts';

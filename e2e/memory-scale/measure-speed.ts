@@ -1,7 +1,7 @@
+import { until } from '#kit/testing/until';
 import { startTestServer } from '#sql/testing/test-server';
 import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
 import { startFile } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { fillMemories, measured, scaleTenant, scaleText } from './fill-memories.ts';
 import { type ScaleService, startScaleService } from './scale-service.ts';
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processMemory } from '#kit/testing/process-table';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { TestDatabase } from '#sql/testing/test-server';
 import { startEmbeddings } from '../support/embedding-server.ts';
 import { wordVector } from '../support/hashed-words.ts';
-import { processMemory } from '../support/process-table.ts';
 import { startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { scaleProfile, scaleTenant } from './fill-memories.ts';
 
 type ScaleAnswer = { readonly ms: number; readonly found: number; readonly owners: readonly unknown[] };

@@ -1,6 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import {
   policySection,
@@ -10,8 +12,6 @@ import {
 } from '../../dataplane/gateway/testing/start-policy.ts';
 import { type OpenedMemory, openMemory } from '../../dataplane/memory/testing/open-memory.ts';
 import { hashedWords } from '../support/hashed-words.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 describe.skipIf(missingPostgres !== undefined)(
   onPostgres('the guardrail of what is stored, with a real runtime'),

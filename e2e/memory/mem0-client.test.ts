@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openMemory } from '../../dataplane/memory/testing/open-memory.ts';
 import { prepareNpmPackage } from '../support/npm-package.ts';
-import { until } from '../support/until.ts';
 
 type Found = { readonly id: string; readonly memory: string };
 type Client = {

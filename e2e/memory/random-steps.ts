@@ -1,6 +1,6 @@
+import { until } from '#kit/testing/until';
 import type { OpenedMemory } from '../../dataplane/memory/testing/start-memory.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { until } from '../support/until.ts';
 
 type Entry = readonly [event: string, before: string | null, after: string | null];
 type Kept = {

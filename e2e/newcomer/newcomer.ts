@@ -1,14 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { familyOf, processMemory } from '#kit/testing/process-table';
+import { type FollowedChild, startFollowed } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import { isPrinted, readBlocks, readCommands } from '../readme/read-blocks.ts';
 import { type InteractiveShell, openShell } from '../readme/shell.ts';
-import { familyOf, processMemory } from '../support/process-table.ts';
 import { startScriptedUpstream } from '../support/scripted-upstream.ts';
-import { type FollowedChild, startFollowed } from '../support/start-followed.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 /** The steps of a new user, from a fresh clone of this checkout, as README.md prints them. */
 type NewcomerResult = {

@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFollowed } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { root } from '../../hack/check/run-tool.ts';
 import { preparePython } from '../support/python.ts';
-import { startFollowed } from '../support/start-followed.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { isPrinted, readBlocks, readCommands } from './read-blocks.ts';
 import { type InteractiveShell, openShell } from './shell.ts';
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { openOpenFgaRelations } from '#relations/adapters/openfga/openfga-relations';
 import { openStoreRegistry, type StoreRegistry } from '#relations/adapters/openfga/store-registry';
 import { controlPlane } from '#relations/model';
@@ -11,8 +13,6 @@ import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import { relationsSuite } from '#relations/testing/relations-suite';
 import { connectSql } from '#sql/connect';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { missingOpenFga, type OpenFgaServer, onOpenFga, startOpenFga } from './openfga-server.ts';
 
 const tuple = { subject: 'user:a', relation: 'administer', object: controlPlane };

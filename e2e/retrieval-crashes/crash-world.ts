@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FollowedChild } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { migrate } from '#sql/migrate';
 import { type CommitProxy, startCommitProxy } from '../support/commit-proxy.ts';
 import { crashVariable } from '../support/crash-plan.ts';
 import { startCrashingDatabase } from '../support/crashing-database.ts';
-import type { FollowedChild } from '../support/start-followed.ts';
 import { startFile } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { CrashSubmit } from './crash-documents.ts';
 import { type CrashSettings, crashTenant } from './crash-settings.ts';
 import { submitLanes } from './submit-lanes.ts';

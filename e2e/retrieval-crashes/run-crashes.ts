@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { FollowedChild } from '#kit/testing/start-followed';
+import { until } from '#kit/testing/until';
 import { replayJob } from '../../dataplane/retrieval/ingest/jobs/dead-letters.ts';
 import { startReindex } from '../../dataplane/retrieval/ingest/reindex/start-reindex.ts';
 import { ingestSteps } from '../../dataplane/retrieval/ingest/worker/ingest-ports.ts';
-import type { FollowedChild } from '../support/start-followed.ts';
-import { until } from '../support/until.ts';
 import { auditCollection } from './audit-collection.ts';
 import { type CrashSubmit, refusedPrefix } from './crash-documents.ts';
 import { crashTenant } from './crash-settings.ts';

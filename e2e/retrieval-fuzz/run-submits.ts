@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
+import { until } from '#kit/testing/until';
 import type { TestDatabase } from '#sql/testing/test-server';
 import { startRetrieval } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { until } from '../support/until.ts';
 import { makeSubmit } from './make-submit.ts';
 import { expectedStatus, fuzzCollections, fuzzTenant } from './reference-submit.ts';
 

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { groupObject } from '#relations/tenant-object';
 import { startTestServer, type TestDatabase } from '#sql/testing/test-server';
 import { groups, readCorpus } from '../retrieval-speed/chunks.ts';
 import { fillDatabase } from '../retrieval-speed/fill-database.ts';
 import { type Timings, timingsOf } from '../retrieval-speed/timings.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 export type HttpCase = {
   readonly chunks: number;

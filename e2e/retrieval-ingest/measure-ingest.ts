@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { createFolderObjects } from '#objects/adapters/folder/folder-objects';
 import { missingPostgres, startTestServer } from '#sql/testing/test-server';
 import { openIngest } from '../../dataplane/retrieval/ingest/testing/open-ingest.ts';
 import { readCorpus } from '../retrieval-speed/chunks.ts';
 import { randomFrom } from '../support/random-from.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type IngestReport = {
   readonly documents: number;

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unusedPort } from '#kit/testing/loopback';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { type MinioServer, startMinio } from '../retrieval/minio-server.ts';
 import { startNats } from '../retrieval/nats-server.ts';
@@ -10,8 +12,6 @@ import { startCrashingDatabase } from '../support/crashing-database.ts';
 import { digestDimension, digestVector, startEmbeddings } from '../support/embedding-server.ts';
 import type { SpawnedServer } from '../support/server-program.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 export type Combination = {
   readonly queue: 'postgres' | 'nats';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '#kit/testing/until';
 import { replayJob } from '../../dataplane/retrieval/ingest/jobs/dead-letters.ts';
 import { auditCollection } from '../retrieval-crashes/audit-collection.ts';
 import { crashTenant } from '../retrieval-crashes/crash-settings.ts';
-import { until } from '../support/until.ts';
 import { callService, callUntilDone } from './call-service.ts';
 import { type SearchCounts, searchAll, searched, submitAll, submitSearched } from './outage-load.ts';
 import { type Combination, type OutageWorld, openOutageWorld, outageProfile } from './outage-world.ts';

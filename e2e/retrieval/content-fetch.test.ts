@@ -3,13 +3,13 @@ import { createServer, type Server } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeServer, unusedPort } from '#kit/testing/loopback';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createContentFetcher } from '../../dataplane/retrieval/ingest/fetch/content-fetcher.ts';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { createS3Client } from '../../libraries/objects/adapters/s3/s3-client.ts';
 import { openS3Objects } from '../../libraries/objects/adapters/s3/s3-objects.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type ChangingDns, startChangingDns } from './changing-dns.ts';
 import { minioProgram, startMinio } from './minio-server.ts';
 

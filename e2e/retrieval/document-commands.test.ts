@@ -5,13 +5,13 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { archiveLimits } from '../../cli/documents/extraction/archive-size.ts';
 import { makeDocx, makeEncryptedPdf, makePdf } from '../../cli/documents/testing/make-documents.ts';
 import { runInProcess } from '../../cli/testing/run-cli.ts';
 import { root } from '../../hack/check/run-tool.ts';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Result = { readonly docId: string; readonly state: string };
 

@@ -1,6 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import {
   policySection,
   type RunningPolicy,
@@ -11,8 +13,6 @@ import { createDocumentGuard } from '../../dataplane/retrieval/ingest/guard/docu
 import { openStorageGuard } from '../../libraries/checks/guard/open-storage-guard.ts';
 import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
 import { createLogger } from '../../libraries/kit/log/logger.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 /** The guard of documents with a real runtime, whose target file changes while it is used. */
 const stack = new AsyncDisposableStack();

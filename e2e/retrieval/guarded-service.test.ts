@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { createEchoService } from '../../dataplane/echo/service.ts';
 import { routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
 import { clientKey } from '../../dataplane/gateway/testing/start-gateway.ts';
@@ -10,7 +11,6 @@ import { defaultBundleLimits } from '../../libraries/contracts/bundle.ts';
 import type { ServedTarget } from '../../libraries/contracts/served-target.ts';
 import { createGatewayModels } from '../../libraries/models/gateway-models.ts';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
-import { until } from '../support/until.ts';
 import { verifies } from '../support/verifies.ts';
 
 /** The retrieval service with a real gateway, a real guardrail for documents and the echo provider. */

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
+import { until } from '#kit/testing/until';
 import {
   documentOf,
   type OpenedRetrieval,
   type TestCaller,
 } from '../../dataplane/retrieval/testing/start-retrieval.ts';
-import { until } from '../support/until.ts';
 
 const [ann, bob] = [{ user: 'ann' }, { user: 'bob' }];
 const text = (repeats: number): string => `${'words '.repeat(repeats)}${'other text '.repeat(20)}`;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IngestJob } from '#contracts/retrieval';
 import { unusedPort } from '#kit/testing/loopback';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database, passwordFrom } from '#sql/connect';
 import { startTestServer, type TestDatabase } from '#sql/testing/test-server';
 import { makeDocx, makePdf } from '../../cli/documents/testing/make-documents.ts';
@@ -13,8 +15,6 @@ import { openS3Objects } from '../../libraries/objects/adapters/s3/s3-objects.ts
 import { missingPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { digestDimension, digestVector, startEmbeddings } from '../support/embedding-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type MinioServer, minioProgram, startMinio } from './minio-server.ts';
 
 const missing = missingPostgres ?? minioProgram.missing;

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import type { CollectionResource, CollectionSpec } from '#resources/collection';
 import { apiVersion, kinds } from '#resources/kinds';
@@ -13,8 +15,6 @@ import { documentOf, type OpenedRetrieval, openRetrieval } from '../../dataplane
 import { createHttpCollections } from '../../operator/collections/adapters/http/http-collections.ts';
 import type { ManagedCollections } from '../../operator/collections/ports.ts';
 import { startTestOperator, type TestOperator, waitFor } from '../../operator/testing/start-test-operator.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 const token = 'the-service-token';
 const ann = { user: 'ann', groups: ['staff'] };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { createEchoService } from '../../dataplane/echo/service.ts';
 import { routeGuard, routeSpec, storedRoute } from '../../dataplane/gateway/testing/route-builder.ts';
 import { clientKey } from '../../dataplane/gateway/testing/start-gateway.ts';
 import { startWorld, type World, words } from '../../dataplane/gateway/testing/start-world.ts';
 import { createGatewayModels } from '../../libraries/models/gateway-models.ts';
 import type { EmbeddingProfile, Models } from '../../libraries/models/ports.ts';
-import { until } from '../support/until.ts';
 
 /** The client of models against a real gateway with a real guardrail and the echo provider. */
 let world: World;

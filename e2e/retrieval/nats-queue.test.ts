@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { createNatsQueue } from '../../libraries/queue/adapters/nats/nats-queue.ts';
 import type { NatsOptions } from '../../libraries/queue/adapters/nats/nats-stream.ts';
 import { QueueUnavailableError } from '../../libraries/queue/queue-error.ts';
 import { hintQueueSuite } from '../../libraries/queue/testing/hint-queue-suite.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { natsProgram, startNats } from './nats-server.ts';
 
 const queueAt = (url: string, options: Partial<NatsOptions> = {}) =>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { markOf, routingOf } from '#search/adapters/opensearch/index-layout';
 import type { SearchIndex } from '#search/ports';
 import { SearchUnavailableError } from '#search/search-error';
 import { entryOf, replaceGroup, unit } from '#search/testing/generated-entries';
-import { until } from '../support/until.ts';
 import { missingOpenSearch, type OpenSearchServer, onOpenSearch, startOpenSearch } from './opensearch-server.ts';
 import { openOpenSearchWorld } from './opensearch-world.ts';
 

@@ -1,12 +1,12 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unusedPort } from '#kit/testing/loopback';
+import { type FollowedChild, startFollowed } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { openSearch } from '../../hack/cluster/archives/archives.ts';
 import { folderOfProgram } from '../../hack/cluster/archives/fetch-program.ts';
 import { findJava } from '../../hack/cluster/archives/find-java.ts';
-import { type FollowedChild, startFollowed } from '../support/start-followed.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 const home = join(folderOfProgram(openSearch), `opensearch-${openSearch.version}`);
 /** OpenSearch 3 needs this Java or a newer one. */

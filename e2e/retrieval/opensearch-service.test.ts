@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { RetrievalConfig } from '../../dataplane/retrieval/config.ts';
 import {
   documentOf,
@@ -10,7 +11,6 @@ import {
   type TestCaller,
 } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { missingPostgres, openTestDatabase, type TestDatabase } from '../../libraries/sql/testing/test-database.ts';
-import { until } from '../support/until.ts';
 import { expectNoTraceOfHidden } from './hidden-documents.ts';
 import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from './opensearch-server.ts';
 

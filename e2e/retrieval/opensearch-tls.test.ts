@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '#kit/log/logger';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { documentOf, startRetrieval } from '../../dataplane/retrieval/testing/start-retrieval.ts';
 import { createAuthority } from '../../hack/cluster/certificates/authority.ts';
 import { missingPostgres, openTestDatabase, type TestDatabase } from '../../libraries/sql/testing/test-database.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { missingOpenSearch, type OpenSearchServer, startOpenSearch } from './opensearch-server.ts';
 import { type SecuredProxy, startSecuredProxy } from './secured-proxy.ts';
 

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFaultyProxy } from '#kit/testing/faulty-proxy';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { readObject } from '../../libraries/objects/adapters/s3/read-object.ts';
 import { createS3Client } from '../../libraries/objects/adapters/s3/s3-client.ts';
 import { openS3Objects } from '../../libraries/objects/adapters/s3/s3-objects.ts';
 import { objectStoreSuite } from '../../libraries/objects/testing/object-store-suite.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { type MinioServer, minioProgram, startMinio } from './minio-server.ts';
 
 const small = { maxBytes: 1_000 } as const;

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { startCommand, startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 /** A data directory whose operator serves the example policy as `documents`. */
 function servingDirectory(folder: string): string {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { startCommand, startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test.skipIf(missingPostgres !== undefined)(
   onPostgres('the first start with retrieval loads the example collection; a deleted one is not restored'),

@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { CollectionResource } from '#resources/collection';
 import { kinds } from '#resources/kinds';
 import { root } from '../../hack/check/run-tool.ts';
 import { missingPostgres, onPostgres } from '../../libraries/sql/testing/test-database.ts';
 import { type Platform, startCommand, startPlatform } from '../support/start-platform.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 
 let platform: Platform;
 

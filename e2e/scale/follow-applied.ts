@@ -1,9 +1,9 @@
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import { startReflector } from '#kube/watch/reflector';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { until } from '../support/until.ts';
 
 type FollowedBindings = AsyncDisposable & {
   /** Bindings with Applied True for their newest generation. */

@@ -1,8 +1,8 @@
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { Stored } from '#resources/metadata';
 import { startProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-scale-world.ts';
 
 /** A gateway process with the name of a pod on a simulated node; both end together. */

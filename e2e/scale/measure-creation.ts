@@ -1,10 +1,10 @@
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RunningProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import type { Write } from './audit-log.ts';
 import { atLeast, atMost, published, type ScaleFigure } from './figures.ts';
 import { followApplied } from './follow-applied.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '#kit/testing/until';
 import type { RunningProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { churn, startEditing, type TimedEdit } from './edit-bindings.ts';
 import { atMost, percentile, published, type ScaleFigure } from './figures.ts';
 import type { ScaleWorld } from './open-scale-world.ts';

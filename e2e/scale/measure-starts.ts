@@ -1,7 +1,7 @@
+import { until } from '#kit/testing/until';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
 import type { RunningProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { atMost, published, type ScaleFigure } from './figures.ts';
 import { startScaleGateway } from './gateway-pod.ts';
 import type { ScaleWorld } from './open-scale-world.ts';

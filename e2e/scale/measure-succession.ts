@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '#kit/testing/until';
 import { listAll } from '#kube/client/list-all';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RunningProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import type { Write } from './audit-log.ts';
 import { startEditing } from './edit-bindings.ts';
 import { atMost, type ScaleFigure } from './figures.ts';

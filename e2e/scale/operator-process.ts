@@ -1,5 +1,5 @@
+import { until } from '#kit/testing/until';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import type { ScaleWorld } from './open-scale-world.ts';
 
 /** A process of the operator that has synced all resources; it is the leader or a standby. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { until } from '#kit/testing/until';
 import type { Level } from '../isolation/collect-on-signal.ts';
 import type { RunningProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 
 const ticksPerSecond = 100;
 

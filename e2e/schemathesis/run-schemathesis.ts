@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { preparePython } from '../support/python.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type SchemathesisReport = {
   /** Output of the tool. */

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestKey, signText, startJwksServer } from '#identity/testing/test-issuer';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { missingPostgres } from '#sql/testing/test-server';
 import type { Figure } from '../support/figure.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { prepareSchemathesis, runSchemathesis } from './run-schemathesis.ts';
 
 type Run = Parameters<typeof runSchemathesis>[1];

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signText } from '#identity/testing/test-issuer';
 import { mintWorkloadToken } from '#identity/workload-token';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { progressOn } from '../../hack/cluster/progress.ts';
 import { applyUntilReady } from '../agent-versions/measure-versions.ts';
 import { missingCluster, namedContext } from '../chart/open-test-cluster.ts';
 import { createTimetable } from '../chart/timetable.ts';
-import { until } from '../support/until.ts';
 import type { ClusterAnswer } from './client-pod.ts';
 import {
   audienceOfPeople,

@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { ensureGatewayKeys, readGatewayKeys } from '#identity/gateway-keys';
 import type { GatewayKey } from '#identity/gateway-token';
 import { createTestKey, type TestKey } from '#identity/testing/test-issuer';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { buildPrograms } from '../../hack/cluster/build/build-programs.ts';
@@ -15,7 +16,6 @@ import { createNamespace } from '../chart/foreign/own-namespace.ts';
 import { chartFolder, helmOk } from '../chart/helm.ts';
 import { startOwnCluster } from '../chart/own-cluster.ts';
 import type { Timetable } from '../chart/timetable.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type ClusterAnswer, type ClusterRequest, type ServicesKubectl, startClientPod } from './client-pod.ts';
 
 const clusterName = 'services';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { until } from '../support/until.ts';
+import { until } from '#kit/testing/until';
 import type { ProcessSample } from './judge-slopes.ts';
 import type { SaidLevel } from './say-level.ts';
 

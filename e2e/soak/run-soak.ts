@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Definition } from '#contracts/policy';
+import { until } from '#kit/testing/until';
 import { isKubeError } from '#kube/client/kube-error';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -14,7 +15,6 @@ import { chatCall } from '../support/chat-call.ts';
 import { startLoad } from '../support/load.ts';
 import { bindingCondition, bindingOf, policyOf } from '../support/resources.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
-import { until } from '../support/until.ts';
 import { lookAt, type MonitoredProcess } from './follow-process.ts';
 import { type Growth, judgeSlopes, type ProcessSample } from './judge-slopes.ts';
 

@@ -2,10 +2,10 @@ import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/b
 import { limits } from '#contracts/limits';
 import type { BaselineRule, Section } from '#contracts/policy';
 import { contextHeaders, currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute, GatewayRouteSpec, GuardedRoute } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
 import { type GuardedGateway, startGuardedGateway } from '../support/start-guarded-gateway.ts';
-import { until } from '../support/until.ts';
 import { createStreamClient, type StreamClient } from './ask-gateway.ts';
 import { type CuttingProvider, startCuttingProvider } from './cutting-provider.ts';
 import { judgeStream } from './judge-stream.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { hasProcessTable } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import { connectionsTo, socketsOf } from './process-sockets.ts';
-import { hasProcessTable } from './process-table.ts';
-import { until } from './until.ts';
 
 async function listen() {
   const accepted: Socket[] = [];

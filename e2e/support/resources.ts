@@ -1,11 +1,11 @@
 import type { Definition } from '#contracts/policy';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import type { KubeClient } from '#kube/client/client';
 import type { GuardrailPolicy, PolicyTest } from '#resources/guardrail-policy';
 import { apiVersion, kinds } from '#resources/kinds';
 import type { Condition, Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { until } from './until.ts';
 
 /** A policy object. */
 export function policyOf(name: string, definition: Definition, tests: readonly PolicyTest[] = []): GuardrailPolicy {

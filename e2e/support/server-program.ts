@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '#kit/testing/until';
 import { cacheFolder } from '../../hack/cluster/places.ts';
-import { until } from './until.ts';
 
 /** A program that `npm run cluster program NAME` builds; tests do not build it. */
 type ServerProgram = {

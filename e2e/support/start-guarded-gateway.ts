@@ -7,6 +7,8 @@ import { contextHeaders } from '#contracts/profiles';
 import { openTokenFile } from '#kit/http/token-file';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createClient, type KubeClient } from '#kube/client/client';
 import type { GatewayReport } from '#resources/gateway-report';
 import { type GatewayRoute, type GatewayRouteSpec, routeFormatVersion } from '#resources/gateway-route';
@@ -17,8 +19,6 @@ import { sampleBundle } from './sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './scripted-upstream.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
 import { startTestRuntime } from './start-test-runtime.ts';
-import { temporaryFolder } from './temporary-folder.ts';
-import { until } from './until.ts';
 
 export const alias = 'guarded';
 const namespace = 'default';

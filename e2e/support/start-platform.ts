@@ -4,11 +4,11 @@ import { stringify } from 'yaml';
 import { dataDirectory } from '#contracts/data-directory';
 import type { ProvidersFile } from '#contracts/providers';
 import { openTokenFile } from '#kit/http/token-file';
+import type { FollowedChild } from '#kit/testing/start-followed';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createClient, type KubeClient } from '#kube/client/client';
-import type { FollowedChild } from './start-followed.ts';
 import { startFile } from './start-process.ts';
-import { temporaryFolder } from './temporary-folder.ts';
-import { until } from './until.ts';
 
 /** The content of status.json, which `portcullis up` writes. */
 type PlatformStatus = {

@@ -1,5 +1,5 @@
+import { type FollowedChild, startFollowed } from '#kit/testing/start-followed';
 import { root } from '../../hack/check/run-tool.ts';
-import { type FollowedChild, startFollowed } from './start-followed.ts';
 
 /** A process of the platform, started as the platform starts it. */
 export type RunningProcess = AsyncDisposable &

@@ -1,5 +1,5 @@
+import { until } from '#kit/testing/until';
 import { type RunningProcess, startProcess } from './start-process.ts';
-import { until } from './until.ts';
 
 /** Starts a runtime on existing files and waits until it is ready. */
 export async function startTestRuntime(bundleFile: string, tokenFile: string): Promise<RunningProcess> {

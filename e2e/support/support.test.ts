@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalBytes, digestOf } from '#contracts/canonical';
+import { DeadlineError, until } from '#kit/testing/until';
 import { chatCall } from './chat-call.ts';
 import { startCheckProxy } from './check-proxy.ts';
 import { startLoad } from './load.ts';
 import { sampleBundle } from './sample-policy.ts';
 import { contentFrame, scriptedDoneFrame, startScriptedUpstream, wantsStream } from './scripted-upstream.ts';
-import { DeadlineError, until } from './until.ts';
 
 const call = { key: 'key', model: 'any', content: 'Hello.' };
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Deployment, Pod } from '#kube/client/builtin-types';
@@ -21,7 +22,6 @@ import type { WorkloadRequest } from '../../operator/workloads/ports.ts';
 import { describeWorkloads, type WorkloadsPlace } from '../../operator/workloads/testing/workloads-suite.ts';
 import { type ApiServer, missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { useApiServer } from '../kube/shared-api-server.ts';
-import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 
 const clock = systemClock;

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { CollectionResource } from '#resources/collection';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import { missingPostgres } from '#sql/testing/test-database';
@@ -9,7 +10,6 @@ import { restoreObjects } from '../../cli/backup/restore-objects.ts';
 import { documentOf, openRetrieval } from '../../dataplane/retrieval/testing/open-retrieval.ts';
 import { fullObjects } from '../crds/full-objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { until } from '../support/until.ts';
 import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
 

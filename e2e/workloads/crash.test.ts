@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { KubeClient } from '#kube/client/client';
 import { KubeError } from '#kube/client/kube-error';
@@ -13,7 +14,6 @@ import { acceptingJudge } from '../../operator/testing/accepting-judge.ts';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { useApiServer } from '../kube/shared-api-server.ts';
-import { until } from '../support/until.ts';
 import { openWorkloadNamespace, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
 

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { KubeClient } from '#kube/client/client';
@@ -7,8 +9,6 @@ import { retrying } from '#kube/client/retrying-client';
 import type { Stored } from '#resources/metadata';
 import type { ApiServer } from '../kube/open-api-server.ts';
 import { useApiServer } from '../kube/shared-api-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { setEndpoints } from './set-endpoints.ts';
 
 /** A namespace of a real API server for restricted pods only; the test is its only kubelet. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Lease } from '#kube/client/builtin-types';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -6,7 +7,6 @@ import { kinds } from '#resources/kinds';
 import { policyObject } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
 import { type RunningProcess, startProcess } from '../support/start-process.ts';
-import { until } from '../support/until.ts';
 import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { layOut } from './start-cluster-operator.ts';
 

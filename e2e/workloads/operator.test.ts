@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Deployment, Lease } from '#kube/client/builtin-types';
 import { patchUnguarded } from '#kube/testing/patch-unguarded';
@@ -9,7 +10,6 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, guardedBy, policyObject } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { until } from '../support/until.ts';
 import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod, testWorkload } from './start-cluster-operator.ts';
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import { listAll } from '#kube/client/list-all';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -9,7 +10,6 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { until } from '../support/until.ts';
 import { openWorkloadNamespace, useWorkloadWorld, type WorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator, startGatewayPod } from './start-cluster-operator.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { ConfigMap, Service } from '#kube/client/builtin-types';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -7,7 +8,6 @@ import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { definitionOf, policyObject } from '../../operator/testing/objects.ts';
 import { missingApiServer, onApiServer } from '../kube/open-api-server.ts';
-import { until } from '../support/until.ts';
 import { useWorkloadWorld } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
 

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { Pod } from '#kube/client/builtin-types';
 import type { LeadershipLostError } from '../../operator/composition/leadership.ts';
@@ -9,7 +10,6 @@ import { createOperator, type Operator, type OperatorOverrides } from '../../ope
 import { type FakeReplica, startFakeReplica } from '../../operator/testing/fake-replica.ts';
 import { testProviders } from '../../operator/testing/start-test-operator.ts';
 import type { ApiServer } from '../kube/open-api-server.ts';
-import { until } from '../support/until.ts';
 import type { WorkloadNamespace } from './open-workload-namespace.ts';
 
 export const testWorkload = 'image: portcullis:1\ntokenSecret: token\n';

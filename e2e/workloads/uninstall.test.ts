@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Resource } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
@@ -13,8 +15,6 @@ import { bindingObject, policyObject } from '../../operator/testing/objects.ts';
 import { fullObjects } from '../crds/full-objects.ts';
 import { missingApiServer } from '../kube/open-api-server.ts';
 import { useApiServer } from '../kube/shared-api-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/until.ts';
 import { openWorkloadNamespace } from './open-workload-namespace.ts';
 import { startClusterOperator } from './start-cluster-operator.ts';
 

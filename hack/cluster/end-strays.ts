@@ -1,5 +1,5 @@
-import { hasProcessTable, processTable } from '../../e2e/support/process-table.ts';
-import { until } from '../../e2e/support/until.ts';
+import { hasProcessTable, processTable } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import { clusterComponents } from './cluster-components.ts';
 import { clusterFolder } from './places.ts';
 import { isSameProcessRunning, processMark } from './process/process-identity.ts';

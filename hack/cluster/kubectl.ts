@@ -1,4 +1,4 @@
-import { type ProgramEnd, runToEnd } from '../../e2e/support/run-to-end.ts';
+import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
 import { buildPrograms } from './build/build-programs.ts';
 import { silentProgress } from './progress.ts';
 

@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { root } from '../check/run-tool.ts';
 import { createAuthority } from '../cluster/certificates/authority.ts';
 import { checksumLine } from './engine-package.ts';

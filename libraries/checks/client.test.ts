@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contextHeaders } from '#contracts/profiles';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { type CheckClient, createCheckClient } from './client.ts';
 import { checkTargetOf, said, testToken } from './testing/check-fixture.ts';

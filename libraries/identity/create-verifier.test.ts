@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { createVerifier, type Identity, type TokenError } from './create-verifier.ts';
 import {
   createTestKey,

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openGatewayKeyRing } from './gateway-key-ring.ts';
 import { ensureGatewayKeys, GatewayKeysError, readGatewayKeys } from './gateway-keys.ts';
 import { rotateGatewayKeys } from './testing/rotate-gateway-keys.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '#kit/env/config-error';
 import { createLogger } from '#kit/log/logger';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
-import { until } from '../../e2e/support/until.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { followProfiles, readProfiles } from './approved-profiles.ts';
 
 async function readText(text: string): Promise<unknown> {

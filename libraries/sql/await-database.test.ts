@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { unusedPort } from '#kit/testing/loopback';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
-import { until } from '../../e2e/support/until.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { awaitDatabase } from './await-database.ts';
 import { connectSql, passwordFrom } from './connect.ts';
 import { missingPostgres, onPostgres, startTestServer, testServer } from './testing/test-database.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { connectSql, passwordFrom, SqlStatementError, SqlUnavailableError } from './connect.ts';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer, testServer } from './testing/test-database.ts';
 

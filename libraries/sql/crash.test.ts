@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { connectSql, passwordFrom, SqlUnavailableError } from './connect.ts';
 import { missingPostgres, onPostgres, startTestServer } from './testing/test-database.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { connectSql, type Database, SqlUnavailableError } from './connect.ts';
 import { missingPostgres, onPostgres, openTestDatabase } from './testing/test-database.ts';
 

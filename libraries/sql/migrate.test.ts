@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { connectSql, SqlUnavailableError } from './connect.ts';
 import { type MigrationFault, migrate } from './migrate.ts';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from './testing/test-database.ts';

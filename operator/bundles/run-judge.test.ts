@@ -8,7 +8,7 @@ import { regexEngine } from '#contracts/local-rules';
 import type { Definition } from '#contracts/policy';
 
 import { currentProfile } from '#contracts/profiles';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { revisionOf } from '../controllers/model-binding/testing/snapshots.ts';
 import { definitionOf } from '../testing/objects.ts';
 import { buildBundle } from './build-bundle.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '#kit/metrics/metrics';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject } from '../testing/objects.ts';
 import { applyFirst, editBinding, startTestOperator, waitForCondition } from '../testing/start-test-operator.ts';

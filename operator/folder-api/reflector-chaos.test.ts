@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openTokenFile } from '#kit/http/token-file';
 import { type Fault, type FaultyProxy, startFaultyProxy } from '#kit/testing/faulty-proxy';
+import { until } from '#kit/testing/until';
 import { applyDesired } from '#kube/apply/apply';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
@@ -9,7 +10,6 @@ import { compareVersions } from '#kube/watch/compare-versions';
 import { startReflector } from '#kube/watch/reflector';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { type FolderApiData, makeDataDirectory, openFolder, silentLogger } from './testing/open-folder.ts';
 
 const kind = kinds.gatewayReport;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { applyDesired } from '#kube/apply/apply';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import { samplePolicy, sampleReport } from '#kube/testing/sample-resources';
 import type { GatewayReport } from '#resources/gateway-report';
 import { apiVersion, kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { makeDataDirectory, openFolder } from './testing/open-folder.ts';
 
 const kind = kinds.gatewayReport;

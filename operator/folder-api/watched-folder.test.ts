@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { until } from '#kit/testing/until';
 import { type Clock, systemClock } from '#kit/time/clock';
 import { applyDesired } from '#kube/apply/apply';
 import type { KubeClient } from '#kube/client/client';
@@ -11,7 +12,6 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { appliedHashAnnotation, keepAnnotation, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
-import { until } from '../../e2e/support/until.ts';
 import { type FolderApiData, makeDataDirectory, openFolder } from './testing/open-folder.ts';
 import type { FolderReport } from './watched-folder.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute } from '#resources/agent-route';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { type AgentPlatform, agentName, reasonOf, startAgentPlatform } from '../testing/agent-platform.ts';
 import { type Death, type Mortality, mortality } from '../testing/mortal-client.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { until } from '#kit/testing/until';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { startTestOperator, waitFor } from '../testing/start-test-operator.ts';
 
 const sample = join(import.meta.dirname, '..', '..', 'crds', 'samples', 'valid', 'agent-version-small.yaml');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { Agent } from '#resources/agent';
 import type { AgentRoute } from '#resources/agent-route';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../e2e/support/until.ts';
 import { type AgentPlatform, agentName, reasonOf, startAgentPlatform } from '../testing/agent-platform.ts';
 import { waitFor } from '../testing/start-test-operator.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import type { Judge } from '../bundles/ports.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { createInstantWorkloads } from '../testing/instant-workloads.ts';

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { KubeClient } from '#kube/client/client';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -7,7 +8,6 @@ import { idLabel, kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { until } from '../../e2e/support/until.ts';
 import { resyncMs } from '../composition/start-controllers.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, policyObject } from '../testing/objects.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { until } from '../../e2e/support/until.ts';
 import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
 import type { Death } from '../testing/mortal-client.ts';
 import { bindingObject, policyObject } from '../testing/objects.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { KubeClient } from '#kube/client/client';
 import type { KubeObject } from '#kube/client/kube-object';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { until } from '../../e2e/support/until.ts';
 import type { Judge } from '../bundles/ports.ts';
 import { BrokenError } from '../reconcile/outcome.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';

@@ -142,7 +142,7 @@ test('random edits in random order, with operators killed in between, converge t
 /** Each save is recorded before the next one: successive edits may collapse into one revision. */
 async function settledPolicy(model: ModelPlatform): Promise<void> {
   if (model.isDead()) await model.revive();
-  const { until } = await import('../../e2e/support/until.ts');
+  const { until } = await import('#kit/testing/until');
   await until('the policy is recorded', async () => {
     if (model.isDead()) await model.revive();
     const policy = await model.platform.client.get<GuardrailPolicy>(kinds.guardrailPolicy, 'guard');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { applyManifest } from '#kube/apply/apply-manifest';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -6,7 +7,6 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel, keepAnnotation, kinds, restoreMark } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { until } from '../../e2e/support/until.ts';
 import { type ModelPlatform, startModelPlatform } from '../testing/model-platform.ts';
 import type { Death } from '../testing/mortal-client.ts';
 import { bindingObject, definitionOf, policyObject } from '../testing/objects.ts';

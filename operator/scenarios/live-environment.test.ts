@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
-import { until } from '../../e2e/support/until.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { watchEnvironment } from '../environment/watch-environment.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import {

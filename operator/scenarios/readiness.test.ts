@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
-import { until } from '../../e2e/support/until.ts';
 import { startTestOperator } from '../testing/start-test-operator.ts';
 
 test('an operator whose watches receive nothing is not ready until they receive events again', async () => {

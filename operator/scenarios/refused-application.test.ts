@@ -5,12 +5,12 @@ import { regexEngine } from '#contracts/local-rules';
 import type { Definition, Section } from '#contracts/policy';
 import { detectorContract } from '#contracts/policy';
 import { createLogger } from '#kit/log/logger';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBindingSpec } from '#resources/model-binding';
-import { until } from '../../e2e/support/until.ts';
 import { type FakeReplica, startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {

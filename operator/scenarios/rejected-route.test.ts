@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { until } from '../../e2e/support/until.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';
 import { bindingObject, definitionOf, guardedBy, policyObject } from '../testing/objects.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
-import { until } from '../../e2e/support/until.ts';
 import type { Judge } from '../bundles/ports.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { startFakeReplica } from '../testing/fake-replica.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { until } from '../../e2e/support/until.ts';
 import type { ServedPin } from '../served/ports.ts';
 import { definitionOf, policyObject } from '../testing/objects.ts';
 import { serveInMemory } from '../testing/served-in-memory.ts';

@@ -5,8 +5,8 @@ import { createCheckClient } from '#checks/client';
 import { followServedTarget, servedCheckTarget } from '#checks/served-target';
 import { currentProfile } from '#contracts/profiles';
 import { openTokenFile } from '#kit/http/token-file';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
-import { until } from '../../e2e/support/until.ts';
 import { definitionOf, policyObject } from '../testing/objects.ts';
 import { editPolicy, startTestOperator } from '../testing/start-test-operator.ts';
 

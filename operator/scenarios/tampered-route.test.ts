@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { deleteConfirmed } from '#kube/apply/delete-confirmed';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { type Kind, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../e2e/support/until.ts';
 import { acceptingJudge } from '../testing/accepting-judge.ts';
 import { type FakeReplica, startFakeReplica } from '../testing/fake-replica.ts';
 import { createInstantWorkloads } from '../testing/instant-workloads.ts';

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { until } from '../../e2e/support/until.ts';
 import { acceptingJudge } from './accepting-judge.ts';
 import { type Attitude, type FakeReplica, startFakeReplica } from './fake-replica.ts';
 import { createInstantWorkloads } from './instant-workloads.ts';

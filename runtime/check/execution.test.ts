@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import type { AdditionalRule, BaselineRule } from '#contracts/policy';
 import { answers, type Script, type ScriptedHttp, silence, startScriptedHttp } from '#kit/testing/scripted-http';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { verifies } from '../../e2e/support/verifies.ts';
 import {
   bundleOf,

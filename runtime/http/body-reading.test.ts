@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { bundle, bundleOf, policy, section, stopList } from '../testing/build-bundle.ts';
 import { holdRequest } from '../testing/held-request.ts';
 import { startRuntime, type TestRuntime } from '../testing/start-runtime.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, stopList } from '../testing/build-bundle.ts';
 import { type OpenPage, openPage, type SmallElement } from '../testing/small-document.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
-import { until } from '../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { verifies } from '../../e2e/support/verifies.ts';
 import { bundleOf, detector, masking, providersAt, regex, stopList } from '../testing/build-bundle.ts';
 import { allow } from '../testing/provider-answers.ts';

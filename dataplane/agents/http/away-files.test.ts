@@ -1,7 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { fileAgentBundle } from '../testing/file-agent.ts';
 import { openFolderWorld, openServiceWorld } from '../testing/file-world.ts';
 import { startAgent } from '../testing/start-agent.ts';

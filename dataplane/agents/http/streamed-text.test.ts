@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../../../e2e/support/sample-policy.ts';
 import { contentFrame, type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { agentBundle, textFlow } from '../testing/agent-bundle.ts';
 import { messageOf, policyName, type RunningAgent, startAgent, streamEventsOf } from '../testing/start-agent.ts';

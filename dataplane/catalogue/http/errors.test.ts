@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createTestKey, signText } from '#identity/testing/test-issuer';
+import { until } from '#kit/testing/until';
 import { RelationsUnavailableError } from '#relations/ports';
 import { SqlUnavailableError } from '#sql/connect';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';

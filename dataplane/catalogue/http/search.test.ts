@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
 import { countedWords } from '../testing/counted-words.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readGatewayKeys } from '#identity/gateway-keys';
 import { rotateGatewayKeys } from '#identity/testing/rotate-gateway-keys';
 import type { Script, ScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { agentSubject } from '#relations/subject';
 import type { RoutedVersion } from '#resources/agent-route';
-import { until } from '../../../e2e/support/until.ts';
 import {
   type AgentPlaneWorld,
   agentId,

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { openClientKeys } from './client-keys.ts';
 
 const bearer = (key: string): string[] => ['Authorization', `Bearer ${key}`];

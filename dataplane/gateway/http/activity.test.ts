@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activityLimits } from '#contracts/activity';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createActivityLog } from '../activity/activity-log.ts';
 import { says, startWorld, type World, words } from '../testing/start-world.ts';
 

@@ -7,8 +7,8 @@ import { mintRunGrant } from '#identity/run-grant';
 import { createTestKey, type TestKey } from '#identity/testing/test-issuer';
 import { mintWorkloadToken } from '#identity/workload-token';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { sectionSchema } from '#contracts/policy';
+import { until } from '#kit/testing/until';
 import { startCheckProxy } from '../../../e2e/support/check-proxy.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { policySection, startPolicy } from '../testing/start-policy.ts';

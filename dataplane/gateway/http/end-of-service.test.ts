@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { contentFrame, startScriptedUpstream, wantsStream } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { ready, startGateway } from '../testing/start-gateway.ts';
 import { contentOf, eventsOf } from '../testing/stream-script.ts';

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { maxJsonValues } from '../chat/read-envelope.ts';
 import { clientKey } from '../testing/start-gateway.ts';
 import { says, startWorld, type World } from '../testing/start-world.ts';

@@ -4,9 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { completionBody } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { clientKey, ready, startGateway, type TestGateway } from '../testing/start-gateway.ts';
 

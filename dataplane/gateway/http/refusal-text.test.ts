@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { blockedError, says, startWorld, type World, words } from '../testing/start-world.ts';
 import { eventsOf } from '../testing/stream-script.ts';

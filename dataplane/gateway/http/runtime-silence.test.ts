@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { clientKey, ready, startGateway, type TestGateway } from '../testing/start-gateway.ts';

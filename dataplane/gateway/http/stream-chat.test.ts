@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startScriptedHttp } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { contentFrame, scriptedDoneFrame } from '../../../e2e/support/scripted-upstream.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { blockedError, says, startWorld, type World, words } from '../testing/start-world.ts';

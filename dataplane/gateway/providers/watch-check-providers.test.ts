@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckOutcome } from '#checks/check-outcome';
 import { checkTargetOf, said } from '#checks/testing/check-fixture';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { routeGuard, routeSpec } from '../testing/route-builder.ts';
 import { watchCheckProviders } from './watch-check-providers.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GatewayReportSpec } from '#resources/gateway-report';
-import { until } from '../../../e2e/support/until.ts';
 import { buildReport, isNews } from './build-report.ts';
 import { writeReports } from './write-reports.ts';
 

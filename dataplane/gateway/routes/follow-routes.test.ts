@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CheckTarget } from '#checks/check-target';
 import type { ProbeOutcome } from '#checks/client';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { type HandSource, handSource, routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { followRoutes } from './follow-routes.ts';
 import { RouteTable } from './route-table.ts';

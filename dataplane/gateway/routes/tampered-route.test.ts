@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { closeServer } from '#kit/testing/loopback';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { ready, startGateway } from '../testing/start-gateway.ts';
 import { policySection, startPolicy } from '../testing/start-policy.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { routeGuard, routeSpec, storedRoute } from '../testing/route-builder.ts';
 import { RouteTable, type SeenRoute } from './route-table.ts';
 import { watchReadiness } from './watch-readiness.ts';

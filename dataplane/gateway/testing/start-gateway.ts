@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
+import { until } from '#kit/testing/until';
 import type { GatewayReportSpec } from '#resources/gateway-report';
-import { until } from '../../../e2e/support/until.ts';
 import type { AgentsConfig } from '../agents-config.ts';
 import type { AgentIssuer, GatewayConfig } from '../config.ts';
 import { createGatewayService, type GatewayOverrides, type GatewayService } from '../service.ts';

@@ -4,8 +4,8 @@ import { type Bundle, bundleSchemaName, defaultBundleLimits } from '#contracts/b
 import { canonicalBytes, digestOf } from '#contracts/canonical';
 import type { AdditionalRule, BaselineRule, Section } from '#contracts/policy';
 import { type ContentProfile, currentProfile } from '#contracts/profiles';
+import { until } from '#kit/testing/until';
 import { type RunningProcess, startProcess } from '../../../e2e/support/start-process.ts';
-import { until } from '../../../e2e/support/until.ts';
 import type { PolicyPin } from './route-builder.ts';
 
 /** A stop-list rule for the given strings. */

@@ -1,6 +1,6 @@
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { type CheckProxy, startCheckProxy } from '../../../e2e/support/check-proxy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../../e2e/support/scripted-upstream.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
 import type { AgentIssuer } from '../config.ts';
 import type { GatewayOverrides } from '../service.ts';
 import { routeGuard, routeSpec, storedRoute } from './route-builder.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
 import { hashedWords } from '../../../e2e/support/hashed-words.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
 const ann = { user: 'ann' };

@@ -2,10 +2,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryLimits } from '#contracts/memory';
+import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { hashedWords } from '../../../e2e/support/hashed-words.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
 const ann = { user: 'ann' };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryLimits } from '#contracts/memory';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { type OpenedMemory, openMemory } from '../testing/open-memory.ts';
 
 const pathOf = (id: string) => `/v1/sessions/${id}/state`;

@@ -1,11 +1,11 @@
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { openPackedIndex } from '#search/adapters/packed/packed-index';
 import type { AttributeCondition } from '#search/condition';
 import type { CandidateQuery } from '#search/ports';
 import { missingPostgres, onPostgres, type TestDatabase } from '#sql/testing/test-database';
 import { randomFrom } from '../../../e2e/support/random-from.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { deleteScope } from '../facts/delete-scope.ts';
 import { insertMemory, removeMemory, replaceMemory } from '../facts/write-memory.ts';
 import { beginChange } from '../people/person.ts';

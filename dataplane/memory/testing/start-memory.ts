@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { TestDatabase } from '#sql/testing/test-server';
 import { hashedWords } from '../../../e2e/support/hashed-words.ts';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import type { MemoryConfig } from '../config.ts';
 import { createMemoryService, type MemoryOverrides } from '../service.ts';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { childrenOf } from '../../../e2e/support/process-table.ts';
-import { startFollowed } from '../../../e2e/support/start-followed.ts';
+import { childrenOf } from '#kit/testing/process-table';
+import { startFollowed } from '#kit/testing/start-followed';
 
 /** An unprivileged user that has a name, which PostgreSQL requires. */
 export const containerUser = 65_534;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { memoryObjects } from '../ingest/testing/memory-objects.ts';
 import { documentOf } from '../testing/open-retrieval.ts';
 import { type OpenedRetrieval, startRetrieval, type TestCaller } from '../testing/start-retrieval.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IngestJob } from '#contracts/retrieval';
 import type { StoredDocument } from '#contracts/retrieval-documents';
+import { until } from '#kit/testing/until';
 import { ModelsError } from '#models/models-error';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { scriptedModels } from '../ingest/testing/scripted-models.ts';
 import { documentOf, type OpenedRetrieval, openRetrieval, type TestCaller } from '../testing/open-retrieval.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IngestJob } from '#contracts/retrieval';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { memoryObjects } from '../ingest/testing/memory-objects.ts';
 import { scriptedModels } from '../ingest/testing/scripted-models.ts';

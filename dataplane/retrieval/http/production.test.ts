@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createTestKey, type JwksServer, signText, startJwksServer, type TestKey } from '#identity/testing/test-issuer';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import { documentOf, type OpenedRetrieval, openRetrieval } from '../testing/open-retrieval.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
 import type { TestDatabase } from '#sql/testing/test-server';
-import { until } from '../../../e2e/support/until.ts';
 import { chunkSource } from '../index/chunk-source.ts';
 import { partitionName } from '../index/partition-name.ts';
 import { estimateIndexBytes } from '../ingest/submit/check-index-room.ts';

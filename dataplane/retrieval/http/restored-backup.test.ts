@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { IngestJob } from '#contracts/retrieval';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { documentOf, type OpenedRetrieval } from '../testing/open-retrieval.ts';
 import { startRetrieval, type TestCaller } from '../testing/start-retrieval.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { createPostgresQueue } from '#queue/adapters/postgres/postgres-queue';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { analyse } from '#search/analysis/analyse';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { awaitPreloads } from '../ingest/reindex/prepare-version.ts';
 import { buildNext } from '../ingest/reindex/run-reindexer.ts';
 import { startReindex } from '../ingest/reindex/start-reindex.ts';

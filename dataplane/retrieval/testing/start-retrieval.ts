@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngestJob } from '#contracts/retrieval';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { TestDatabase } from '#sql/testing/test-server';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../e2e/support/until.ts';
 import type { RetrievalConfig } from '../config.ts';
 import { scriptedModels, testProfile } from '../ingest/testing/scripted-models.ts';
 import { unwrittenLogger } from '../ingest/testing/unwritten-logger.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { until } from '#kit/testing/until';
 import { buildPrograms } from '../../../hack/cluster/build/build-programs.ts';
 import { kubectlOk } from '../../../hack/cluster/kubectl.ts';
 import { kubeconfigOfCluster } from '../../../hack/cluster/places.ts';
 import { progressOn } from '../../../hack/cluster/progress.ts';
-import { until } from '../../support/until.ts';
 import { chartFolder, helmOk } from '../helm.ts';
 import { openGateway } from '../open-gateway.ts';
 import { missingCluster, namedContext } from '../open-test-cluster.ts';

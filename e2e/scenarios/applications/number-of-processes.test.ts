@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import { definitionOf } from '../../../operator/testing/objects.ts';
@@ -7,7 +8,6 @@ import { startLoad } from '../../support/load.ts';
 import { bindingCondition, bindingOf, policyOf, writePolicy } from '../../support/resources.ts';
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { startPlatform } from '../../support/start-platform.ts';
-import { until } from '../../support/until.ts';
 
 const answers = (origin: string): Promise<boolean> =>
   fetch(new URL('/readyz', origin)).then(

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { childrenOf } from '#kit/testing/process-table';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { kinds } from '#resources/kinds';
 import type { Condition } from '#resources/metadata';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { joinAsReplica } from '../../support/pretend-replica.ts';
-import { childrenOf } from '../../support/process-table.ts';
 import {
   applyRevision,
   bindingCondition,
@@ -16,7 +17,6 @@ import {
 import { maskedTerm } from '../../support/sample-policy.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
-import { until } from '../../support/until.ts';
 import { verifies } from '../../support/verifies.ts';
 import { isGuarded, stampedDefinition, stampsServed } from './stamped-policy.ts';
 

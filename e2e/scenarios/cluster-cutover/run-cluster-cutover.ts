@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createClient, type KubeClient } from '#kube/client/client';
 import { loadKubeconfig } from '#kube/client/credentials';
 import { kinds } from '#resources/kinds';
@@ -16,8 +18,6 @@ import { silentProgress } from '../../../hack/cluster/progress.ts';
 import { readRecord } from '../../../hack/cluster/record.ts';
 import { takeDown } from '../../../hack/cluster/take-down.ts';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../../support/resources.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { until } from '../../support/until.ts';
 import { markedDefinition } from '../cutover/marked-policy.ts';
 import {
   endTraffic,

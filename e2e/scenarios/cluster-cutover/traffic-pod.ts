@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { until } from '#kit/testing/until';
 import { root } from '../../../hack/check/run-tool.ts';
-import { until } from '../../support/until.ts';
 
 export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
@@ -29,7 +29,7 @@ const files = [
   // Resolves imports of the libraries.
   'package.json',
   'e2e/support/scripted-upstream.ts',
-  'e2e/support/until.ts',
+  'libraries/kit/testing/until.ts',
 ];
 const keyOf = (file: string): string => file.replaceAll('/', '_');
 const patience = { deadlineMs: 240_000, everyMs: 1_000 };

@@ -1,7 +1,7 @@
+import { until } from '#kit/testing/until';
 import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { startLoad } from '../../support/load.ts';
 import type { ScriptedUpstream, UpstreamScript } from '../../support/scripted-upstream.ts';
-import { until } from '../../support/until.ts';
 import { canary, revisionMark, secret, stampsIn } from './marked-policy.ts';
 
 /** Number of applications that a long stream outlives. */

@@ -1,8 +1,8 @@
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { applyRevision, bindingNow, bindingOf, conditionOf, policyOf, writePolicy } from '../../support/resources.ts';
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
-import { until } from '../../support/until.ts';
 import { outlived, startJudgedTraffic, type TrafficReport, untilServed } from './judged-traffic.ts';
 import { markedDefinition } from './marked-policy.ts';
 

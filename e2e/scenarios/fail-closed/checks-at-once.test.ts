@@ -1,10 +1,10 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { GatewayRoute } from '#resources/gateway-route';
 import { apiVersion, kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
 import { alias, type GuardedGateway, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
-import { until } from '../../support/until.ts';
 
 /** A model behind the same runtime with a longer check deadline. */
 const slow = 'slow';

@@ -4,12 +4,12 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { createAuthority } from '../../../hack/cluster/certificates/authority.ts';
 import { chatCall } from '../../support/chat-call.ts';
 import { completionBody } from '../../support/scripted-upstream.ts';
 import { alias, startGuardedGateway } from '../../support/start-guarded-gateway.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { until } from '../../support/until.ts';
 
 const authority = createAuthority();
 

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ProgramEnd } from '#kit/testing/run-to-end';
+import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres, openTestDatabase, startTestServer } from '#sql/testing/test-database';
 import { manifestOfWord } from '../../../cli/testing/policy-text.ts';
 import { descendantsOf } from '../../../cli/testing/process-tree.ts';
 import { folderWithFiles, runCli } from '../../../cli/testing/run-cli.ts';
-import type { ProgramEnd } from '../../support/run-to-end.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
-import { until } from '../../support/until.ts';
 
 const run = (platform: Platform, args: readonly string[], input?: string): Promise<ProgramEnd> =>
   runCli(args, { data: platform.data, ...(input === undefined ? {} : { input }) });

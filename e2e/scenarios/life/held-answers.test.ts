@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { startGuardedGateway } from '../../support/start-guarded-gateway.ts';
-import { until } from '../../support/until.ts';
 
 const mebibyte = 1_048_576;
 /** Memory limit of a gateway in the chart, bytes. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { occupyPort, unusedPort } from '#kit/testing/loopback';
+import { familyOf, hasProcessTable } from '#kit/testing/process-table';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
 import { chatCall } from '../../support/chat-call.ts';
-import { familyOf, hasProcessTable } from '../../support/process-table.ts';
 import { applyRevision, bindingCondition, bindingNow, policyOf, writePolicy } from '../../support/resources.ts';
 import { type Platform, startCommand, startPlatform } from '../../support/start-platform.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { until } from '../../support/until.ts';
 import { stampedDefinition } from '../applications/stamped-policy.ts';
 
 /** The binding of the example that the first start creates. */

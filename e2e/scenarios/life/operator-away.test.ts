@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { until } from '#kit/testing/until';
 import { type ChatResult, chatCall } from '../../support/chat-call.ts';
 import { type Platform, startPlatform } from '../../support/start-platform.ts';
-import { until } from '../../support/until.ts';
 import { verifies } from '../../support/verifies.ts';
 
 function ask(platform: Platform, content: string, stream: boolean): Promise<ChatResult> {

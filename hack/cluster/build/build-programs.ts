@@ -12,8 +12,8 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '#kit/testing/until';
 import { takeLock } from '../../../cli/platform/lock.ts';
-import { until } from '../../../e2e/support/until.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { cacheFolder } from '../places.ts';
 import type { ProgressReporter } from '../progress.ts';

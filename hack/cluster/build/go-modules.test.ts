@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { goModules, kubernetesVersion } from './go-modules.ts';
 import { moduleKey, sourceKey } from './module-key.ts';
 

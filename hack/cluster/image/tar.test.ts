@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { copiedFile, type Entry, folder, textFile, withFolders } from './entry.ts';
 import { tarOf, tarSize } from './tar.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines } from '#kit/process/child-log';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { ClusterError } from '../cluster-error.ts';
 import { isSameProcessRunning, onlyChildOf, type ProcessMark, processMark } from './process-identity.ts';
 

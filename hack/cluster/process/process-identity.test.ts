@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { isAtWork, isSameProcessRunning, processMark } from './process-identity.ts';
 
 describe('the identity of a process', () => {

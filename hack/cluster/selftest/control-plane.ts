@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import { kubectl, kubectlOk } from '../kubectl.ts';
 import { cacheFolder, clusterFolder } from '../places.ts';

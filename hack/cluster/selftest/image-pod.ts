@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { childrenOf } from '../../../e2e/support/process-table.ts';
-import { startFollowed } from '../../../e2e/support/start-followed.ts';
+import { childrenOf } from '#kit/testing/process-table';
+import { startFollowed } from '#kit/testing/start-followed';
 
 /**
  * Runs the files of an image as a pod does: process 1 is not root, sees only its own processes, and can write only to

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { processTable } from '../../../e2e/support/process-table.ts';
+import { processTable } from '#kit/testing/process-table';
 import { clusterFolder } from '../places.ts';
 
 /** Command lines of running processes that contain the path of a cluster's folder. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type ProgramEnd, runToEnd } from '../../../e2e/support/run-to-end.ts';
+import { type ProgramEnd, runToEnd } from '#kit/testing/run-to-end';
 
 export const mainFile = fileURLToPath(new URL('../main.ts', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 
 const mountPoint = '/sys/fs/cgroup';
 

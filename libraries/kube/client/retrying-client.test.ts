@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Script } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import { kinds } from '#resources/kinds';
-import { until } from '../../../e2e/support/until.ts';
 import { sampleReport } from '../testing/sample-resources.ts';
 import { json, startScriptedServer } from '../testing/scripted-server.ts';
 import { createClient } from './client.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import { type Clock, systemClock } from '#kit/time/clock';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../../e2e/support/until.ts';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { ConfigMap } from '../client/builtin-types.ts';
 import { createClient, type KubeClient } from '../client/client.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
+import { until } from '#kit/testing/until';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../../e2e/support/until.ts';
 import { createClient } from '../client/client.ts';
 import type { KubeObject } from '../client/kube-object.ts';
 import { startFakeApiServer } from '../testing/fake-api-server.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { createPassScheduler } from './pass-scheduler.ts';
 
 function schedulerAt() {

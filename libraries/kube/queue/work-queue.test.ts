@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { KubeError } from '../client/kube-error.ts';
 import { createPassScheduler } from './pass-scheduler.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';

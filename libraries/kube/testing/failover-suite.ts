@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import type { ElectorOptions } from './elector-process.ts';
 import { type ElectionServer, type Elector, openCounters, startElector } from './start-elector.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from '#kit/testing/faulty-proxy';
+import { until } from '#kit/testing/until';
 import { type Clock, systemClock } from '#kit/time/clock';
-import { until } from '../../../e2e/support/until.ts';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { Lease } from '../client/builtin-types.ts';
 import { createElectionClient, electionTimeoutMs } from '../election/election-client.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { builtinKinds } from '../client/builtin-kinds.ts';
 import type { ConfigMap } from '../client/builtin-types.ts';
 import type { KubeClient } from '../client/client.ts';

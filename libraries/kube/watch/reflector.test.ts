@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createFakeClock } from '#kit/testing/fake-clock';
 import { reset, type Script, streams } from '#kit/testing/scripted-http';
+import { until } from '#kit/testing/until';
 import type { Backoff } from '#kit/time/backoff';
 import type { Clock } from '#kit/time/clock';
 import type { GatewayReport } from '#resources/gateway-report';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../../e2e/support/until.ts';
 import { createClient, type KubeClient } from '../client/client.ts';
 import { listAll } from '../client/list-all.ts';
 import { sampleReport } from '../testing/sample-resources.ts';

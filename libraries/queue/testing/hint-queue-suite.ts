@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import type { HintQueue } from '../ports.ts';
 
 /** A separate queue for one test, whose connections can be broken. */

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import type { AgentHost, AgentObservation, AgentRequest } from '../ports.ts';
 import { sampleVersion } from './sample-version.ts';
 

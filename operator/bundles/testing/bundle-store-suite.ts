@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sha256Hex } from '#contracts/canonical';
-import { until } from '../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import type { BundleStore } from '../ports.ts';
 
 /** A store, and access to the stored objects for tests. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { defaultBundleLimits } from '#contracts/bundle';
 import { createLogger } from '#kit/log/logger';
+import { until } from '#kit/testing/until';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../../e2e/support/until.ts';
 import type { ValidationResult } from '../../bundles/ports.ts';
 import { BrokenError } from '../../reconcile/outcome.ts';
 import { acceptingJudge } from '../../testing/accepting-judge.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { openPostgresAudit } from '#audit/adapters/postgres/postgres-audit';
 import type { AuditLog } from '#audit/ports';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import type { ListOptions } from '#kube/client/client';
 import { missingPostgres, onPostgres, openTestDatabase } from '#sql/testing/test-database';
-import { until } from '../../../e2e/support/until.ts';
 import { silentLogger } from '../../folder-api/testing/open-folder.ts';
 import type { KnownRevision } from '../caches/known-revision.ts';
 import type { CommandRecord } from '../operations/command-record.ts';

@@ -4,13 +4,13 @@ import { SignJWT } from 'jose';
 import { ensureGatewayKeys } from '#identity/gateway-keys';
 import { createTestKey, startJwksServer, type TestKey } from '#identity/testing/test-issuer';
 import { type Script, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { Relations } from '#relations/ports';
 import { userSubject } from '#relations/subject';
 import { type AgentRoute, type AgentRouteSpec, agentRouteFormat, type RoutedVersion } from '#resources/agent-route';
 import { apiVersion } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
-import { temporaryFolder } from '../../../../e2e/support/temporary-folder.ts';
-import { until } from '../../../../e2e/support/until.ts';
 import { handSource } from '../../testing/route-builder.ts';
 import { startGateway, type TestGateway } from '../../testing/start-gateway.ts';
 

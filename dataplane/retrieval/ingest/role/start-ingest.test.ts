@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '#kit/testing/until';
 import type { HintQueue } from '#queue/ports';
 import { QueueUnavailableError } from '#queue/queue-error';
 import { SearchUnavailableError } from '#search/search-error';
 import { missingPostgres, onPostgres, openTestDatabase, type TestDatabase } from '#sql/testing/test-database';
-import { until } from '../../../../e2e/support/until.ts';
 import { verifies } from '../../../../e2e/support/verifies.ts';
 import { claimJob } from '../jobs/claim-job.ts';
 import { collectStaging } from '../jobs/collect-staging.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
-import { until } from '../../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { sampleVersion } from '../../testing/sample-version.ts';
 import { makeAgentDeployment, makeAgentNetworkPolicy, makeAgentService } from './resources/agent-objects.ts';
 import { type AgentCluster, openAgentCluster, testAgentTemplate } from './testing/agent-cluster.ts';

@@ -1,4 +1,4 @@
-import { until } from '../../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { type AgentsPlace, describeAgents } from '../../testing/agents-suite.ts';
 import { openAgentCluster } from './testing/agent-cluster.ts';
 

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '#kit/log/logger';
 import { childEnvironment } from '#kit/process/config';
-import { temporaryFolder } from '../../../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { AgentHost } from '../../ports.ts';
 import { type AgentsPlace, describeAgents } from '../../testing/agents-suite.ts';
 import { createAgentProcesses } from './agent-processes.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { createLogger } from '#kit/log/logger';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { createClient } from '#kube/client/client';
 import { startFakeApiServer } from '#kube/testing/fake-api-server';
-import { until } from '../../../../e2e/support/until.ts';
 import type { ServedPin } from '../../ports.ts';
 import { makeServedConfigMap, makeServedService } from './resources/served-objects.ts';
 import { createServedServices } from './served-services.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../../../../e2e/support/until.ts';
+import { until } from '#kit/testing/until';
 import { describeWorkloads } from '../../testing/workloads-suite.ts';
 import { type ClusterPlace, openClusterPlace } from './testing/open-cluster-place.ts';
 

@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canonicalBytes, sha256Hex } from '#contracts/canonical';
 import { createLogger } from '#kit/log/logger';
 import { childEnvironment } from '#kit/process/config';
+import { until } from '#kit/testing/until';
 import { sampleBundle } from '../../../../e2e/support/sample-policy.ts';
-import { until } from '../../../../e2e/support/until.ts';
 import type { Workloads } from '../../ports.ts';
 import { createProcesses } from './processes.ts';
 

@@ -1,5 +1,6 @@
 import { createLogger } from '#kit/log/logger';
 import { createMetrics } from '#kit/metrics/metrics';
+import { until } from '#kit/testing/until';
 import { systemClock } from '#kit/time/clock';
 import { builtinKinds } from '#kube/client/builtin-kinds';
 import type { EndpointSlice, Pod } from '#kube/client/builtin-types';
@@ -7,7 +8,6 @@ import { createClient, type KubeClient } from '#kube/client/client';
 import type { EventFact } from '#kube/events/event-recorder';
 import { type FakeApiServer, startFakeApiServer } from '#kube/testing/fake-api-server';
 import type { Stored } from '#resources/metadata';
-import { until } from '../../../../../e2e/support/until.ts';
 import { workloadTemplateSchema } from '../../../../environment/workload-template.ts';
 import { createReconcileMeter } from '../../../../reconcile/reconcile-metrics.ts';
 import type { WorkloadRequest } from '../../../ports.ts';

@@ -1,17 +1,17 @@
-// Usage: sh hack/run hack/check-mcp.ts: the conformance suite of the Model Context Protocol against the services that have
+// Usage: sh hack/run e2e/mcp-conformance/check-mcp.ts: the conformance suite of the Model Context Protocol against the services that have
 // an MCP server, and against a version of an agent, there also the next release of the suite.
 import { join } from 'node:path';
-import { agentBundle } from '../dataplane/agents/testing/agent-bundle.ts';
-import { openGatewayProxy } from '../e2e/agents/gateway-proxy.ts';
-import { startAgentProcess } from '../e2e/agents/start-agent-process.ts';
-import { prepareNpmPackage } from '../e2e/support/npm-package.ts';
-import { startPlatform } from '../e2e/support/start-platform.ts';
-import { root } from './check/run-tool.ts';
-import { compareChecks } from './mcp/compare-checks.ts';
-import { agentChecks, agentChecksAhead } from './mcp/expected-agent-checks.ts';
-import { expectedFailures, expectedPasses } from './mcp/expected-checks.ts';
-import { openIdentityProxy } from './mcp/identity-proxy.ts';
-import { runConformance } from './mcp/run-conformance.ts';
+import { agentBundle } from '../../dataplane/agents/testing/agent-bundle.ts';
+import { root } from '../../hack/check/run-tool.ts';
+import { openGatewayProxy } from '../agents/gateway-proxy.ts';
+import { startAgentProcess } from '../agents/start-agent-process.ts';
+import { prepareNpmPackage } from '../support/npm-package.ts';
+import { startPlatform } from '../support/start-platform.ts';
+import { compareChecks } from './compare-checks.ts';
+import { agentChecks, agentChecksAhead } from './expected-agent-checks.ts';
+import { expectedFailures, expectedPasses } from './expected-checks.ts';
+import { openIdentityProxy } from './identity-proxy.ts';
+import { runConformance } from './run-conformance.ts';
 
 const suiteName = '@modelcontextprotocol/conformance';
 const suite = join(root, 'node_modules', suiteName, 'dist/index.js');

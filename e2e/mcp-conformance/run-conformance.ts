@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { temporaryFolder } from '../../e2e/support/temporary-folder.ts';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
 import type { ReportedCheck } from './compare-checks.ts';
 
 type FileCheck = {

@@ -1,13 +1,13 @@
 // Measures the figures, one line for each.
-import './check/plain-output.ts';
+import '../hack/check/plain-output.ts';
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Figure, FigureSize } from '../e2e/support/figure.ts';
-import { type StepOutcome, single, summaryLine, sumOutcomes } from './check/outcome.ts';
-import { programWords } from './check/read-words.ts';
-import { root } from './check/run-tool.ts';
+import { type StepOutcome, single, summaryLine, sumOutcomes } from '../hack/check/outcome.ts';
+import { programWords } from '../hack/check/read-words.ts';
+import { root } from '../hack/check/run-tool.ts';
+import type { Figure, FigureSize } from './support/figure.ts';
 
 async function loadFigures(): Promise<readonly Figure[]> {
   const folder = join(root, 'e2e/figures');
