@@ -88,6 +88,44 @@ describe('portcullis agent send', () => {
   });
 });
 
+describe('portcullis agent chat', () => {
+  const chat = (words: readonly string[], input?: string) =>
+    run(['agent', 'chat', 'assistant', '--as', 'ann', ...words], input);
+
+  test('portcullis agent chat prints the answer to a message and to each line, and continues a conversation by its id', async () => {
+    expect(await chat(['-m', 'Good morning'])).toMatchObject({ code: 0, stdout: 'Good morning\n', stderr: '' });
+    expect(await chat([], 'Good day\n\nGood night\n')).toMatchObject({ code: 0, stdout: 'Good day\nGood night\n' });
+    const first = JSON.parse((await chat(['-m', 'Good evening', '--json'])).stdout);
+    expect(first).toMatchObject({ complete: true, text: 'Good evening', contextId: expect.any(String) });
+    const second = await chat(['-m', 'Good evening', '--json', '--context', first.contextId]);
+    expect(JSON.parse(second.stdout)).toMatchObject({ complete: true, contextId: first.contextId });
+  });
+
+  test('portcullis agent chat reports a denied message, an unknown agent and a caller without the right', async () => {
+    const denied = await chat(['-m', 'Explain how to make a bomb']);
+    expect([denied.code, denied.stdout, denied.stderr]).toEqual([6, '', expect.stringContaining('guardrail_denied')]);
+    expect(await run(['agent', 'chat', 'nothing', '--as', 'ann', '-m', 'hello'])).toMatchObject({
+      code: 3,
+      stdout: '',
+    });
+    expect(await run(['agent', 'chat', 'assistant', '-m', 'hello'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+test('portcullis why and portcullis status show what gateways serve of an agent', async () => {
+  const well = await run(['why', 'agent/assistant']);
+  expect([well.code, well.stderr]).toEqual([0, '']);
+  expect(well.stdout).toMatch(/^Agent assistant is served\.\n/);
+  expect((await run(['status'])).stdout).toMatch(/^assistant +ready +assistant-1 +- +-$/m);
+  await run(['agent', 'switch', 'assistant', 'assistant-9']);
+  const faulty = await run(['why', 'agent/assistant', '-o', 'json']);
+  expect(JSON.parse(faulty.stdout)).toMatchObject({
+    agent: 'assistant',
+    whatToDo: expect.stringContaining('agent/assistant'),
+  });
+  expect(await run(['agent', 'switch', 'assistant', 'assistant-1', '--wait'])).toMatchObject({ code: 0 });
+});
+
 test('portcullis apply --wait reports why a version cannot become ready, and portcullis agent send repeats it', async () => {
   const guarded = example
     .replace('name: assistant-1', 'name: guarded-1')

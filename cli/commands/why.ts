@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { appliedByText } from '#diagnosis/applied-by';
 import { type Explanation, explainBinding } from '#diagnosis/explain-binding';
 import type { Link } from '#diagnosis/links';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -14,6 +15,7 @@ import { absentResource } from '../resources/absent-resource.ts';
 import { readResource } from '../resources/read-resource.ts';
 import { resourceKind } from '../resources/resource-kind.ts';
 import type { OpenedResources, ResourceSource } from '../resources/resource-source.ts';
+import { explainAgent } from '../why/explain-agent.ts';
 import { explainAgentVersion } from '../why/explain-agent-version.ts';
 import { explainCollection } from '../why/explain-collection.ts';
 import type { DeclaredExplanation } from '../why/explain-declared.ts';
@@ -28,9 +30,9 @@ export function addWhy(program: Command, source: ResourceSource): void {
   const command = program
     .command('why')
     .description(
-      'say why a binding is not applied, or a policy, collection or version of an agent is not ready, and what to do',
+      'say why a binding is not applied, or a policy, collection, agent or version of an agent is not ready, and what to do',
     )
-    .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME or agentversion/NAME');
+    .argument('<binding>', 'name of the binding; policy/NAME, collection/NAME, agent/NAME or agentversion/NAME');
   withOutput(withResourceOptions(command, source)).action((name: string, options: WhyOptions) =>
     why(source, name, options),
   );
@@ -54,7 +56,7 @@ async function why(source: ResourceSource, name: string, options: WhyOptions): P
   writeResult(formatOf(options), explanation, () => textOf(explanation));
 }
 
-const declaredKinds = ['GuardrailPolicy', 'Collection', 'AgentVersion'] as const;
+const declaredKinds = ['GuardrailPolicy', 'Collection', 'Agent', 'AgentVersion'] as const;
 type DeclaredResource = { readonly kind: (typeof declaredKinds)[number]; readonly name: string };
 
 /** The resource of KIND/NAME, with any word for the kind; the name alone for a binding. @throws CliError usage */
@@ -67,7 +69,7 @@ function resourceOf(word: string): DeclaredResource | string {
   if (declared !== undefined) return { kind: declared, name };
   throw new CliError(
     'usage',
-    `${JSON.stringify(word)} cannot be explained: give the name of a binding, policy/NAME, collection/NAME or agentversion/NAME.`,
+    `${JSON.stringify(word)} cannot be explained: give the name of a binding, policy/NAME, collection/NAME, agent/NAME or agentversion/NAME.`,
   );
 }
 
@@ -79,6 +81,10 @@ async function explainOne(
   if (kind === 'GuardrailPolicy') {
     const found = await readResource<GuardrailPolicy>(client, kinds.guardrailPolicy, name);
     return explainPolicy(found, await surroundings(), program);
+  }
+  if (kind === 'Agent') {
+    const found = await readResource<Agent>(client, kinds.agent, name);
+    return explainAgent(found, await surroundings(), program);
   }
   if (kind === 'AgentVersion') {
     const found = await readResource<AgentVersion>(client, kinds.agentVersion, name);

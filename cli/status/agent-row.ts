@@ -2,9 +2,9 @@ import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
 
 /** Waiting: the operator has not looked at the current generation yet. */
-type ServedState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'deleting';
+export type AgentState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'deleting';
 
-type AgentRow = {
+export type AgentRow = {
   readonly name: string;
   /** The AgentVersion that every ready gateway replica serves. */
   readonly version?: string;
@@ -12,7 +12,7 @@ type AgentRow = {
   readonly canary?: string;
   /** Previous versions that run on, newest first. */
   readonly previous: readonly string[];
-  readonly state: ServedState;
+  readonly state: AgentState;
   /** Address for clients. */
   readonly url?: string;
   /** Why it is not served as its spec says; absent when it is. */
@@ -28,26 +28,26 @@ export function agentRow(resource: Stored<Agent>): AgentRow {
     ...(served === undefined ? {} : { version: served.version }),
     ...(canary === undefined ? {} : { canary: `${canary.version} (${canary.percent} %)` }),
     previous: previous.map(({ version }) => version),
-    state: servedState(resource),
+    state: agentState(resource),
     ...(url === undefined ? {} : { url }),
     ...(why === undefined ? {} : { why }),
   };
 }
 
 /** Reasons that end without a change of a resource, as soon as a process or a replica is ready. */
-const passing = ['VersionNotReady', 'CanaryNotReady', 'WaitingForReplicas', 'NoRoute'];
+export const passingReasons: readonly string[] = ['VersionNotReady', 'CanaryNotReady', 'WaitingForReplicas', 'NoRoute'];
 
-function servedState({ metadata, status }: Stored<Agent>): ServedState {
+export function agentState({ metadata, status }: Stored<Agent>): AgentState {
   if (metadata.deletionTimestamp !== undefined) return 'deleting';
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.observedGeneration !== metadata.generation) return 'waiting';
   if (ready.status === 'True') return 'ready';
-  return passing.includes(ready.reason) ? 'starting' : 'faulty';
+  return passingReasons.includes(ready.reason) ? 'starting' : 'faulty';
 }
 
 function whyOf(resource: Stored<Agent>): string | undefined {
   const ready = resource.status?.conditions?.find(({ type }) => type === 'Ready');
-  switch (servedState(resource)) {
+  switch (agentState(resource)) {
     case 'ready':
       return undefined;
     case 'waiting':

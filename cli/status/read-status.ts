@@ -1,6 +1,7 @@
 import type { Surroundings } from '#diagnosis/surroundings';
 import { isKubeError } from '#kube/client/kube-error';
 import { listAll } from '#kube/client/list-all';
+import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import type { CollectionResource } from '#resources/collection';
 import type { GatewayReport } from '#resources/gateway-report';
@@ -23,6 +24,7 @@ export type InstallationStatus = {
   readonly reports: readonly Stored<GatewayReport>[];
   readonly collections: readonly Stored<CollectionResource>[];
   readonly agentVersions: readonly Stored<AgentVersion>[];
+  readonly agents: readonly Stored<Agent>[];
 };
 
 /** Reads reports last, so that they are at least as new as the routes that they describe. */
@@ -39,6 +41,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
   const agentVersions = await noneWithoutKind(
     listAll<AgentVersion>(client, kinds.agentVersion, { transform: withoutTexts }),
   );
+  const agents = await noneWithoutKind(listAll<Agent>(client, kinds.agent));
   const { items: reports } = await listAll<GatewayReport>(client, kinds.gatewayReport);
   return {
     namespace: client.namespace,
@@ -50,6 +53,7 @@ export async function readStatus({ client, surroundings }: OpenedResources): Pro
     reports,
     collections,
     agentVersions,
+    agents,
   };
 }
 

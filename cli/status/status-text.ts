@@ -2,6 +2,7 @@ import { appliedByText } from '#diagnosis/applied-by';
 import { judgesText } from '../bindings/judged-scope.ts';
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
+import type { AgentRow } from './agent-row.ts';
 import type { AgentVersionRow } from './agent-version-row.ts';
 import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
@@ -73,6 +74,16 @@ const collectionColumns: readonly Column<CollectionRow>[] = [
   { header: 'WHY', cell: ({ why }) => why },
 ];
 
+const agentColumns: readonly Column<AgentRow>[] = [
+  { header: 'AGENT', cell: ({ name }) => name },
+  { header: 'STATE', cell: ({ state }) => (state === 'deleting' ? 'Deleting' : state) },
+  { header: 'VERSION', cell: ({ version }) => version },
+  { header: 'CANARY', cell: ({ canary }) => canary },
+  { header: 'PREVIOUS', wide: true, cell: ({ previous }) => previous.join(', ') },
+  { header: 'URL', wide: true, cell: ({ url }) => url },
+  { header: 'WHY', cell: ({ why }) => why },
+];
+
 const agentVersionColumns: readonly Column<AgentVersionRow>[] = [
   { header: 'AGENTVERSION', cell: ({ name }) => name },
   { header: 'AGENT', cell: ({ agent }) => agent },
@@ -83,7 +94,7 @@ const agentVersionColumns: readonly Column<AgentVersionRow>[] = [
 
 /** The status of an installation as text. */
 export function statusText(view: StatusView, isWide: boolean): string {
-  const { operator, gateways, bindings, workloads, policies, collections, agentVersions } = view;
+  const { operator, gateways, bindings, workloads, policies, collections, agents, agentVersions } = view;
   const standby = operator.replicas.filter(({ name }) => name !== operator.holder).map(processText);
   return [
     `Operator: ${operator.message}${standby.length === 0 ? '' : ` Standby: ${standby.join(', ')}.`}`,
@@ -92,6 +103,7 @@ export function statusText(view: StatusView, isWide: boolean): string {
     table(workloads, workloadColumns, isWide, 'There is no workload.'),
     ...(policies === undefined ? [] : [table(policies, policyColumns, isWide, '')]),
     ...(collections === undefined ? [] : [table(collections, collectionColumns, isWide, '')]),
+    ...(agents === undefined ? [] : [table(agents, agentColumns, isWide, '')]),
     ...(agentVersions === undefined ? [] : [table(agentVersions, agentVersionColumns, isWide, '')]),
   ].join('\n\n');
 }

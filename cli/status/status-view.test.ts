@@ -21,10 +21,11 @@ type Parts = {
   reports?: readonly Loose[];
   gateways?: readonly ProcessView[];
   collections?: readonly Loose[];
+  agents?: readonly Loose[];
 };
 
 function viewOf(parts: Parts) {
-  const { routes = [], reports = [], gateways, collections = [] } = parts;
+  const { routes = [], reports = [], gateways, collections = [], agents = [] } = parts;
   const operator = {
     state: 'leading',
     message: 'one is the leader.',
@@ -42,6 +43,7 @@ function viewOf(parts: Parts) {
     reports,
     collections,
     agentVersions: [],
+    agents,
   } as unknown as InstallationStatus);
 }
 
@@ -142,4 +144,26 @@ describe('collections in the status', () => {
   test('portcullis status has no section about collections when there are none', () => {
     expect(viewOf({})).not.toHaveProperty('collections');
   });
+});
+
+test('portcullis status shows each agent with what gateways serve, its canary and why it is not served', () => {
+  const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: 'it is served.', observedGeneration: 1 };
+  const missing = { ...ready, status: 'False', reason: 'VersionNotFound', message: 'there is no AgentVersion b-2.' };
+  const agent = (name: string, status: Loose): Loose => ({ metadata: { name, generation: 1 }, spec: {}, status });
+  const view = viewOf({
+    agents: [
+      agent('a', {
+        conditions: [ready],
+        served: { version: 'a-1', versionId: 'one' },
+        canary: { version: 'a-2', versionId: 'two', percent: 10 },
+      }),
+      agent('b', { conditions: [missing] }),
+    ],
+  });
+  expect(view.agents?.map(({ name, state, version, canary, why }) => [name, state, version, canary, why])).toEqual([
+    ['a', 'ready', 'a-1', 'a-2 (10 %)', undefined],
+    ['b', 'faulty', undefined, undefined, 'there is no AgentVersion b-2.'],
+  ]);
+  expect(statusText(view, false)).toMatch(/b +faulty +- +- +there is no AgentVersion b-2\./);
+  expect(viewOf({})).not.toHaveProperty('agents');
 });

@@ -11,6 +11,7 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type JudgedScope, judgedScopeOf } from '../bindings/judged-scope.ts';
 import { deletionOf } from '../resources/policy-references.ts';
+import { type AgentRow, agentRow } from './agent-row.ts';
 import { type AgentVersionRow, agentVersionRow } from './agent-version-row.ts';
 import { type CollectionRow, collectionRow } from './collection-row.ts';
 import type { InstallationStatus } from './read-status.ts';
@@ -80,13 +81,15 @@ export type StatusView = {
   readonly policies?: readonly PolicyRow[];
   /** Collections that resources declare; absent when there is none. */
   readonly collections?: readonly CollectionRow[];
+  /** Agents that gateways serve; absent when there is none. */
+  readonly agents?: readonly AgentRow[];
   /** Versions of agents; absent when there is none. */
   readonly agentVersions?: readonly AgentVersionRow[];
 };
 
 export function viewOfStatus(installation: InstallationStatus): StatusView {
   const { namespace, surroundings, policies, bindings, routes, generations } = installation;
-  const { collections, agentVersions } = installation;
+  const { collections, agents, agentVersions } = installation;
   const byName = new Map(routes.map((route) => [route.metadata.name, route]));
   const deleting = policies.flatMap(deletingRow);
   const builds = new Map(generations.map(({ metadata, spec }) => [metadata.name, spec.build]));
@@ -98,6 +101,7 @@ export function viewOfStatus(installation: InstallationStatus): StatusView {
     workloads: generations.map((generation) => workloadRow(generation, routes)),
     ...(deleting.length === 0 ? {} : { policies: deleting }),
     ...(collections.length === 0 ? {} : { collections: collections.map(collectionRow) }),
+    ...(agents.length === 0 ? {} : { agents: agents.map(agentRow) }),
     ...(agentVersions.length === 0 ? {} : { agentVersions: agentVersions.map(agentVersionRow) }),
   };
 }

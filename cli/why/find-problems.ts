@@ -6,6 +6,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { InstallationStatus } from '../status/read-status.ts';
+import { explainAgent } from './explain-agent.ts';
 import { explainAgentVersion } from './explain-agent-version.ts';
 import { explainCollection } from './explain-collection.ts';
 
@@ -40,12 +41,16 @@ export function findProblems(installation: Installation, program: string): reado
     const message = summary.replace(`ModelBinding ${binding.metadata.name} `, 'It ');
     return [{ part: `${kinds.modelBinding.kind} ${binding.metadata.name}`, reason, message, whatToDo }];
   });
-  const { collections, agentVersions, surroundings } = installation;
+  const { collections, agents, agentVersions, surroundings } = installation;
   const declared = [
     ...collections.map((one) => ({
       part: `${kinds.collection.kind} ${one.metadata.name}`,
       ...explainCollection(one, surroundings, program),
     })),
+    // The version that an agent waits for is listed by itself.
+    ...agents
+      .map((one) => ({ part: `${kinds.agent.kind} ${one.metadata.name}`, ...explainAgent(one, surroundings, program) }))
+      .filter(({ state }) => state !== 'starting'),
     ...agentVersions.map((one) => ({
       part: `${kinds.agentVersion.kind} ${one.metadata.name}`,
       ...explainAgentVersion(one, surroundings, program),

@@ -95,6 +95,7 @@ function installation(change: {
     ],
     collections: [],
     agentVersions: [],
+    agents: [],
   };
   return found as unknown as Installation;
 }

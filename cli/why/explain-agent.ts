@@ -1,0 +1,50 @@
+import { type Link, operatorLink } from '#diagnosis/links';
+import type { Surroundings } from '#diagnosis/surroundings';
+import type { Agent } from '#resources/agent';
+import type { Stored } from '#resources/metadata';
+import { type AgentState, agentState, passingReasons } from '../status/agent-row.ts';
+import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
+
+type AgentExplanation = DeclaredExplanation<AgentState> & { readonly agent: string };
+
+/** Explains whether gateways serve an agent as its resource declares and, if not, why. Pure. */
+export function explainAgent(resource: Stored<Agent>, surroundings: Surroundings, program: string): AgentExplanation {
+  const { name } = resource.metadata;
+  const served = waitingLink(declaredLink(resource, 'Serving', 'Ready'));
+  const chain = [
+    operatorLink({ surroundings }),
+    accessLink(declaredLink(resource, 'Access', 'AccessConsistent')),
+    routeLink(declaredLink(resource, 'Route', 'RouteAccepted')),
+    served,
+  ];
+  const state = agentState(resource);
+  const { whatToDo, ...explanation } = explainDeclared({ title: `Agent ${name}`, state, stateWords, chain, program });
+  // Remedies name the command for any agent.
+  const remedy = whatToDo?.replaceAll('agent/NAME', `agent/${name}`);
+  return { agent: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
+}
+
+const stateWords: Readonly<Record<AgentState, string>> = {
+  ready: 'served',
+  starting: 'starting',
+  faulty: 'not served as declared',
+  waiting: 'not looked at yet',
+  deleting: 'being deleted',
+};
+
+/** An installation that runs no agents has neither route nor rights: the last step says so. */
+const notConfigured = 'AgentsNotConfigured';
+
+function accessLink(link: Link): Link {
+  return link.reason === notConfigured ? { ...link, state: 'aside' } : link;
+}
+
+/** A route is made once a version is ready, so that the version is the cause of an absent one. */
+function routeLink(link: Link): Link {
+  return link.reason === notConfigured || link.reason === 'NoRoute' ? { ...link, state: 'aside' } : link;
+}
+
+function waitingLink(link: Link): Link {
+  const isPassing = passingReasons.includes(link.reason ?? '') || link.reason === 'Draining';
+  return link.state === 'fault' && isPassing ? { ...link, state: 'open' } : link;
+}
