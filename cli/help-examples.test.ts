@@ -44,10 +44,6 @@ const exits: Readonly<Record<string, number>> = {
   'agents get': 3,
   'agent promote': 2,
   'agent rollback': 2,
-  // The person of the examples administers nothing.
-  'group members': 9,
-  'group add': 9,
-  'group remove': 9,
   'operation get': 3,
   'operation wait': 3,
   'jobs get': 3,
