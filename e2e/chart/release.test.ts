@@ -14,17 +14,26 @@ const missing = missingHelm ?? missingApiServer;
 const name = 'guardrails';
 const namespace = 'safety';
 
-/** Definitions of the Prometheus operator, without its schemas. */
-const monitoringKinds = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule'].map((kind) => {
+/** Definitions of the Prometheus operator and of the Gateway API, without their schemas. */
+const foreignKinds = [
+  ['monitoring.coreos.com', 'ServiceMonitor'],
+  ['monitoring.coreos.com', 'PodMonitor'],
+  ['monitoring.coreos.com', 'PrometheusRule'],
+  ['gateway.networking.k8s.io', 'HTTPRoute'],
+].map(([group = '', kind = '']) => {
   const singular = kind.toLowerCase();
   const plural = `${singular}s`;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.monitoring.coreos.com` },
+    // The API server admits definitions of its own groups only with a reference to their approval.
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes-sigs/gateway-api' },
+    },
     spec: {
-      group: 'monitoring.coreos.com',
+      group,
       scope: 'Namespaced',
       names: { kind, plural, singular, listKind: `${kind}List` },
       versions: [{ name: 'v1', served: true, storage: true, schema }],
@@ -64,7 +73,7 @@ describe('a release', () => {
     await kubectlOk(
       server.kubeconfigFile,
       ['apply', '--server-side', '--filename=-'],
-      stringify({ apiVersion: 'v1', kind: 'List', items: monitoringKinds }),
+      stringify({ apiVersion: 'v1', kind: 'List', items: foreignKinds }),
     );
     await kubectlOk(server.kubeconfigFile, ['apply', '--filename=-'], stringify(storageClass));
     for (const place of [namespace, 'second', 'third']) {

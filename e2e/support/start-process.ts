@@ -28,6 +28,8 @@ export function startFile({ file, args = [], environment }: ProcessOptions): Fol
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_COMPILE_CACHE: `${root}/node_modules/.cache/node`,
+      // A process of a test that was ended without its hooks ends, too.
+      PORTCULLIS_EXIT_WITH_STDIN: '1',
       ...environment,
     },
   });
