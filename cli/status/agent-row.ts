@@ -2,7 +2,7 @@ import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
 
 /** Waiting: the operator has not looked at the current generation yet. */
-export type AgentState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'deleting';
+export type ServedState = 'ready' | 'starting' | 'faulty' | 'waiting' | 'deleting';
 
 export type AgentRow = {
   readonly name: string;
@@ -12,7 +12,7 @@ export type AgentRow = {
   readonly canary?: string;
   /** Previous versions that run on, newest first. */
   readonly previous: readonly string[];
-  readonly state: AgentState;
+  readonly state: ServedState;
   /** Address for clients. */
   readonly url?: string;
   /** Why it is not served as its spec says; absent when it is. */
@@ -28,7 +28,7 @@ export function agentRow(resource: Stored<Agent>): AgentRow {
     ...(served === undefined ? {} : { version: served.version }),
     ...(canary === undefined ? {} : { canary: `${canary.version} (${canary.percent} %)` }),
     previous: previous.map(({ version }) => version),
-    state: agentState(resource),
+    state: servedState(resource),
     ...(url === undefined ? {} : { url }),
     ...(why === undefined ? {} : { why }),
   };
@@ -37,7 +37,7 @@ export function agentRow(resource: Stored<Agent>): AgentRow {
 /** Reasons that end without a change of a resource, as soon as a process or a replica is ready. */
 export const passingReasons: readonly string[] = ['VersionNotReady', 'CanaryNotReady', 'WaitingForReplicas', 'NoRoute'];
 
-export function agentState({ metadata, status }: Stored<Agent>): AgentState {
+export function servedState({ metadata, status }: Stored<Agent>): ServedState {
   if (metadata.deletionTimestamp !== undefined) return 'deleting';
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.observedGeneration !== metadata.generation) return 'waiting';
@@ -47,7 +47,7 @@ export function agentState({ metadata, status }: Stored<Agent>): AgentState {
 
 function whyOf(resource: Stored<Agent>): string | undefined {
   const ready = resource.status?.conditions?.find(({ type }) => type === 'Ready');
-  switch (agentState(resource)) {
+  switch (servedState(resource)) {
     case 'ready':
       return undefined;
     case 'waiting':

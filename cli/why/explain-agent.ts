@@ -2,10 +2,10 @@ import { type Link, operatorLink } from '#diagnosis/links';
 import type { Surroundings } from '#diagnosis/surroundings';
 import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
-import { type AgentState, agentState, passingReasons } from '../status/agent-row.ts';
+import { passingReasons, type ServedState, servedState } from '../status/agent-row.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 
-type AgentExplanation = DeclaredExplanation<AgentState> & { readonly agent: string };
+type AgentExplanation = DeclaredExplanation<ServedState> & { readonly agent: string };
 
 /** Explains whether gateways serve an agent as its resource declares and, if not, why. Pure. */
 export function explainAgent(resource: Stored<Agent>, surroundings: Surroundings, program: string): AgentExplanation {
@@ -17,14 +17,14 @@ export function explainAgent(resource: Stored<Agent>, surroundings: Surroundings
     routeLink(declaredLink(resource, 'Route', 'RouteAccepted')),
     served,
   ];
-  const state = agentState(resource);
+  const state = servedState(resource);
   const { whatToDo, ...explanation } = explainDeclared({ title: `Agent ${name}`, state, stateWords, chain, program });
   // Remedies name the command for any agent.
   const remedy = whatToDo?.replaceAll('agent/NAME', `agent/${name}`);
   return { agent: name, ...explanation, ...(remedy === undefined ? {} : { whatToDo: remedy }) };
 }
 
-const stateWords: Readonly<Record<AgentState, string>> = {
+const stateWords: Readonly<Record<ServedState, string>> = {
   ready: 'served',
   starting: 'starting',
   faulty: 'not served as declared',
