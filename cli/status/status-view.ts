@@ -81,7 +81,7 @@ export type StatusView = {
   readonly policies?: readonly PolicyRow[];
   /** Collections that resources declare; absent when there is none. */
   readonly collections?: readonly CollectionRow[];
-  /** Agents that gateways serve; absent when there is none. */
+  /** Agents of the installation; absent without agents. */
   readonly agents?: readonly AgentRow[];
   /** Versions of agents; absent when there is none. */
   readonly agentVersions?: readonly AgentVersionRow[];

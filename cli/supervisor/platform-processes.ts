@@ -317,7 +317,7 @@ export function memoryProcess(
   });
 }
 
-/** @param policy the served policy that judges what is stored; undefined if nothing is judged */
+/** @param policy name of the served policy that judges stored texts; undefined without a guard */
 function guardSettings(data: DataDirectory, policy: string | undefined): Readonly<Record<string, string>> {
   if (policy === undefined) return {};
   return {

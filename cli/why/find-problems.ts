@@ -47,7 +47,7 @@ export function findProblems(installation: Installation, program: string): reado
       part: `${kinds.collection.kind} ${one.metadata.name}`,
       ...explainCollection(one, surroundings, program),
     })),
-    // The version that an agent waits for is listed by itself.
+    // A starting agent waits for its version, which has an entry of its own.
     ...agents
       .map((one) => ({ part: `${kinds.agent.kind} ${one.metadata.name}`, ...explainAgent(one, surroundings, program) }))
       .filter(({ state }) => state !== 'starting'),

@@ -47,7 +47,7 @@ export type OpenedIndex = {
   readonly answers: () => Promise<unknown>;
   /** Loads versions before their switch. */
   readonly preloaded: PreloadedIndex;
-  /** What is in the memory of this replica; absent for an index elsewhere. */
+  /** The index in the memory of this process; absent with OpenSearch. */
   readonly held?: HeldIndex;
   /** Removes the entries of a version. */
   readonly dropPartition: (collectionId: string, version: number) => Promise<void>;

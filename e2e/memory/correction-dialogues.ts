@@ -1,4 +1,5 @@
-import { englishCorrections, englishValues, russianCorrections, russianValues } from './corrections.ts';
+import { englishCorrections, englishValues } from './english-corrections.ts';
+import { russianCorrections, russianValues } from './russian-corrections.ts';
 
 /** A person tells a fact and corrects it later, among other messages. */
 type CorrectionDialogue = {

@@ -93,7 +93,7 @@ function laterStatementsOf(
 
 type ReadText = { readonly statement: Statement; readonly text: string };
 
-/** The clause of the statement alone where it is one by itself, as it is read when it is said again. */
+/** The first clause, if it is a complete statement: the same clause in a later message then gives the same fact. */
 function firstClauseOf({ statement, text }: ReadText): ReadText {
   const [clause] = splitClauses(text);
   const alone = clause?.start === 0 && clause.end < text.length ? readStatement(clause.text) : undefined;
