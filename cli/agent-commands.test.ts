@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProgramEnd } from '#kit/testing/run-to-end';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
@@ -118,10 +119,9 @@ test('portcullis why and portcullis status show what gateways serve of an agent'
   expect(well.stdout).toMatch(/^Agent assistant is served\.\n/);
   expect((await run(['status'])).stdout).toMatch(/^assistant +ready +assistant-1 +- +-$/m);
   await run(['agent', 'switch', 'assistant', 'assistant-9']);
-  const faulty = await run(['why', 'agent/assistant', '-o', 'json']);
-  expect(JSON.parse(faulty.stdout)).toMatchObject({
-    agent: 'assistant',
-    whatToDo: expect.stringContaining('agent/assistant'),
+  await until('portcullis why names the remedy for an agent that is switched to a missing version', async () => {
+    const explained = JSON.parse((await run(['why', 'agent/assistant', '-o', 'json'])).stdout);
+    return explained.agent === 'assistant' && explained.whatToDo.includes('agent/assistant');
   });
   expect(await run(['agent', 'switch', 'assistant', 'assistant-1', '--wait'])).toMatchObject({ code: 0 });
 });
