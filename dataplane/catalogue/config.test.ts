@@ -29,6 +29,16 @@ describe('settings of the catalogue', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_RELATIONS: 'openfga' })).toThrow('PORTCULLIS_OPENFGA_URL');
   });
 
+  test('a process that only answers requests needs no access to the resources, and every other one does', () => {
+    const { PORTCULLIS_API_URL: _url, PORTCULLIS_API_TOKEN_FILE: _token, ...without } = env;
+    expect(readConfig({ ...without, PORTCULLIS_ROLE: 'api' }).config.api).toBeUndefined();
+    expect(readConfig({ ...env, PORTCULLIS_ROLE: 'api' }).config.api).toBeUndefined();
+    for (const role of ['worker', 'both']) {
+      const read = () => readConfig({ ...without, PORTCULLIS_ROLE: role });
+      expect(read).toThrow(/PORTCULLIS_API_URL is missing[\s\S]*PORTCULLIS_API_TOKEN_FILE is missing/);
+    }
+  });
+
   test('a webhook of events needs a secret, and a secret needs a webhook', () => {
     const url = 'https://hooks.example/agents';
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_URL: url })).toThrow('must be set together');

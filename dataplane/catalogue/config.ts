@@ -17,8 +17,14 @@ export const settings = {
   ...identitySettings,
   ...databaseSettings('agents as the catalogue shows them, and relations'),
   ...relationsSettings,
-  PORTCULLIS_API_URL: setting.url({ help: 'address of the server that holds the resources of agents' }),
-  PORTCULLIS_API_TOKEN_FILE: setting.file({ help: 'token for the server that holds the resources of agents' }),
+  PORTCULLIS_API_URL: setting.optional(
+    setting.url({
+      help: 'address of the server that holds the resources of agents; required unless PORTCULLIS_ROLE is api',
+    }),
+  ),
+  PORTCULLIS_API_TOKEN_FILE: setting.optional(
+    setting.file({ help: 'token for that server; required unless PORTCULLIS_ROLE is api' }),
+  ),
   PORTCULLIS_API_CA_FILE: setting.optional(
     setting.file({ help: 'certificate authorities of that server, PEM; those of the system when absent' }),
   ),
@@ -70,6 +76,14 @@ export const settings = {
 
 type Address = { readonly host: string; readonly port: number };
 
+/** The server that holds the resources of agents. */
+export type ResourceAccess = {
+  readonly url: URL;
+  readonly tokenFile: string;
+  readonly caFile: string | undefined;
+  readonly namespace: string;
+};
+
 export type CatalogueConfig = {
   readonly listen: Address;
   readonly adminListen: Address;
@@ -77,12 +91,8 @@ export type CatalogueConfig = {
   readonly identity: IdentityMode;
   readonly databaseUrl: string;
   readonly relations: RelationsChoice;
-  readonly api: {
-    readonly url: URL;
-    readonly tokenFile: string;
-    readonly caFile: string | undefined;
-    readonly namespace: string;
-  };
+  /** Undefined where the role is `api`: such a process reads the database only. */
+  readonly api: ResourceAccess | undefined;
   readonly modelGateway: URL;
   readonly modelsFile: string;
   readonly embeddingProfile: string | undefined;
@@ -115,12 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     identity: identityOf(read.PORTCULLIS_IDENTITY, read.PORTCULLIS_ISSUERS_FILE),
     databaseUrl: read.PORTCULLIS_DATABASE_URL,
     relations: relationsOf(read),
-    api: {
-      url: read.PORTCULLIS_API_URL,
-      tokenFile: read.PORTCULLIS_API_TOKEN_FILE,
-      caFile: read.PORTCULLIS_API_CA_FILE,
-      namespace: read.PORTCULLIS_NAMESPACE,
-    },
+    api: accessFrom(read),
     modelGateway: read.PORTCULLIS_MODEL_GATEWAY_URL,
     modelsFile: read.PORTCULLIS_MODELS_FILE,
     embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
@@ -137,6 +142,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     cursorKeyFile: read.PORTCULLIS_CURSOR_KEY_FILE,
   };
   return { config, secrets };
+}
+
+function accessFrom(read: {
+  readonly PORTCULLIS_ROLE: CatalogueConfig['role'];
+  readonly PORTCULLIS_API_URL: URL | undefined;
+  readonly PORTCULLIS_API_TOKEN_FILE: string | undefined;
+  readonly PORTCULLIS_API_CA_FILE: string | undefined;
+  readonly PORTCULLIS_NAMESPACE: string;
+}): CatalogueConfig['api'] {
+  if (read.PORTCULLIS_ROLE === 'api') return undefined;
+  const { PORTCULLIS_API_URL: url, PORTCULLIS_API_TOKEN_FILE: tokenFile } = read;
+  if (url === undefined || tokenFile === undefined) {
+    const given = { PORTCULLIS_API_URL: url, PORTCULLIS_API_TOKEN_FILE: tokenFile };
+    throw new ConfigError(
+      Object.entries(given)
+        .filter(([, value]) => value === undefined)
+        .map(([name]) => `${name} is missing: it must be set unless PORTCULLIS_ROLE is api`),
+    );
+  }
+  return { url, tokenFile, caFile: read.PORTCULLIS_API_CA_FILE, namespace: read.PORTCULLIS_NAMESPACE };
 }
 
 function eventsFrom(read: {

@@ -13,7 +13,7 @@ import type { Relations } from '#relations/ports';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
-import type { CatalogueConfig, CatalogueSecrets } from './config.ts';
+import type { CatalogueConfig, CatalogueSecrets, ResourceAccess } from './config.ts';
 import { createWebhookReceiver } from './events/adapters/webhook/webhook-receiver.ts';
 import { forgetEvents, relayEvents } from './events/relay-events.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
@@ -84,9 +84,9 @@ export async function createCatalogueService(
   const source = agentSource(database, () => profile()?.id);
   const index = parts.use(openEmbeddedIndex({ source, mostBytes: config.indexBytes }));
   const cursors = createPageCursors(openTokenFile(secrets.cursorKeyFile), clock);
-  const feed = config.role === 'api' ? undefined : parts.use(openFeed());
-  if (config.role !== 'api') parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
-  if (config.role !== 'api') {
+  const feed = config.api === undefined ? undefined : parts.use(openFeed(config.api));
+  if (config.api !== undefined) parts.use(embedAgents({ database, models, profile }, { logger, pollMs: every }));
+  if (config.api !== undefined) {
     parts.use(
       config.events === undefined ? forgetEvents({ database, logger, pollMs: every }) : openRelay(config.events),
     );
@@ -124,8 +124,7 @@ export async function createCatalogueService(
   const owned = parts.move();
   return { url, adminUrl: admin.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 
-  function openFeed(): AgentFeed {
-    const { url, tokenFile, caFile, namespace } = config.api;
+  function openFeed({ url, tokenFile, caFile, namespace }: ResourceAccess): AgentFeed {
     const client =
       overrides.resources ??
       parts.use(createClient({ ...mountedAccess({ url: url.href, tokenFile, caFile }), namespace }));

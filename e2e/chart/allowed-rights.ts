@@ -48,6 +48,12 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
     'portcullis.dev/modelbindings: get list patch watch',
     'portcullis.dev/policyrevisions: create get list watch',
   ],
+  /** The one process of the catalogue that follows the resources; its API has no rights. */
+  'catalogue-worker': [
+    'portcullis.dev/agentroutes: list watch',
+    'portcullis.dev/agents: get list watch',
+    'portcullis.dev/agentversions: list watch',
+  ],
   example: ['portcullis.dev/guardrailpolicies: create get', 'portcullis.dev/modelbindings: create get'],
 };
 

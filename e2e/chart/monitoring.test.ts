@@ -228,6 +228,8 @@ describe('the monitoring of a release', () => {
       Object.entries(selector.matchLabels).every(([key, value]) => metadata.labels?.[key] === value),
     );
     expect(chosen.map(({ metadata }) => metadata.name)).toEqual([
+      'guardrails-portcullis-catalogue-admin',
+      'guardrails-portcullis-catalogue-worker-admin',
       'guardrails-portcullis-console-admin',
       'guardrails-portcullis-gateway-admin',
       'guardrails-portcullis-management-admin',

@@ -190,7 +190,7 @@ describe('networks', () => {
   test('the console reaches the APIs that it shows and nothing else, and only configured callers reach it', async () => {
     const objects = await renderFile('production-values.yaml');
     const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
-    for (const service of ['management', 'retrieval', 'memory']) {
+    for (const service of ['management', 'retrieval', 'memory', 'catalogue']) {
       expect(open('console', service, 'http'), service).toBe(true);
       expect(open('console', service, 'admin'), service).toBe(false);
       expect(open(service, 'console', 'http'), service).toBe(false);
@@ -200,6 +200,31 @@ describe('networks', () => {
     expect(open('test', 'console', 'http')).toBe(false);
     const policy = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-console'));
     expect(portsOf(policy?.spec.egress ?? [])).toEqual([443, 53, 'http']);
+  });
+
+  test('only the worker of the catalogue reaches the API server and the webhook, and only configured callers reach the API', async () => {
+    const objects = await renderFile('retrieval-values.yaml');
+    const open = (from: string, to: string, port: string) => mayCall(objects, from, to, port);
+    for (const component of ['catalogue', 'catalogue-worker']) {
+      expect(open(component, 'postgres', 'postgres'), component).toBe(true);
+      expect(open(component, 'gateway', 'http'), component).toBe(true);
+      expect(open(component, 'operator', 'admin'), component).toBe(false);
+      expect(open('gateway', component, 'admin'), component).toBe(false);
+    }
+    expect(open('gateway', 'catalogue', 'http')).toBe(false);
+    const production = await renderFile('production-values.yaml');
+    expect(mayCall(production, 'console', 'catalogue', 'http')).toBe(true);
+    expect(mayCall(production, 'console', 'catalogue', 'admin')).toBe(false);
+    expect(mayCall(production, 'catalogue', 'console', 'http')).toBe(false);
+    expect(mayCall(production, 'test', 'catalogue', 'http')).toBe(false);
+    const policyOf = (component: string) =>
+      policiesOf(production).find(({ metadata }) => metadata.name.endsWith(`-${component}`));
+    expect(policyOf('catalogue')?.spec.ingress?.[0]?.from?.[0]).toEqual({
+      namespaceSelector: { matchLabels: { access: 'agents' } },
+    });
+    expect(portsOf(policyOf('catalogue')?.spec.egress ?? [])).toEqual([443, 53, 6432, 'http']);
+    expect(portsOf(policyOf('catalogue-worker')?.spec.ingress ?? [])).toEqual(['admin']);
+    expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([53, 6432, 6443, 8444, 'http']);
   });
 
   test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {

@@ -103,7 +103,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       : file.startsWith('least')
         ? ['runtime']
         : file.startsWith('retrieval')
-          ? ['gateway', 'gateway', 'postgres', 'retrieval', 'runtime']
+          ? ['catalogue', 'gateway', 'gateway', 'postgres', 'retrieval', 'runtime']
           : ['gateway', 'management', 'postgres', 'runtime'];
     expect(components).toEqual(expected);
     for (const { metadata, data } of secrets) {
@@ -111,7 +111,7 @@ describe.each(valuesFiles)('the objects of %s', (file) => {
       expect(text, metadata.name).toMatch(
         metadata.name.endsWith('-agent-keys')
           ? /^\{"keys":\[\{"pem":"-----BEGIN PRIVATE KEY-----\\n[A-Za-z0-9+/=]{64}\\n-----END PRIVATE KEY-----\\n"\}\]\}$/
-          : /^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory|agents)\n)*)?$/,
+          : /^[A-Za-z0-9]{43}( first\n([A-Za-z0-9]{43} (retrieval|memory|agents|catalogue)\n)*)?$/,
       );
       const isKept = ['postgres', 'runtime'].includes(metadata.labels?.['app.kubernetes.io/component'] ?? '');
       expect(metadata.annotations?.['helm.sh/resource-policy']).toBe(isKept ? 'keep' : undefined);
@@ -167,6 +167,10 @@ describe('names and texts', () => {
     ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-console'],
     ['production-values.yaml', 'Ingress', 'guardrails-portcullis-console'],
     ['production-values.yaml', 'HTTPRoute', 'guardrails-portcullis-console'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-catalogue'],
+    ['production-values.yaml', 'Deployment', 'guardrails-portcullis-catalogue-worker'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-catalogue'],
+    ['production-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-catalogue-worker'],
     ['retrieval-values.yaml', 'Deployment', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-retrieval'],
     ['retrieval-values.yaml', 'NetworkPolicy', 'guardrails-portcullis-postgres'],

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeSettings, type Settings } from '#kit/env/read-environment';
 import { settings as cliSettings } from '../../cli/cluster/config.ts';
+import { settings as catalogueSettings } from '../../dataplane/catalogue/config.ts';
 import { settings as consoleSettings } from '../../dataplane/console/config.ts';
 import { settings as echoSettings } from '../../dataplane/echo/config.ts';
 import { settings as gatewaySettings } from '../../dataplane/gateway/config.ts';
@@ -40,6 +41,7 @@ const programs: Readonly<Record<string, { readonly settings: Settings; readonly 
   'dataplane/postgres/main.ts': { settings: postgresSettings, other: /^$/ },
   'dataplane/memory/main.ts': { settings: memorySettings, other: /^$/ },
   'dataplane/retrieval/main.ts': { settings: retrievalSettings, other: /^$/ },
+  'dataplane/catalogue/main.ts': { settings: catalogueSettings, other: /^$/ },
   'dataplane/console/main.ts': { settings: consoleSettings, other: /^$/ },
   'cli/cluster/apply-examples.ts': { settings: cliSettings, other: /^$/ },
   'cli/cluster/test-gateway.ts': { settings: cliSettings, other: /^$/ },
@@ -68,10 +70,23 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
     const without: Readonly<Record<string, readonly string[]>> = {
       'least-values.yaml': ['gateway', 'operator', 'test'],
       'production-values.yaml': [
-        ...['console', 'gateway', 'management', 'memory', 'memory-worker', 'operator', 'retrieval'],
+        ...[
+          'catalogue',
+          'catalogue-worker',
+          'console',
+          'gateway',
+          'management',
+          'memory',
+          'memory-worker',
+          'operator',
+          'retrieval',
+        ],
         ...['test', 'test', 'worker'],
       ],
-      'retrieval-values.yaml': ['echo', 'example', 'gateway', 'memory', 'operator', 'postgres', 'retrieval', 'test'],
+      'retrieval-values.yaml': [
+        ...['catalogue', 'catalogue-worker', 'echo', 'example', 'gateway', 'memory', 'operator', 'postgres'],
+        ...['retrieval', 'test'],
+      ],
     };
     expect(components.toSorted()).toEqual(without[file] ?? all);
   });
@@ -99,12 +114,13 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
   test('pods have resources and probes, and no service links or token that they do not need', () => {
     for (const { spec, name, isLasting } of pods) {
       expect(spec.enableServiceLinks, name).toBe(false);
-      const needsToken = /-(operator|gateway|management|example)$/.test(name) && !name.endsWith('-test-management');
+      const needsToken =
+        /-(operator|gateway|management|example|catalogue-worker)$/.test(name) && !name.endsWith('-test-management');
       expect(spec.automountServiceAccountToken, name).toBe(needsToken);
       // The retrieval service runs under a service account of its own, so that it has none of the rights of the default
       // account.
       expect(spec.serviceAccountName !== undefined, name).toBe(
-        needsToken || /-(retrieval|memory)(-worker)?$|-console$/.test(name),
+        needsToken || /-(retrieval|memory)(-worker)?$|-(console|catalogue)$/.test(name),
       );
       for (const container of spec.containers) {
         expect(container.resources, name).toMatchObject({
@@ -149,6 +165,9 @@ describe.each(valuesFiles)('the pods of %s', (file) => {
       'database-password',
       'openfga-token',
       'memory-gateway-key',
+      'catalogue-gateway-key',
+      'catalogue-cursor-key',
+      'catalogue-events-secret',
       'console-client',
       'console-cookie-key',
       'gateway-agent-keys',

@@ -17,7 +17,8 @@ import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { kinds } from '#resources/kinds';
 import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
-import { missingPostgres } from '#sql/testing/test-server';
+import { missingPostgres, openTestDatabase } from '#sql/testing/test-database';
+import { createCatalogueService } from '../../dataplane/catalogue/service.ts';
 import { createGatewayService } from '../../dataplane/gateway/service.ts';
 import { kubectlOk } from '../../hack/cluster/kubectl.ts';
 import type { ManagedCollections } from '../../operator/collections/ports.ts';
@@ -83,9 +84,11 @@ describe(title, () => {
   }
 
   /** Applies account, Role and RoleBinding of a component. @returns the user name of its pods */
-  async function grantRights(component: string): Promise<string> {
+  async function grantRights(component: string, values: readonly string[] = []): Promise<string> {
     const place = namespace.client.namespace;
-    const objects = await renderChart([`--namespace=${place}`, `--show-only=templates/${component}/rbac.yaml`]);
+    const [templates = ''] = component.split('-');
+    const shown = `--show-only=templates/${templates}/rbac.yaml`;
+    const objects = await renderChart([`--namespace=${place}`, shown, ...values]);
     const text = objects.map((object) => stringify(object)).join('---\n');
     await kubectlOk(server.controlPlane.kubeconfigFile, ['apply', `--namespace=${place}`, '--filename=-'], text);
     return `system:serviceaccount:${place}:${release}-portcullis-${component}`;
@@ -277,6 +280,56 @@ describe(title, () => {
     expect(requests.filter(isRefused)).toEqual([]);
     const used = new Set(requests.map((line) => line.split(' ').slice(0, 2).join(' ')));
     expect([...used].toSorted()).toEqual(allowedRequests('management'));
+  });
+
+  test('the worker of the catalogue follows agents with exactly the rights of the chart', async ({ skip }) => {
+    if (missingPostgres !== undefined) skip(missingPostgres);
+    const { client } = namespace;
+    const agents = ['enabled=true', 'publicUrl=https://a.example', 'issuer=https://b.example'];
+    const values = [...agents.map((one) => `--set=agents.${one}`), '--set=catalogue.enabled=true'];
+    const user = await grantRights('catalogue-worker', values);
+    const [tokenFile, secretFile] = [join(folder, 'catalogue.token'), join(folder, 'secret')];
+    await writeFile(tokenFile, await namespace.kubectl('create', 'token', user.split(':').at(-1) ?? ''));
+    await writeFile(secretFile, 'a-secret-of-cursors-with-enough-characters');
+    await using database = await openTestDatabase();
+    const { apiVersion, kind, metadata, spec } = fullObjects.agent;
+    const { uid } = (await client.create(kinds.agent, { apiVersion, kind, metadata, spec })).metadata;
+    const { url, caFile } = server.controlPlane;
+    const listen = { host: '127.0.0.1', port: 0 };
+    {
+      await using worker = await createCatalogueService(
+        {
+          ...{
+            listen,
+            adminListen: listen,
+            role: 'worker',
+            identity: { mode: 'development' },
+            databaseUrl: database.url,
+          },
+          ...{ relations: { kind: 'postgres' }, massRemoval: 'pause', logLevel: 'error', events: undefined },
+          api: { url: new URL(url), tokenFile, caFile, namespace: client.namespace },
+          modelGateway: new URL('http://127.0.0.1:9'),
+          modelsFile: join(folder, 'models.yaml'),
+          embeddingProfile: undefined,
+          indexBytes: 16 * 1_048_576,
+          requests: { atOnce: 1, perMinute: 1 },
+        },
+        {
+          databasePasswordFile: database.passwordFile,
+          openFgaTokenFile: undefined,
+          cursorKeyFile: secretFile,
+          modelGatewayTokenFile: undefined,
+        },
+        { logger: createLogger({ service: 'catalogue', level: 'error', destination: { write: () => undefined } }) },
+      );
+      await until('all resources are read', async () => (await fetch(`${worker.adminUrl}/readyz`)).status === 200);
+      await client.delete(kinds.agent, metadata.name, { uid });
+      await until('the deletion is confirmed', () => requestsOf(user).includes('get portcullis.dev/agents 404'));
+    }
+    const requests = requestsOf(user);
+    expect(requests.filter(isRefused)).toEqual([]);
+    const used = new Set(requests.map((line) => line.split(' ').slice(0, 2).join(' ')));
+    expect([...used].toSorted()).toEqual(allowedRequests('catalogue-worker'));
   });
 
   test('a gateway reads routes and writes only the report of its own pod', async () => {

@@ -169,6 +169,16 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['memory.quotas.tenantOpenEvents', [1, 10_000_000], [0, 10_000_001]],
   ['memory.worker.replicas', [0, 64], [-1, 65]],
   ['memory.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: ['a'] }]], [[trusted]]],
+  ['catalogue.enabled', [true, false], ['true', null]],
+  ['catalogue.replicas', [1, 64], [0, 65]],
+  ['catalogue.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups' }]], [[trusted]]],
+  ['catalogue.indexMib', [16, 65_536], [15, 65_537]],
+  ['catalogue.requestsPerCaller', [1, 10_000], [0, 10_001]],
+  ['catalogue.requestsPerMinute', [1, 1_000_000], [0, 1_000_001]],
+  ['catalogue.massRemoval', ['pause', 'accept'], ['ignore', '']],
+  ['catalogue.events.url', ['', 'https://a.example/b'], ['a', 'nats://a']],
+  ['catalogue.events.source', ['/a', 'a'.repeat(255)], ['', 'a b', 'a'.repeat(256)]],
+  ['networkPolicy.catalogueFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['retrieval.enabled', [true, false], ['true', null]],
   ['retrieval.replicas', [1, 64], [0, 65]],
   ['retrieval.worker.replicas', [0, 64], [-1, 65]],
@@ -356,6 +366,10 @@ describe('Helm', () => {
   const login = '--set=console.oidc.issuerUrl=https://a';
   const pages = ['--set=console.enabled=true', '--set=console.url=https://b'];
   const memory = ['--set=memory.enabled=true'];
+  const agents = ['enabled=true', 'publicUrl=https://a', 'issuer=https://b'].map((one) => `--set=agents.${one}`);
+  const catalogue = [...agents, '--set=catalogue.enabled=true'];
+  const embedding = ['id=a', 'model=m', 'dimension=8'].map((one) => `--set=catalogue.profiles.embedding[0].${one}`);
+  const gatewayKeys = ['gateway.clientKeys', 'agents.gatewayKey'].map((one) => `--set=${one}.existingSecret=k`);
   const retrieval = ['--set=retrieval.enabled=true'];
   const searchUser = (url: string): readonly string[] => [
     `--set=retrieval.opensearch.url=${url}`,
@@ -582,6 +596,42 @@ describe('Helm', () => {
       [...memory, '--set=memory.worker.replicas=6'],
       [...memory, '--set=memory.worker.replicas=5'],
       /connections for 96, and the replicas need 99/,
+    ],
+    [
+      'a catalogue without agents',
+      ['--set=catalogue.enabled=true'],
+      catalogue,
+      /catalogue.enabled needs agents.enabled=true/,
+    ],
+    [
+      'a catalogue without a client key of the gateway',
+      [...catalogue, ...gatewayKeys],
+      [...catalogue, ...gatewayKeys, '--set=catalogue.gatewayKey.existingSecret=c'],
+      /catalogue.gatewayKey.existingSecret must name/,
+    ],
+    [
+      'a profile of agents that is not listed',
+      [...catalogue, '--set=catalogue.embeddingProfile=a'],
+      [...catalogue, '--set=catalogue.embeddingProfile=a', ...embedding],
+      /catalogue.embeddingProfile: a is not in catalogue.profiles.embedding/,
+    ],
+    [
+      'a webhook of agents without a secret',
+      [...catalogue, '--set=catalogue.events.url=https://a'],
+      [...catalogue, '--set=catalogue.events.url=https://a', '--set=catalogue.events.secret.existingSecret=s'],
+      /catalogue.events.url and catalogue.events.secret.existingSecret must be set together/,
+    ],
+    [
+      'a memory limit of the catalogue below that of its index',
+      [...catalogue, '--set=catalogue.resources.limits.memory=511Mi'],
+      [...catalogue, '--set=catalogue.resources.limits.memory=512Mi'],
+      /catalogue.resources.limits.memory must be at least 512Mi: twice indexMib plus 256Mi/,
+    ],
+    [
+      'more catalogue replicas than the database of the chart has connections for',
+      [...catalogue, '--set=catalogue.replicas=7'],
+      [...catalogue, '--set=catalogue.replicas=6'],
+      /connections for 96, and the replicas need 102/,
     ],
     [
       'OpenFGA without an address for retrieval',

@@ -193,6 +193,35 @@ const memory = z.strictObject({
   podDisruptionBudget: budget,
 });
 
+const catalogue = z.strictObject({
+  enabled: z.boolean(),
+  replicas,
+  logLevel,
+  issuers: issuersOf({
+    groupsClaim: tenant.optional(),
+    tenants: z.array(tenant).max(1_000).optional(),
+    tenantsClaim: tenant.optional(),
+  }),
+  profiles: profilesFileSchema.pick({ embedding: true }).required(),
+  embeddingProfile: z.string().max(128),
+  gatewayKey: existingSecret,
+  cursorKey: existingSecret,
+  indexMib: z.int().min(16).max(65_536),
+  requestsPerCaller: z.int().min(1).max(10_000),
+  requestsPerMinute: z.int().min(1).max(1_000_000),
+  massRemoval: z.enum(['pause', 'accept']),
+  events: z.strictObject({
+    url: z.union([z.literal(''), url]),
+    source: z.string().regex(/^[^\s]{1,255}$/),
+    secret: existingSecret,
+  }),
+  egress: apiObjects,
+  service: clientService,
+  worker: z.strictObject({ resources: podResources }),
+  ...placement,
+  podDisruptionBudget: budget,
+});
+
 /** Browsers send the session of a person over TLS only. */
 const httpsUrl = z
   .string()
@@ -306,6 +335,7 @@ export const valuesSchema = z.strictObject({
   memory,
   console: consoleService,
   agents,
+  catalogue,
   postgresql,
   externalDatabase,
   runtime,
@@ -317,6 +347,7 @@ export const valuesSchema = z.strictObject({
     managementFrom: apiObjects,
     retrievalFrom: apiObjects,
     memoryFrom: apiObjects,
+    catalogueFrom: apiObjects,
     consoleFrom: apiObjects,
     runtimeFrom: apiObjects,
     monitoringFrom: apiObjects,

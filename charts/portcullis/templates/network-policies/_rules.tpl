@@ -115,6 +115,28 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Issuers of the API or the webhook of the worker, and an external database, where nothing more exact is given: (list context component) */}}
+{{- define "portcullis.egress.catalogue" -}}
+{{- $ := index . 0 -}}
+{{- $isWorker := eq (index . 1) "catalogue-worker" -}}
+{{- with $.Values.catalogue -}}
+{{- if .egress -}}
+{{- toYaml .egress -}}
+{{- else -}}
+{{- $urls := list -}}
+{{- if not $isWorker -}}
+{{- range .issuers -}}
+{{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
+{{- end -}}
+{{- else if .events.url -}}
+{{- $urls = append $urls .events.url -}}
+{{- end -}}
+{{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
+{{- include "portcullis.egress.urls" $urls -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The database of the rights on agents, and for the gateway the issuers of people: (list context component) */}}
 {{- define "portcullis.egress.agentRights" -}}
 {{- $ := index . 0 -}}

@@ -1,0 +1,64 @@
+{{/* Components of the agent catalogue, as a list in YAML; none if it is disabled. */}}
+{{- define "portcullis.catalogueComponents" -}}
+{{- if .Values.catalogue.enabled -}}
+- catalogue
+- catalogue-worker
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{/* Replicas of the API and the one worker. */}}
+{{- define "portcullis.cataloguePods" -}}
+{{- add (int .Values.catalogue.replicas) 1 -}}
+{{- end -}}
+
+{{/* Refuses values of the agent catalogue that a schema cannot. */}}
+{{- define "portcullis.checkCatalogue" -}}
+{{- with .Values.catalogue -}}
+{{- if not $.Values.agents.enabled -}}
+{{- fail "catalogue.enabled needs agents.enabled=true: the catalogue shows the agents that this release runs" -}}
+{{- end -}}
+{{- include "portcullis.checkIssuers" (dict "path" "catalogue.issuers" "issuers" .issuers) -}}
+{{- if and (eq $.Values.gateway.clientAuth "keys") $.Values.gateway.clientKeys.existingSecret (not .gatewayKey.existingSecret) -}}
+{{- fail "catalogue.gatewayKey.existingSecret must name the Secret of a client key where gateway.clientKeys.existingSecret is set" -}}
+{{- end -}}
+{{- $ids := list -}}
+{{- range .profiles.embedding -}}
+{{- if has .id $ids }}{{ fail (printf "catalogue.profiles.embedding: %s is listed twice" .id) }}{{ end -}}
+{{- $ids = append $ids .id -}}
+{{- end -}}
+{{- if and .embeddingProfile (not (has .embeddingProfile $ids)) -}}
+{{- fail (printf "catalogue.embeddingProfile: %s is not in catalogue.profiles.embedding: add it there" .embeddingProfile) -}}
+{{- end -}}
+{{- if ne (empty .events.url) (empty .events.secret.existingSecret) -}}
+{{- fail "catalogue.events.url and catalogue.events.secret.existingSecret must be set together" -}}
+{{- end -}}
+{{- $least := add (mul 2 (int .indexMib)) 256 -}}
+{{- with include "portcullis.memoryMib" .resources -}}
+{{- if lt (int .) (int $least) -}}
+{{- fail (printf "catalogue.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
+{{- end -}}
+{{- end -}}
+{{- if include "portcullis.postgresql" $ -}}
+{{- /* A pod of this service opens at most 10 connections, one of management or memory at most 11, one of retrieval at most 12. */ -}}
+{{- $connections := mul (include "portcullis.cataloguePods" $ | int) 10 -}}
+{{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
+{{- if $.Values.memory.enabled }}{{ $connections = add $connections (mul (include "portcullis.memoryPods" $ | int) 11) }}{{ end -}}
+{{- if $.Values.retrieval.enabled }}{{ $connections = add $connections (mul (include "portcullis.retrievalPods" $ | int) 12) }}{{ end -}}
+{{- if gt (int $connections) 96 -}}
+{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 10 for each of catalogue and its worker, 11 for each of management, memory and its worker, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether Helm adds a client key of the agent catalogue to those that it generates. */}}
+{{- define "portcullis.generatesCatalogueKey" -}}
+{{- if and .Values.catalogue.enabled (eq .Values.gateway.clientAuth "keys") (not .Values.gateway.clientKeys.existingSecret) (not .Values.catalogue.gatewayKey.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
+{{/* The Secret from which the key of cursors is derived. */}}
+{{- define "portcullis.cursorKeySecret" -}}
+{{- default (printf "%s-catalogue-key" (include "portcullis.fullname" .)) .Values.catalogue.cursorKey.existingSecret -}}
+{{- end -}}

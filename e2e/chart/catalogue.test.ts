@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readIssuersFile } from '#identity/issuers-file';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { readProfiles } from '#models/approved-profiles';
+import { readConfig } from '../../dataplane/catalogue/config.ts';
+import { missingHelm, skipWithout } from './helm.ts';
+import { podsOf, type RenderedPod } from './pods-of.ts';
+import { ofKind, type Rendered, renderFile } from './render-chart.ts';
+
+const files = ['production-values.yaml', 'retrieval-values.yaml'] as const;
+
+function podOf(objects: readonly Rendered[], component: string): RenderedPod {
+  const found = podsOf(objects).find(({ labels }) => labels['app.kubernetes.io/component'] === component);
+  if (found === undefined) throw new Error(`there is no pod of ${component}`);
+  return found;
+}
+
+/** The settings of the pod, read where none of the mounted files exists. */
+function settingsOf(objects: readonly Rendered[], component: string) {
+  const [container] = podOf(objects, component).spec.containers;
+  const here = (container?.env ?? []).map(({ name, value = 'safety' }) => [
+    name,
+    name.endsWith('_FILE') ? import.meta.filename : value,
+  ]);
+  return readConfig(Object.fromEntries(here)).config;
+}
+
+describe('the agent catalogue of the chart', () => {
+  skipWithout(missingHelm);
+
+  test.each(files)(
+    'with %s the API gets no address of the API server, and the worker gets one and its rights',
+    async (file) => {
+      const objects = await renderFile(file);
+      const shared = { identity: { mode: 'production' }, relations: { kind: 'postgres' } };
+      expect(settingsOf(objects, 'catalogue')).toMatchObject({ ...shared, role: 'api', api: undefined });
+      expect(podOf(objects, 'catalogue').spec.automountServiceAccountToken).toBe(false);
+      expect(settingsOf(objects, 'catalogue-worker')).toMatchObject({
+        ...shared,
+        role: 'worker',
+        api: { url: new URL('https://kubernetes.default.svc'), namespace: 'safety' },
+      });
+      const [binding] = ofKind(objects, 'RoleBinding').filter(({ metadata }) => metadata.name.includes('-catalogue'));
+      const { serviceAccountName } = podOf(objects, 'catalogue-worker').spec;
+      expect(binding?.['subjects']).toMatchObject([{ kind: 'ServiceAccount', name: serviceAccountName }]);
+    },
+  );
+
+  test('values of the catalogue reach the process that uses them', async () => {
+    const objects = await renderFile('production-values.yaml');
+    const [api, worker] = [settingsOf(objects, 'catalogue'), settingsOf(objects, 'catalogue-worker')];
+    expect(api).toMatchObject({
+      ...{ embeddingProfile: 'main', indexBytes: 128 * 1_048_576, logLevel: 'warn', events: undefined },
+      requests: { atOnce: 16, perMinute: 2_400 },
+    });
+    expect(worker).toMatchObject({
+      ...{ embeddingProfile: 'main', massRemoval: 'pause' },
+      events: {
+        url: new URL('https://hooks.example.com:8444/agents'),
+        source: 'https://guardrails.example.com/catalogue',
+      },
+    });
+  });
+
+  test('the catalogue reads the profiles and issuers of the chart, and accepts the gateway as the issuer of agents', async () => {
+    const objects = await renderFile('production-values.yaml');
+    using folder = temporaryFolder();
+    for (const map of ofKind(objects, 'ConfigMap').filter(({ metadata }) =>
+      /-catalogue(-issuers)?$/.test(metadata.name),
+    )) {
+      for (const [name, text] of Object.entries(map['data'] as Record<string, string>)) {
+        writeFileSync(join(folder.path, name), text);
+      }
+    }
+    const profiles = await readProfiles(join(folder.path, 'models.yaml'));
+    expect([...profiles.embedding.values()]).toMatchObject([{ id: 'main', dimension: 1_024, queryPrefix: 'query: ' }]);
+    expect(await readIssuersFile(join(folder.path, 'issuers.yaml'))).toMatchObject([
+      { audience: 'catalogue', groupsClaim: 'groups', tenantsClaim: 'tenants' },
+      { issuer: 'https://gateway.example.com', audience: 'urn:portcullis:catalogue' },
+    ]);
+  });
+
+  test('a chart without the catalogue renders nothing of it', async () => {
+    const text = JSON.stringify(
+      ofKind(await renderFile('default-values.yaml'), 'Deployment', 'Service', 'Role', 'Secret'),
+    );
+    expect(text).not.toContain('catalogue');
+  });
+});
