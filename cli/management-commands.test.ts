@@ -288,6 +288,47 @@ test('portcullis apply --via api --wait of a policy and its binding prints the w
   expect((await run(['rollback', 'guarded-echo', '--wait'])).code).toBe(0);
 });
 
+test('an operation and the observation of its model say why an application failed, in the words of why', async () => {
+  const costly = policyManifest({ name: 'reason-costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
+  const untrue = policyManifest({
+    name: 'reason-tests',
+    tests: '[{ name: says-word, stage: request, messages: [{ role: user, content: forbidden }], expect: Pass }]',
+  });
+  const bound = await json('get', 'mb', 'guarded-echo');
+  const binding = (name: string, provider: string) => {
+    const model = { ...bound.spec.model, alias: name, provider };
+    const spec = { ...bound.spec, model, guardrail: { mode: 'None' } };
+    return stringify({ apiVersion: bound.apiVersion, kind: bound.kind, metadata: { name }, spec });
+  };
+  const models = [binding('reasoned', bound.spec.model.provider), binding('reasoned-away', 'nowhere')];
+  expect((await run(['apply', '-f', '-'], [costly, untrue, ...models].join('---\n'))).code).toBe(0);
+  const cases = [
+    ['reasoned', 'reason-costly', 'rule_too_costly', /rule heavy: its time .* may be above 25 ms/],
+    ['reasoned', 'reason-tests', 'policy_tests_failed', /says-word/],
+    ['reasoned-away', 'reason-tests', 'provider_unknown', /The provider nowhere of spec\.model\.provider is not/],
+  ] as const;
+  for (const [model, policy, code, sentence] of cases) {
+    const end = await run(['apply-revision', model, '1', '--policy', policy, '--wait', ...overApi]);
+    expect([policy, end.code]).toEqual([policy, 9]);
+    const { metadata, spec } = await json('get', 'mb', model);
+    const operation = await until('the operation has ended', async () => {
+      const read = await json('operation', 'get', spec.apply);
+      return read.state === 'failed' ? read : undefined;
+    });
+    expect(operation.error).toMatchObject({ code, cause: expect.stringMatching(sentence) });
+    const shown = (await run(['operation', 'get', spec.apply])).stdout;
+    expect(shown).toContain(`binding.apply: failed (${code})\n${operation.error.cause}\n`);
+    const client = await clientOf();
+    const { observation } = (await client.getBinding(metadata.labels['portcullis.dev/id'])).value;
+    expect(observation).toMatchObject({ reason: code, cause: operation.error.cause });
+    const why = await json('why', model);
+    expect(why.cause.message).toContain(operation.error.cause);
+    expect(observation.whatToDo).toBe(why.whatToDo);
+    const described = await run(['describe', 'mb', model, ...overApi]);
+    expect(described.stdout).toContain(operation.error.cause);
+  }
+});
+
 test('the management API refuses a change message that is not one line of text in percent encoding', async () => {
   const token = (await run(['token'])).stdout.trim();
   for (const message of ['%', 'a%0Ab', 'a'.repeat(513)]) {

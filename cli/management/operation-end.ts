@@ -52,6 +52,6 @@ const exits: Readonly<Partial<Record<OperationFailureCode, ExitName>>> = {
 /** @throws CliError for a failed operation, with its code */
 export function refuseFailed({ operationId, error }: OperationResource): void {
   if (error === null) return;
-  const { code, message } = error;
-  throw new CliError(exits[code] ?? 'refused', `The operation ${operationId} failed (${code}): ${message}`);
+  const { code, message, cause } = error;
+  throw new CliError(exits[code] ?? 'refused', `The operation ${operationId} failed (${code}): ${cause ?? message}`);
 }

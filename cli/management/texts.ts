@@ -5,13 +5,15 @@ import { tableOf } from '../output/write.ts';
 /** The state of a binding as the management API computes it. */
 export function bindingText(binding: BindingRead): string {
   const { observation } = binding;
-  const { reason, serving, confirmed, expected, rejected } = observation;
+  const { reason, cause, whatToDo, serving, confirmed, expected, rejected } = observation;
   return tableOf([
     ['Gateway:', binding.gatewayName],
     ['Binding:', reason === null ? binding.state : `${binding.state} (${reason})`],
     ['Desired:', binding.binding === null ? unguarded : policyOf(binding.binding)],
     ['Serving:', policyOf(serving)],
     ['Confirmed:', `${confirmed} of ${expected} gateway replicas${rejected === 0 ? '' : `, ${rejected} rejected it`}`],
+    ...(cause === null ? [] : [['Cause:', cause]]),
+    ...(whatToDo === null ? [] : [['What to do:', whatToDo]]),
   ]);
 }
 
@@ -21,7 +23,7 @@ function policyOf(applied: BindingRead['binding']): string {
   return `revision ${applied.policyRevision}${applied.policyId === null ? ' of a policy that was deleted' : ''}`;
 }
 
-/** The state of a command; the id of its target in wide output only. */
+/** The state of a command and why it failed; the id of its target in wide output only. */
 export function operationText(
   { operationId, kind, state, target, result, error }: OperationResource,
   isWide: boolean,
@@ -29,5 +31,6 @@ export function operationText(
   const revision = result !== null && 'revision' in result ? `, revision ${result.revision}` : '';
   const outcome = error === null ? `${state}${revision}` : `${state} (${error.code})`;
   const changed = isWide ? ` of ${target.type} ${target.id}` : '';
-  return `${kind}${changed}: ${outcome}\nOperation: ${operationId}`;
+  const why = error === null ? '' : `\n${error.cause ?? error.message}`;
+  return `${kind}${changed}: ${outcome}${why}\nOperation: ${operationId}`;
 }

@@ -207,6 +207,13 @@ export const bindingReadSchema = z
           .describe('The number of ready gateway replicas that have confirmed the newest route.'),
         rejected: z.int().min(0).describe('The number of gateway replicas that rejected the newest route.'),
         reason: z.string().nullable().describe('The reason of the state; null when the state is applied or unbound.'),
+        cause: z
+          .string()
+          .nullable()
+          .describe(
+            'The first cause of the state failed or pending, in one sentence: the rule, test, provider or replica, and its problem. Null in the other states.',
+          ),
+        whatToDo: z.string().nullable().describe('The remedy for the cause; null without a cause.'),
         lastObservedAt: instant.nullable().describe('When the observed state last changed.'),
       })
       .describe('The guardrail that the gateway replicas serve.'),
@@ -230,7 +237,19 @@ export const operationSchema = z
     state: z.enum(operationStates).describe('The state of the operation; succeeded and failed are final.'),
     target: z.strictObject({ type: z.enum(['policy', 'model']), id: resourceIdSchema }),
     result: z.union([policyResult, bindingResult]).nullable(),
-    error: z.strictObject({ code: z.enum(failureCodes), message: z.string(), traceId: z.string() }).nullable(),
+    error: z
+      .strictObject({
+        code: z.enum(failureCodes),
+        message: z.string().describe('The meaning of the code.'),
+        cause: z
+          .string()
+          .nullable()
+          .describe(
+            'Why the application failed, in the words of the conditions of the resource: the rule, test or provider, and its problem. Null for another failure.',
+          ),
+        traceId: z.string(),
+      })
+      .nullable(),
     createdAt: instant,
     updatedAt: instant,
   })

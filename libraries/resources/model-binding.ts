@@ -84,6 +84,9 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
+/** The longest cause of a failed application; a longer message is cut. */
+export const causeLimit = 2_048;
+
 const applicationRecordSchema = z.strictObject({
   operationId: z.string().max(128).describe('operationId is the token of the application.'),
   author: changeAuthorSchema
@@ -100,6 +103,11 @@ const applicationRecordSchema = z.strictObject({
       'outcome is Applied or Failed. A failure because of a missing dependency may be followed by a later entry for the same application.',
     ),
   reason: z.enum(failureReasons).optional().describe('reason says why it failed.'),
+  cause: z
+    .string()
+    .max(causeLimit)
+    .optional()
+    .describe('cause is the condition message about the failure: the rule, test or provider, and its problem.'),
   time: timeSchema.describe('time is when the outcome was decided.'),
 });
 

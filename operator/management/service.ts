@@ -78,6 +78,8 @@ const recoverEveryMs = 3_000;
 const sweepMs = 15_000;
 const duplicateWaitMs = 10_000;
 const requestTimeoutMs = 5_000;
+/** The command with which remedies begin. */
+const program = 'portcullis';
 const migrations = new URL('./migrations/', import.meta.url);
 
 /** Composes one replica. Disposing drains: commands in flight finish, then the loops, then the connections. */
@@ -129,7 +131,7 @@ export async function createManagementService(
   const refusals = parts.use(createRefusalRecorder({ log: audit, clock, onFailure: onAuditFailure }));
   parts.use(startRetention(audit, { days: config.auditDays, clock, logger }));
   const store = createOperationStore(database, audit);
-  const models = createModelReader({ client, caches, gateways, approved, store });
+  const models = createModelReader({ client, caches, gateways, approved, store, program });
   const advance = createAdvancePolicy({ client, caches, store });
   const commands = { client, store, advance, rights, clock, logger, leaseMs: overrides.leaseMs ?? leaseMs };
   const recorder = createGenerationRecorder({ client, caches, store, advance, clock });
@@ -148,7 +150,7 @@ export async function createManagementService(
     models,
     providers: () => providerList(approved()),
     checkDefinition: createDefinitionChecker(() => environment.current()),
-    overview: () => readOverview({ caches, gateways, program: 'portcullis' }),
+    overview: () => readOverview({ caches, gateways, program }),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),
     settling,

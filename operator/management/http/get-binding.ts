@@ -9,6 +9,10 @@ export async function getBinding({ service, path }: ManagementRequest): Promise<
   const binding = await service.models.find(modelId);
   if (binding === undefined) return failure('model_not_found');
   const { uid, generation } = binding.metadata;
-  const body = bindingRead(await service.models.snapshot(modelId, binding));
+  const [snapshot, cause] = await Promise.all([
+    service.models.snapshot(modelId, binding),
+    service.models.explain(binding),
+  ]);
+  const body = bindingRead(snapshot, cause);
   return success(body, { etag: etagOf({ type: 'model', id: modelId, uid, generation }) });
 }

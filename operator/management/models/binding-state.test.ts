@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ApplicationRecord, FailureReason } from '#resources/model-binding';
 import { type Application, contentDigest } from '../../applications/application.ts';
 import type { ReplicaView } from '../../applications/replica-views.ts';
-import { bindingRead, bindingState } from './binding-state.ts';
+import { type BindingCause, bindingRead, bindingState } from './binding-state.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 const profile = 'gateway-1.5.0-chat-webhook-v2';
@@ -50,6 +50,8 @@ function snapshot(change: Partial<ModelSnapshot> = {}): ModelSnapshot {
     ...change,
   };
 }
+
+const unexplained = { message: undefined, whatToDo: undefined };
 
 const failed = (token: string, change: Partial<ApplicationRecord> = {}): ApplicationRecord => ({
   operationId: token,
@@ -148,7 +150,7 @@ describe('the state of a binding', () => {
   });
 
   test('a binding shows the desired application with nulls until it is pinned, and the earlier one as serving', () => {
-    const read = bindingRead(snapshot({ route: route(guarded('before', 1)) }));
+    const read = bindingRead(snapshot({ route: route(guarded('before', 1)) }), unexplained);
     expect(read).toMatchObject({
       state: 'pending',
       binding: { policyId, policyRevision: 2, generationId: null, bundleDigest: null },
@@ -161,7 +163,27 @@ describe('the state of a binding', () => {
       token: 'now',
       content: { mode: 'Policy', policyId: undefined, policyRevision: '2', contentProfile: profile },
     };
-    expect(bindingRead(snapshot({ desired }))).toMatchObject({ state: 'applied', binding: { policyId } });
-    expect(bindingRead(snapshot({ desired, route: undefined })).binding?.policyId).toBeNull();
+    expect(bindingRead(snapshot({ desired }), unexplained)).toMatchObject({ state: 'applied', binding: { policyId } });
+    expect(bindingRead(snapshot({ desired, route: undefined }), unexplained).binding?.policyId).toBeNull();
+  });
+
+  test('a failed binding shows the recorded cause in a sentence, and the remedy of its conditions', () => {
+    const before = { route: route(guarded('before', 1)) };
+    const explained = { message: 'The newest words.', whatToDo: 'Correct the rule.' };
+    const shown = (change: Partial<ModelSnapshot>, cause: BindingCause = explained) => {
+      const { state, observation } = bindingRead(snapshot({ ...before, ...change }), cause);
+      return [state, observation.cause, observation.whatToDo];
+    };
+    const recorded = [failed('now', { cause: 'rule r1: it does not compile' })];
+    expect(shown({ history: recorded })).toEqual(['failed', 'Rule r1: it does not compile.', 'Correct the rule.']);
+    expect(shown({ history: recorded }, unexplained)).toEqual(['failed', 'Rule r1: it does not compile.', null]);
+    expect(shown({ history: [failed('now')] })).toEqual(['failed', 'The newest words.', 'Correct the rule.']);
+    expect(shown({ history: [failed('before', { cause: 'another' })] })).toEqual([
+      'pending',
+      'The newest words.',
+      'Correct the rule.',
+    ]);
+    expect(shown({ route: route(guarded('now', 2)) })).toEqual(['applied', null, null]);
+    expect(shown({ isModelOff: true })).toEqual(['disabled', null, null]);
   });
 });

@@ -1,4 +1,5 @@
 import type { BindingRead, BindingState } from '#contracts/management';
+import { sentence } from '#diagnosis/sentence';
 import { stateOfFlags } from '#resources/binding-state';
 import {
   type Application,
@@ -11,6 +12,9 @@ import { isFinal } from '../../applications/outcome-history.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 type StateAndReason = { readonly state: BindingState; readonly reason: string | null };
+
+/** The first cause of the state of a binding and the remedy, from its conditions. */
+export type BindingCause = { readonly message: string | undefined; readonly whatToDo: string | undefined };
 
 /**
  * The state of a binding, computed at every read and never stored. It is `applied` or `unbound` only if every ready replica
@@ -48,7 +52,7 @@ function reasonOf(
 }
 
 /** The representation of the binding of a model (management:binding-get:selected-policy). */
-export function bindingRead(m: ModelSnapshot): BindingRead {
+export function bindingRead(m: ModelSnapshot, cause: BindingCause): BindingRead {
   const { state, reason } = bindingState(m);
   const ready = m.replicas.filter((replica) => replica.ready);
   return {
@@ -64,9 +68,23 @@ export function bindingRead(m: ModelSnapshot): BindingRead {
       confirmed: m.route === undefined ? 0 : ready.filter(confirms).length,
       rejected: m.replicas.filter((replica) => replica.rejected !== undefined).length,
       reason,
+      ...causeOf(m, state, cause),
       lastObservedAt: m.lastObservedAt?.toISOString() ?? null,
     },
   };
+}
+
+/** The recorded cause of a failure: conditions may have changed since. */
+function causeOf(
+  m: ModelSnapshot,
+  state: BindingState,
+  explained: BindingCause,
+): Pick<BindingRead['observation'], 'cause' | 'whatToDo'> {
+  if (state !== 'failed' && state !== 'pending') return { cause: null, whatToDo: null };
+  const newest = m.history[0];
+  const isRecorded = state === 'failed' && newest?.outcome === 'Failed' && answersDesired(newest, m.desired);
+  const recorded = isRecorded && newest.cause !== undefined ? sentence(newest.cause) : undefined;
+  return { cause: recorded ?? explained.message ?? null, whatToDo: explained.whatToDo ?? null };
 }
 
 function pins(route: PinnedRoute | undefined, desired: Application): boolean {

@@ -1,5 +1,6 @@
 import type { AuditState } from '#contracts/audit';
 import type { ApprovedProvider } from '#contracts/providers';
+import { explainBinding } from '#diagnosis/explain-binding';
 import type { KubeClient } from '#kube/client/client';
 import { isInProgress } from '#resources/binding-state';
 import type { GatewayRoute } from '#resources/gateway-route';
@@ -15,7 +16,9 @@ import { isShown, type ManagementCaches } from '../caches/management-caches.ts';
 import type { BindingFacts } from '../operations/decide-binding-end.ts';
 import type { OperationStore } from '../operations/ports.ts';
 import { bindingFacts } from '../operations/settle-models.ts';
+import type { BindingCause } from './binding-state.ts';
 import { findModel } from './find-model.ts';
+import { knownDependencies, runningReports } from './known-dependencies.ts';
 import type { ModelSnapshot, PinnedRoute } from './model-snapshot.ts';
 
 export type ModelReader = {
@@ -23,6 +26,8 @@ export type ModelReader = {
   find(modelId: string): Promise<Stored<ModelBinding> | undefined>;
   /** The input of its state: a live read of the route, cached reports, and the running gateway replicas. */
   snapshot(modelId: string, binding: Stored<ModelBinding>): Promise<ModelSnapshot>;
+  /** The first cause of its state, and the remedy, in the words of `portcullis why`. */
+  explain(binding: Stored<ModelBinding>): Promise<BindingCause>;
   /** The policy that the binding names, and the bundle that its route pins; null without a policy. */
   stateOf(binding: Stored<ModelBinding>): Promise<AuditState | null>;
   /** The input that decides how operations on it end. */
@@ -37,8 +42,10 @@ export function createModelReader(options: {
   readonly gateways: Pick<GatewayReplicas, 'isAlive'>;
   readonly approved: () => readonly ApprovedProvider[];
   readonly store: Pick<OperationStore, 'get'>;
+  /** The command with which remedies begin: `portcullis` or `kubectl portcullis`. */
+  readonly program: string;
 }): ModelReader {
-  const { client, caches, gateways, approved, store } = options;
+  const { client, caches, gateways, approved, store, program } = options;
 
   async function routeOf(binding: Stored<ModelBinding>): Promise<Stored<GatewayRoute> | undefined> {
     const route = await client.get<GatewayRoute>(kinds.gatewayRoute, binding.metadata.name);
@@ -95,6 +102,11 @@ export function createModelReader(options: {
   return {
     find: (modelId) => findModel(client, caches, modelId),
     snapshot,
+    async explain(binding) {
+      const [route, reports] = await Promise.all([routeOf(binding), runningReports({ caches, gateways })]);
+      const { cause, whatToDo } = explainBinding(knownDependencies({ caches, binding, route, reports }), program);
+      return { message: cause?.message, whatToDo };
+    },
     async stateOf(binding) {
       const { guardrail } = binding.spec;
       if (guardrail.mode === 'None') return null;

@@ -4,15 +4,14 @@ import { appliedBy, appliedByText } from '#diagnosis/applied-by';
 import type { BindingDependencies } from '#diagnosis/binding-dependencies';
 import { explainBinding } from '#diagnosis/explain-binding';
 import { routeStateOf } from '#diagnosis/route-state';
-import type { Surroundings } from '#diagnosis/surroundings';
 import type { GatewayReport } from '#resources/gateway-report';
 import type { GatewayRoute } from '#resources/gateway-route';
-import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import { idLabel } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { GatewayReplicas } from '../../gateways/ports.ts';
 import type { ManagementCaches } from '../caches/management-caches.ts';
+import { knownDependencies, runningReports } from './known-dependencies.ts';
 
 type OverviewSources = {
   readonly caches: Pick<ManagementCaches, 'bindings' | 'policies' | 'routes' | 'reports'>;
@@ -21,39 +20,15 @@ type OverviewSources = {
   readonly program: string;
 };
 
-/** This API reads no processes: their absence is seen in conditions and reports. */
-const unseen: Surroundings = {
-  operator: { state: 'unknown', message: 'the management API does not read processes', replicas: [] },
-  problems: [],
-};
-
 /**
  * Every model, ordered by name, from the watched resources and the running replicas: no request to the resource server.
  * The words are those of `portcullis why`.
  */
 export async function readOverview({ caches, gateways, program }: OverviewSources): Promise<Overview> {
-  const reports: Stored<GatewayReport>[] = [];
-  for (const report of caches.reports.list()) {
-    if (await gateways.isAlive(report.metadata.name)) reports.push(report);
-  }
-  reports.sort(byName);
+  const reports = await runningReports({ caches, gateways });
   const models = [...caches.bindings.list()].sort(byName).map((binding): OverviewModel => {
-    const { guardrail, gateway } = binding.spec;
-    const policy = guardrail.mode === 'Policy' ? caches.policies.get(guardrail.policyRef.name) : undefined;
     const route = caches.routes.get(binding.metadata.name);
-    return overviewModel(
-      {
-        binding,
-        // The words need names, labels and lifecycle, not the definition that the cache leaves out.
-        ...(policy === undefined ? {} : { policy: policy as unknown as Stored<GuardrailPolicy> }),
-        ...(route === undefined ? {} : { route }),
-        // The condition Runtime has their summary, and the role of this API cannot read them.
-        workloads: 'unread',
-        reports: reports.filter(({ spec }) => spec.gateway === gateway),
-        surroundings: unseen,
-      },
-      program,
-    );
+    return overviewModel(knownDependencies({ caches, binding, route, reports }), program);
   });
   const deletingPolicies = deletingOf(caches.policies.list());
   const mark = createHash('sha256')

@@ -1,5 +1,6 @@
 import type { OperationKind, OperationResource, OperationResult, OperationState } from '#contracts/management';
 import { type OperationFailureCode, operationFailures } from '#contracts/management-errors';
+import { sentence } from '#diagnosis/sentence';
 import type { ChangeNote } from '#resources/change-note';
 import type { GuardrailPolicySpec } from '#resources/guardrail-policy';
 import type { ModelBindingSpec } from '#resources/model-binding';
@@ -40,6 +41,8 @@ export type WrittenGeneration = { readonly uid: string; readonly generation: num
 type OperationFailure = {
   readonly code: OperationFailureCode;
   readonly message: string;
+  /** The condition message of the failed application; undefined for any other failure. */
+  readonly cause?: string | undefined;
 };
 
 /** A command as stored in its row. */
@@ -66,6 +69,11 @@ export type OperationEnd =
   | { readonly kind: 'succeeded'; readonly result: OperationResult }
   | ({ readonly kind: 'failed' } & OperationFailure);
 
+/** How an application ended that the operator gave up. */
+export function failedApplication(code: OperationFailureCode, cause: string | undefined): OperationEnd {
+  return { kind: 'failed', code, message: operationFailures[code], cause };
+}
+
 /** The note is a fact of this operation, never a text of a user. */
 export function failedWith(code: OperationFailureCode, note?: string): OperationEnd {
   const message = note === undefined ? operationFailures[code] : `${operationFailures[code]} ${note}`;
@@ -81,10 +89,14 @@ export function operationResource(record: CommandRecord): OperationResource {
     state,
     target,
     result: result ?? null,
-    error: failure === undefined ? null : { ...failure, traceId },
+    error: failure === undefined ? null : errorOf(failure, traceId),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };
+}
+
+function errorOf({ code, message, cause }: OperationFailure, traceId: string): OperationResource['error'] {
+  return { code, message, cause: cause === undefined ? null : sentence(cause), traceId };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ApplicationRecord } from '#resources/model-binding';
-import { failedWith, type OpenCommandRecord, type OperationEnd } from './command-record.ts';
+import { failedApplication, failedWith, type OpenCommandRecord, type OperationEnd } from './command-record.ts';
 
 /** The binding of a model, from one read. */
 export type BindingFacts = {
@@ -46,7 +46,7 @@ function answersOperation(record: ApplicationRecord, { operationId, write }: Bin
 }
 
 function endOf(operation: BindingOperation, record: ApplicationRecord, facts: BindingFacts): OperationEnd {
-  if (record.outcome === 'Failed') return failedWith(record.reason ?? 'superseded');
+  if (record.outcome === 'Failed') return failedApplication(record.reason ?? 'superseded', record.cause);
   const { write, target } = operation;
   const generationId = record.generationId ?? null;
   const { pinned } = facts;

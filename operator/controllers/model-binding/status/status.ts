@@ -1,7 +1,7 @@
 import { setCondition } from '#kube/apply/conditions';
 import { bindingConditions } from '#resources/binding-state';
 import type { Condition } from '#resources/metadata';
-import type { ApplicationRecord, ModelBindingStatus } from '#resources/model-binding';
+import { type ApplicationRecord, causeLimit, type ModelBindingStatus } from '#resources/model-binding';
 import { addOutcome, isFinal } from '../../../applications/outcome-history.ts';
 import { pinnedRecord } from '../route/pinned-route.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -12,7 +12,9 @@ import type { Aspects } from './conditions.ts';
 export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects, now: Date): ModelBindingStatus {
   const generationId = s.route?.spec.generationId;
   const record: ApplicationRecord | undefined =
-    settlement.outcome === undefined ? undefined : { ...settlement.outcome, time: now.toISOString() };
+    settlement.outcome === undefined
+      ? undefined
+      : { ...settlement.outcome, ...causeOf(settlement), time: now.toISOString() };
   const history = record === undefined ? s.history : addOutcome(s.history, record, generationId);
   return {
     conditions: makeConditions(s.conditions, aspects, s.binding.generation, now),
@@ -21,6 +23,14 @@ export function makeStatus(s: Snapshot, settlement: Settlement, aspects: Aspects
     ...startingOf(s, settlement.result),
     ...(history.length === 0 ? {} : { applications: [...history] }),
   };
+}
+
+/** The message of the conditions about an application that failed. */
+function causeOf({ outcome, result }: Settlement): Pick<ApplicationRecord, 'cause'> {
+  if (outcome?.outcome !== 'Failed') return {};
+  const isOfOutcome = result.kind === 'confirming' || (result.kind === 'failed' && result.reason === outcome.reason);
+  if (!isOfOutcome || result.message === undefined) return {};
+  return { cause: result.message.slice(0, causeLimit) };
 }
 
 function makeConditions(

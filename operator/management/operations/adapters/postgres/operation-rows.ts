@@ -22,6 +22,8 @@ export type OperationRow = {
   readonly result: string | null;
   readonly failure_code: OperationFailureCode | null;
   readonly failure_message: string | null;
+  /** Null in rows of earlier versions. */
+  readonly failure_cause: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 };
@@ -39,7 +41,8 @@ export function operationOfRow(row: OperationRow): CommandRecord {
     accepted: row.accepted,
     written: uid === null || generation === null ? undefined : { uid, generation: Number(generation) },
     result: row.result === null ? undefined : (JSON.parse(row.result) as OperationResult),
-    failure: code === null ? undefined : { code, message: row.failure_message ?? '' },
+    failure:
+      code === null ? undefined : { code, message: row.failure_message ?? '', cause: row.failure_cause ?? undefined },
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -13,7 +13,8 @@ const recordingMs = 3_000;
 /** Operations in PostgreSQL, in the schema `management`, over one pool, which the audit log of this service shares. */
 export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick<AuditLog, 'append'>): OperationStore {
   const columns = sql`operations.operation_id, kind, state, target_type, target_id, trace_id, origin, accepted,
-    written_uid, written_generation, result, failure_code, failure_message, operations.created_at, updated_at,
+    written_uid, written_generation, result, failure_code, failure_message, failure_cause,
+    operations.created_at, updated_at,
     (select subject from management.idempotency_keys k where k.operation_id = operations.operation_id) as key_owner`;
   /** The time in whole milliseconds, the precision of API answers. */
   const now = sql`date_trunc('milliseconds', clock_timestamp())`;
@@ -83,11 +84,13 @@ export function createOperationStore({ sql }: Pick<Database, 'sql'>, audit: Pick
       const result = end.kind === 'succeeded' ? JSON.stringify(end.result) : null;
       const code = end.kind === 'failed' ? end.code : null;
       const message = end.kind === 'failed' ? end.message : null;
+      const cause = end.kind === 'failed' ? (end.cause ?? null) : null;
       // One transaction: a process that is killed after it leaves no key of a command that was never executed.
       return sql.begin(async (transaction) => {
         const [row] = await transaction<OperationRow[]>`
           update management.operations set
             state = ${end.kind}, result = ${result}, failure_code = ${code}, failure_message = ${message},
+            failure_cause = ${cause},
             write = case when ${code}::text = 'not_executed' then write else null end, updated_at = ${now}
           where operation_id = ${operationId} and state in ('pending', 'running')
           returning ${columns}`;
