@@ -1,5 +1,6 @@
 import type { TransactionSql } from '#sql/connect';
 import { hashOf, samenessOf } from '../extraction/sameness.ts';
+import { type MemoryRow, memoryColumns } from './memory-row.ts';
 
 /** The text of a memory and the data derived from it. */
 export type MemoryText = {
@@ -65,20 +66,20 @@ type Replacement = MemoryText & {
   readonly expiresAt: Date | null | undefined;
 };
 
-/** Replaces the text of a live memory; false if none has this id. */
+/** Replaces the text of a live memory and returns the changed memory; undefined if none has this id. */
 export async function replaceMemory(
   { sql, person, changeNo, eventId, newId }: PersonChange,
   memoryId: string,
   memory: Replacement,
-): Promise<boolean> {
+): Promise<MemoryRow | undefined> {
   const { text, metadata, categories, expiresAt } = memory;
   const [before] = await sql<{ text: string }[]>`
     select m.text from memory.memories m
     where m.person = ${person} and m.memory_id = ${memoryId} and m.deleted_at is null
       and (m.expires_at is null or m.expires_at > clock_timestamp())`;
-  if (before === undefined) return false;
-  await sql`
-    update memory.memories set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
+  if (before === undefined) return undefined;
+  const [changed] = await sql<MemoryRow[]>`
+    update memory.memories m set text = ${text}, hash = ${hashOf(text)}, sameness = ${samenessOf(text)}, topic = ${memory.topic},
       tokens = ${memory.tokens}, terms = ${memory.terms.join(' ')}, vector = decode(${base64Of(memory.vector)}, 'base64'),
       profile_id = ${memory.profileId ?? null}, version = version + 1, change_no = ${changeNo}, embed_failures = 0,
       embed_after = '-infinity',
@@ -87,11 +88,11 @@ export async function replaceMemory(
       categories = coalesce(${categories === undefined ? null : sql.array([...categories])}::text[], categories),
       expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end,
       updated_at = clock_timestamp()
-    where memory_id = ${memoryId}`;
+    where memory_id = ${memoryId} returning ${memoryColumns(sql)}`;
   await sql`
     insert into memory.history (entry_id, memory_id, person, event, old_text, new_text, event_id)
     values (${newId()}, ${memoryId}, ${person}, 'UPDATE', ${before.text}, ${text}, ${eventId})`;
-  return true;
+  return changed;
 }
 
 /** Soft-deletes a memory: its row and its history stay. Returns false if no live memory has this id. */

@@ -113,6 +113,21 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('two replicas of the m
     expect(await (replicas[1] as OpenedMemory).all(user)).toEqual(['I like tea', 'once']);
   });
 
+  test('each of many simultaneous changes of a memory is answered with its own text, and the history has them all', async () => {
+    const user = { user: 'changing' };
+    const body = { agent_id: 'a', infer: false, messages: [{ role: 'user', content: 'text' }] };
+    const [id] = (await (replicas[0] as OpenedMemory).add(user, body))['memory_ids'] as readonly string[];
+    const texts = Array.from({ length: 40 }, (_, at) => `text ${at}`);
+    const answers = await Promise.all(
+      texts.map((text, at) => (replicas[at % 2] as OpenedMemory).call(user, 'PUT', `/v1/memories/${id}`, { text })),
+    );
+    expect(answers.map(({ status, json }) => [status, json['memory']])).toEqual(texts.map((text) => [200, text]));
+    const { json } = await (replicas[0] as OpenedMemory).call(user, 'GET', `/v1/memories/${id}/history`);
+    const history = json as unknown as readonly { old_memory: string | null; new_memory: string }[];
+    expect(history.map((entry) => entry.new_memory).toSorted()).toEqual(['text', ...texts].toSorted());
+    for (const [at, entry] of history.entries()) expect(entry.old_memory).toBe(history[at - 1]?.new_memory ?? null);
+  });
+
   test('after the deletion of a scope or the erasure of a user, adds that were in progress store nothing', async () => {
     const body = (text: string) => ({ agent_id: 'a', infer: false, messages: [{ role: 'user', content: text }] });
     for (const end of ['deletion', 'erasure']) {

@@ -1,4 +1,4 @@
-import { failure } from '#api/operation';
+import { failure, success } from '#api/operation';
 import { readBodyAs } from '#api/read-body';
 import { watchClient } from '#api/watch-client';
 import { memoryLimits, type UpdateMemory, updateMemorySchema } from '#contracts/memory';
@@ -7,13 +7,14 @@ import type { JsonValue } from '#kit/json/json-value';
 import { ModelsError } from '#models/models-error';
 import { readStatement } from '../extraction/read-statement.ts';
 import { guardValue, type MemoryGuard, StoredTextError } from '../facts/guard-stored.ts';
+import { memoryRecordOf } from '../facts/memory-row.ts';
 import { embedTexts, unembedded } from '../facts/memory-text.ts';
 import { replaceMemory } from '../facts/write-memory.ts';
 import { withinIndexRoom } from '../people/index-room.ts';
 import { beginChange } from '../people/person.ts';
 import { findMemory } from './find-memory.ts';
-import { getMemory } from './get-memory.ts';
 import type { MemoryRequest, MemoryResponse } from './memory.ts';
+import { userIdOf } from './read-scope.ts';
 
 /**
  * Replaces the text of a memory; the next search returns the new text (memory:update:visible-at-once). While no
@@ -29,15 +30,15 @@ export async function updateMemory(request: MemoryRequest): Promise<MemoryRespon
   using client = watchClient(request.incoming);
   const { text, metadata, categories } = await guardChange(service.guard, read.value, client.signal);
   const memory = await textOf(request, text, client.signal);
-  const isReplaced = await service.database.sql.begin(async (sql) => {
+  const changed = await service.database.sql.begin(async (sql) => {
     const { person } = found.person;
     const changeNo = await beginChange(sql, person);
-    if (changeNo === undefined) return false;
+    if (changeNo === undefined) return undefined;
     const change = { sql, person, changeNo, eventId: null, newId: service.newId };
     const replacement = { ...memory, source: null, metadata, categories, expiresAt: undefined };
     return withinIndexRoom(sql, person, service.room(), () => replaceMemory(change, found.row.memory_id, replacement));
   });
-  return isReplaced ? getMemory(request) : failure('not_found');
+  return changed === undefined ? failure('not_found') : success(memoryRecordOf(changed, userIdOf(request.caller)));
 }
 
 async function textOf({ service, incoming }: MemoryRequest, text: string, signal: AbortSignal) {
