@@ -140,6 +140,24 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('packed memories'), ()
     expect(row).toEqual({ profile_id: 'profile' });
   });
 
+  test('packed segments with the layout of another release are not read, and the next packing replaces them', async () => {
+    const store: Store = { person: await newPerson(), random: randomFrom(11), profileId: 'four', ids: [] };
+    for (let round = 0; round < 5; round += 1) await change(store, 10);
+    await wait(store.person);
+    await packMemories(database, 'four');
+    const isOther = database.sql`substr(data, 1, 4) = 'AAAA'`;
+    await database.sql`
+      update memory.segment_parts set data = 'AAAA' || substr(data, 5) where person = ${store.person} and part = 0`;
+    await change(store, 10);
+    await compare(store);
+    await wait(store.person);
+    expect(await packMemories(database, 'four')).toEqual({ person: store.person, segments: 1 });
+    const parts = await database.sql`
+      select ${isOther} as other from memory.segment_parts where person = ${store.person} and part = 0`;
+    expect(parts).toEqual([{ other: false }]);
+    await compare(store);
+  });
+
   test('packed segments that are older than a deletion are not read', async () => {
     const store: Store = { person: await newPerson(), random: randomFrom(5), profileId: 'four', ids: [] };
     for (let round = 0; round < 5; round += 1) await change(store, 10);

@@ -1,6 +1,6 @@
 import { PackedSegment } from '#search/adapters/packed/packed-segment';
 import { type OpenedSegment, planRepack, smallSegment } from '#search/adapters/packed/plan-repack';
-import { rowsOfSegment } from '#search/adapters/packed/segment-layout';
+import { rowsOfSegment, segmentMark } from '#search/adapters/packed/segment-layout';
 import type { IndexEntry } from '#search/ports';
 import type { Database, TransactionSql } from '#sql/connect';
 import { changesOfPacking } from '../people/wait-for-packing.ts';
@@ -9,6 +9,8 @@ import { insertSegment, readSegments } from './segment-rows.ts';
 
 /** Changed memories that one packing takes. */
 const changesAtOnce = rowsOfSegment;
+/** The first bytes of a segment of this layout, Base64. */
+const markOfSegment = Buffer.from(Uint32Array.of(segmentMark).buffer).toString('base64');
 
 type Packed = { readonly person: string; readonly segments: number };
 type Waiting = {
@@ -34,7 +36,7 @@ export async function packMemories(
       from memory.packing w join memory.people p using (person) order by w.person limit 1 for update of w skip locked`;
     if (waiting === undefined) return undefined;
     const { person } = waiting;
-    const isOther = await hasOtherProfile(sql, person, profileId);
+    const isOther = await hasOtherSegments(sql, person, profileId);
     const after = isOther ? '0' : waiting.packed_through;
     const changed = await changedRows(sql, person, { after, profileId });
     const isLast = changed.length < changesAtOnce;
@@ -73,10 +75,14 @@ function mayBeStored({ version, is_deleted }: ChangedRow): boolean {
   return version > 1 || is_deleted;
 }
 
-async function hasOtherProfile(sql: TransactionSql, person: string, profileId: string | undefined): Promise<boolean> {
+/** Whether segments have vectors of another profile, or the layout of another release. */
+async function hasOtherSegments(sql: TransactionSql, person: string, profileId: string | undefined): Promise<boolean> {
   const [row] = await sql`
-    select 1 from memory.segments
-    where person = ${person} and profile_id is distinct from ${profileId ?? null}::text limit 1`;
+    select 1 from memory.segments s join memory.segment_parts d using (person, segment)
+    where s.person = ${person} and d.part = 0
+      and (s.profile_id is distinct from ${profileId ?? null}::text
+        or substr(decode(left(d.data, 8), 'base64'), 1, 4) <> decode(${markOfSegment}, 'base64'))
+    limit 1`;
   return row !== undefined;
 }
 
