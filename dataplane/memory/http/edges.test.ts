@@ -140,6 +140,35 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     },
   );
 
+  test('search filters compare as many members of metadata as the limit, and the next one only as absent', async () => {
+    const user = { user: 'members' };
+    const name = (at: number) => `k${at}`.padEnd(3, '_');
+    const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), at]));
+    await given(user, { metadata: members(65), categories: ['c'], run_id: 'r' });
+    const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
+    // The database orders names of one length by their bytes.
+    const last = Object.keys(members(65)).toSorted();
+    const [at63 = '', at64 = ''] = last.slice(63);
+    const value = members(65);
+    expect(await found({ [`metadata.${at63}`]: value[at63] })).toBe(1);
+    expect(await found({ metadata: { [at64]: value[at64] } })).toBe(0);
+    expect(await found({ metadata: { [at64]: { ne: value[at64] } } })).toBe(1);
+  });
+
+  test('the value "*" of a search filter matches what a memory has, also objects and lists of metadata', async () => {
+    const user = { user: 'present' };
+    await given(user, { metadata: { object: { inner: 1 }, list: [], nothing: null, far: 'x'.repeat(1_025) } });
+    const found = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
+    for (const path of ['metadata.object', 'metadata.object.inner', 'metadata.list', 'agent_id', 'created_at']) {
+      expect([path, await found({ [path]: '*' }), await found({ [path]: { ne: '*' } })]).toEqual([path, 1, 0]);
+    }
+    for (const path of ['metadata.nothing', 'metadata.far', 'metadata.other', 'categories', 'run_id']) {
+      expect([path, await found({ [path]: '*' }), await found({ [path]: { ne: '*' } })]).toEqual([path, 0, 1]);
+    }
+    await memory.add(user, said('kept too', { infer: false, categories: ['c'] }));
+    expect(await memory.find(user, 'kept', { filters: { categories: '*' } })).toEqual(['kept too']);
+  });
+
   test('search filters compare numbers of every size and never match a value of another type', async () => {
     const user = { user: 'numbers' };
     await given(user, { metadata: { n: 1e308, s: '1', z: -0, b: false } });

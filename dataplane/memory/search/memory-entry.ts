@@ -27,7 +27,7 @@ export function entryColumns(sql: Sql | TransactionSql, profileId: string | unde
 }
 
 /** Limits of the values that filters compare; values beyond them stay in the metadata. */
-const attributeLimits = { attributes: 64, values: 64, valueLength: 1_024, depth: 5 } as const;
+const attributeLimits = { members: 64, values: 64, valueLength: 1_024, depth: 5 } as const;
 
 /** The id of an index entry; it changes with every later text or vector of the memory. */
 export function entryId(memoryId: string, version: number): string {
@@ -52,13 +52,15 @@ export function memoryEntryOf(row: EntryRow): IndexEntry {
   };
 }
 
+type Attributes = Record<string, AttributeValue | readonly AttributeValue[]>;
+
 /**
  * The attributes that filters compare: scope, role, categories, times in milliseconds, metadata by paths, and which of
  * them are present.
  */
 function attributesOf(row: EntryRow): IndexEntry['attributes'] {
   const { agent_id, run_id, role, categories, created, updated } = row;
-  const attributes: Record<string, AttributeValue | readonly AttributeValue[]> = {
+  const attributes: Attributes = {
     role,
     categories,
     created_at: Math.floor(created),
@@ -66,13 +68,18 @@ function attributesOf(row: EntryRow): IndexEntry['attributes'] {
   };
   if (agent_id !== null) attributes['agent_id'] = agent_id;
   if (run_id !== null) attributes['run_id'] = run_id;
-  addObject(attributes, 'metadata', row.metadata, 1);
-  const present = Object.keys(attributes);
-  for (const path of present) {
+  const isNamed = (path: string): boolean => path !== 'categories' || categories.length > 0;
+  const members = {
+    attributes,
+    present: new Set(Object.keys(attributes).filter(isNamed)),
+    left: attributeLimits.members,
+  };
+  addMembers(members, 'metadata', row.metadata, 1);
+  for (const path of Object.keys(attributes)) {
     const lower = lowerOf(attributes[path]);
     if (lower !== undefined) attributes[`${lowerPrefix}${path}`] = lower;
   }
-  attributes['present'] = present;
+  attributes['present'] = [...members.present];
   return attributes;
 }
 
@@ -84,20 +91,24 @@ function lowerOf(
   return value.filter((one) => typeof one === 'string').map((one: string) => one.toLowerCase());
 }
 
-function addObject(
-  into: Record<string, AttributeValue | readonly AttributeValue[]>,
-  path: string,
-  object: Readonly<Record<string, unknown>>,
-  depth: number,
-): void {
+type Members = {
+  readonly attributes: Attributes;
+  readonly present: Set<string>;
+  /** How many members may still be added. */
+  left: number;
+};
+
+/** Adds the members of an object of metadata with those of inner objects. An inner object is present and has no value. */
+function addMembers(into: Members, path: string, object: Readonly<Record<string, unknown>>, depth: number): void {
   for (const [key, value] of Object.entries(object)) {
-    if (Object.keys(into).length >= attributeLimits.attributes) return;
+    if (into.left === 0) return;
     const place = `${path}.${key}`;
-    if (isComparable(value)) into[place] = value;
-    else if (Array.isArray(value)) into[place] = value.filter(isComparable).slice(0, attributeLimits.values);
-    else if (typeof value === 'object' && value !== null && depth < attributeLimits.depth) {
-      addObject(into, place, value as Record<string, unknown>, depth + 1);
-    }
+    if (value === null || (typeof value === 'string' && !isComparable(value))) continue;
+    into.left -= 1;
+    into.present.add(place);
+    if (isComparable(value)) into.attributes[place] = value;
+    else if (Array.isArray(value)) into.attributes[place] = value.filter(isComparable).slice(0, attributeLimits.values);
+    else if (depth < attributeLimits.depth) addMembers(into, place, value as Record<string, unknown>, depth + 1);
   }
 }
 
