@@ -142,12 +142,13 @@ async function searchFor(query: string, options: SearchOptions): Promise<void> {
 
 async function listAll(options: ScopeOptions & { readonly limit: number }): Promise<void> {
   const { agent, run, limit } = options;
+  const client = openMemoryClient(options);
   const person = namedPerson(options);
   if (person === undefined && agent === undefined && run === undefined) {
     throw new CliError('usage', 'With --token-file, name the scope of the memories: --agent ID, --run ID or both.');
   }
   const scope = { ...(agent === undefined ? {} : { agent }), ...(run === undefined ? {} : { run }) };
-  const items = await openMemoryClient(options).list(scope, person, limit);
+  const items = await client.list(scope, person, limit);
   writeResult(formatOf(options), { items }, (isWide) =>
     items.length === 0 ? 'There is no memory.' : memoryTable(items, isWide),
   );

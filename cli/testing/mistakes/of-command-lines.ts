@@ -281,4 +281,11 @@ export const mistakesOfCommandLines: readonly Mistake[] = [
     place: ['"abc"'],
     remedy: ['a UUID that apply', 'print with --via api'],
   },
+  {
+    title: 'a list of memories without a caller',
+    args: ['memory', 'list'],
+    exit: 2,
+    place: ['the caller'],
+    remedy: ['--as PERSON', '--token-file FILE'],
+  },
 ];
