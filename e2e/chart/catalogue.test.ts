@@ -5,9 +5,10 @@ import { readIssuersFile } from '#identity/issuers-file';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { readProfiles } from '#models/approved-profiles';
 import { readConfig } from '../../dataplane/catalogue/config.ts';
+import { verifies } from '../support/verifies.ts';
 import { missingHelm, skipWithout } from './helm.ts';
 import { podsOf, type RenderedPod } from './pods-of.ts';
-import { ofKind, type Rendered, renderFile } from './render-chart.ts';
+import { ofKind, type Rendered, renderChart, renderFile } from './render-chart.ts';
 
 const files = ['production-values.yaml', 'retrieval-values.yaml'] as const;
 
@@ -78,9 +79,33 @@ describe('the agent catalogue of the chart', () => {
     expect([...profiles.embedding.values()]).toMatchObject([{ id: 'main', dimension: 1_024, queryPrefix: 'query: ' }]);
     expect(await readIssuersFile(join(folder.path, 'issuers.yaml'))).toMatchObject([
       { audience: 'catalogue', groupsClaim: 'groups', tenantsClaim: 'tenants' },
-      { issuer: 'https://gateway.example.com', audience: 'urn:portcullis:catalogue' },
+      { issuer: 'https://gateway.example.com', audience: expect.stringMatching(/^urn:portcullis:catalogue$/) },
     ]);
   });
+
+  verifies(
+    ['catalogue:limit:one-replica'],
+    'exactly one replica of the worker watches resources and sends events, however many replicas the API has',
+    async () => {
+      const agents = ['enabled=true', 'publicUrl=https://a.example', 'issuer=https://b.example'];
+      const values = [...agents.map((one) => `--set=agents.${one}`), '--set=catalogue.enabled=true'];
+      const external = ['url=postgres://u@db.example/d', 'password.existingSecret=p'];
+      const outside = ['--set=postgresql.enabled=false', ...external.map((one) => `--set=externalDatabase.${one}`)];
+      for (const replicas of [1, 64]) {
+        const objects = await renderChart([...values, ...outside, `--set=catalogue.replicas=${replicas}`]);
+        const deployments = ofKind(objects, 'Deployment').filter(({ metadata }) =>
+          metadata.name.includes('-catalogue'),
+        );
+        expect(deployments.map(({ spec }) => spec)).toMatchObject([
+          { replicas },
+          { replicas: 1, strategy: { type: 'Recreate' } },
+        ]);
+        expect(settingsOf(objects, 'catalogue').role).toBe('api');
+        expect(settingsOf(objects, 'catalogue-worker').role).toBe('worker');
+      }
+      await expect(renderChart([...values, '--set=catalogue.worker.replicas=2'])).rejects.toThrow(/replicas/);
+    },
+  );
 
   test('a chart without the catalogue renders nothing of it', async () => {
     const text = JSON.stringify(
