@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMetrics, type MetricRow } from '#kit/metrics/metrics';
 import { createElectionMeter } from '#kube/election/election-metrics';
 import { createAgentMetrics } from '../../dataplane/agents/monitoring/metrics.ts';
+import { createCatalogueMetrics } from '../../dataplane/catalogue/monitoring/metrics.ts';
 import { createConsoleMetrics } from '../../dataplane/console/monitoring/metrics.ts';
 import { createGatewayMetrics } from '../../dataplane/gateway/metrics/gateway-metrics.ts';
 import { createMemoryMetrics } from '../../dataplane/memory/monitoring/metrics.ts';
@@ -41,6 +42,7 @@ type Dashboard = {
 async function seriesOf(service: string): Promise<{ rows: readonly MetricRow[]; names: ReadonlySet<string> }> {
   const metrics = createMetrics({ service });
   if (service === 'gateway') return describeRegistry(createGatewayMetrics().registry);
+  if (service === 'catalogue') return describeRegistry(createCatalogueMetrics().registry);
   if (service === 'console') return describeRegistry(createConsoleMetrics().registry);
   if (service === 'management') return describeRegistry(createManagementMetrics().registry);
   if (service === 'postgres') return describeRegistry(createPostgresMetrics().registry);
@@ -66,9 +68,10 @@ async function describeRegistry(metrics: ReturnType<typeof createMetrics>) {
 
 const services = new Map(
   await Promise.all(
-    ['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory', 'console', 'agent'].map(
-      async (one) => [one, await seriesOf(one)] as const,
-    ),
+    [
+      ...['operator', 'gateway', 'runtime', 'management', 'postgres', 'retrieval', 'memory', 'catalogue', 'console'],
+      'agent',
+    ].map(async (one) => [one, await seriesOf(one)] as const),
   ),
 );
 /** Labels that a scrape adds: those of the target, and those of the pod from the PodMonitor. */
