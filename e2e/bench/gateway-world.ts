@@ -63,7 +63,7 @@ export async function startGatewayWorld(): Promise<GatewayWorld> {
   return { url: gateway.url, key: clientKey, gateway, judge, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function pinOf(bundle: Bundle, { url }: RunningProcess): PolicyPin {
+export function pinOf(bundle: Bundle, { url }: RunningProcess): PolicyPin {
   const [first] = bundle.policies;
   if (first === undefined) throw new Error('a bundle holds a policy');
   return { policyId: first.id, policyRevision: first.revision, digest: digestOf(bundle), addresses: [url] };

@@ -25,12 +25,17 @@ export type LoadResult = {
 };
 
 const endOfHead = Buffer.from('\r\n\r\n');
+const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
+const lastFrame = Buffer.from('data: [DONE]');
+const tailBytes = 64;
 
-/** Length of the complete answer; 0 until its head has arrived. */
+/** Length of the complete answer, 0 until its head has arrived; infinite for one in chunks. */
 function lengthOf(bytes: Buffer): number {
   const head = bytes.indexOf(endOfHead);
   if (head < 0) return 0;
-  const declared = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, head))?.[1];
+  const text = bytes.toString('latin1', 0, head);
+  if (/\r\ntransfer-encoding: chunked/i.test(text)) return Number.POSITIVE_INFINITY;
+  const declared = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
   return declared === undefined ? 0 : head + endOfHead.length + Number(declared);
 }
 
@@ -52,6 +57,7 @@ async function runJob(job: LoadJob): Promise<LoadResult> {
       let received = 0;
       let sentAt = 0;
       let begun = Buffer.alloc(0);
+      let tail = Buffer.alloc(0);
       const buffer = Buffer.allocUnsafe(256 * 1024);
 
       function send(): void {
@@ -70,14 +76,31 @@ async function runJob(job: LoadJob): Promise<LoadResult> {
           begun = Buffer.concat([begun, buffer.subarray(0, count)]);
           expected = lengthOf(begun);
           received = begun.length;
+          if (expected === Number.POSITIVE_INFINITY) return onChunks(begun);
           if (expected > 0 && first === '') first = begun.toString('utf8');
         } else {
           // `HTTP/1.1 200`: the digit after the space is the tenth byte.
           if (received === 0 && buffer[9] !== begun[9]) odd += 1;
           received += count;
+          if (expected === Number.POSITIVE_INFINITY) {
+            const bytes = buffer.subarray(0, count);
+            if (first === '') begun = Buffer.concat([begun, bytes]);
+            return onChunks(bytes);
+          }
         }
         if (expected === 0 || received < expected) return true;
         if (received > expected) odd += 1;
+        onAnswer();
+        return true;
+      }
+
+      /** An answer in chunks ends with the chunk of length 0; a stream without its last frame is odd. */
+      function onChunks(bytes: Buffer): boolean {
+        tail = Buffer.concat([tail, bytes.subarray(-tailBytes)]).subarray(-tailBytes);
+        if (!tail.subarray(-endOfChunks.length).equals(endOfChunks)) return true;
+        if (!tail.includes(lastFrame)) odd += 1;
+        tail = tail.subarray(0, 0);
+        if (first === '') first = begun.toString('utf8');
         onAnswer();
         return true;
       }

@@ -14,7 +14,8 @@ async function timeEngine(quick: boolean): Promise<readonly Timed[]> {
 /** Runs every benchmark in order; `quick` takes fewer and shorter rounds. */
 export async function measureAll(quick: boolean): Promise<Measured> {
   console.log('checks over HTTP ...');
-  const checks = await measureChecks({ rounds: quick ? 7 : 11, windowMs: quick ? 500 : 1_500, connections: 32 });
+  const windowMs = quick ? 500 : 1_500;
+  const checks = await measureChecks({ rounds: quick ? 7 : 11, windowMs, connections: 32, warmUpMs: 2_500 });
   console.log('judging without HTTP ...');
   const engine = await timeEngine(quick);
   console.log('start with the largest bundle ...');

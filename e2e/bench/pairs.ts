@@ -31,9 +31,9 @@ export type PairOptions = {
   readonly rounds: number;
   readonly windowMs: number;
   readonly connections: number;
+  /** Load on each subject before the first round. */
+  readonly warmUpMs: number;
 };
-
-const warmUpMs = 2_500;
 
 /**
  * Measures subjects against a baseline under the same load. Each round measures them one after another in a different
@@ -46,7 +46,7 @@ export async function comparePairs(
   options: PairOptions,
 ): Promise<readonly Compared[]> {
   const all = [baseline, ...subjects];
-  for (const subject of all) await measure(load, subject, options.connections, warmUpMs);
+  for (const subject of all) await measure(load, subject, options.connections, options.warmUpMs);
   const windows = new Map<string, Window[]>(all.map(({ name }) => [name, []]));
   for (let round = 0; round < options.rounds; round++) {
     const order = all.map((_, index) => all[(index + round) % all.length] ?? baseline);

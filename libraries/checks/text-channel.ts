@@ -21,6 +21,9 @@ type TextWindow = { readonly text: string; readonly end: number };
 export class TextChannel {
   #carried: Buffer;
   #pending: Buffer = Buffer.alloc(0);
+  /** Text behind `#pending` that is not encoded yet: pieces are a few bytes each, and a window is encoded at once. */
+  #added = '';
+  #addedBytes = 0;
   #checkedEnd = 0;
   /** The first half of a surrogate pair, kept until the next piece of text brings the second half. */
   #highSurrogate = '';
@@ -42,8 +45,21 @@ export class TextChannel {
     const whole = open ? text.slice(0, -1) : text;
     if (!whole.isWellFormed()) return false;
     this.#highSurrogate = open ? text.slice(-1) : '';
-    this.#pending = Buffer.concat([this.#pending, Buffer.from(whole, 'utf8')]);
+    this.#added += whole;
+    this.#addedBytes += Buffer.byteLength(whole, 'utf8');
     return true;
+  }
+
+  #encode(): Buffer {
+    if (this.#added === '') return this.#pending;
+    this.#pending = Buffer.concat([this.#pending, Buffer.from(this.#added, 'utf8')]);
+    this.#added = '';
+    this.#addedBytes = 0;
+    return this.#pending;
+  }
+
+  get #pendingBytes(): number {
+    return this.#pending.length + this.#addedBytes;
   }
 
   /** Marks the text as complete. @returns whether it is well-formed: false when it ends with half a surrogate pair */
@@ -57,7 +73,7 @@ export class TextChannel {
    * when the whole character was judged.
    */
   get length(): number {
-    return this.#checkedEnd + this.#pending.length + (this.#highSurrogate === '' ? 0 : 4);
+    return this.#checkedEnd + this.#pendingBytes + (this.#highSurrogate === '' ? 0 : 4);
   }
 
   /** Whether all text so far has passed a check. */
@@ -67,7 +83,7 @@ export class TextChannel {
 
   /** Position up to which text may be sent to the client. */
   get releasedEnd(): number {
-    if (this.#ended && this.#pending.length === 0) return this.#checkedEnd;
+    if (this.#ended && this.#pendingBytes === 0) return this.#checkedEnd;
     return Math.max(0, this.#checkedEnd - heldTailBytes);
   }
 
@@ -80,21 +96,21 @@ export class TextChannel {
    * A window over all text so far, even if it is shorter than a full window; undefined when no text is left to judge.
    */
   earlyWindow(): TextWindow | undefined {
-    return this.nextWindow() ?? this.#windowOf(this.#pending.length);
+    return this.nextWindow() ?? this.#windowOf(this.#pendingBytes);
   }
 
   #windowOf(length: number): TextWindow | undefined {
     if (length === 0) return undefined;
-    const bytes = Buffer.concat([this.#carried, this.#pending.subarray(0, length)]);
+    const bytes = Buffer.concat([this.#carried, this.#encode().subarray(0, length)]);
     return { text: bytes.toString('utf8'), end: this.#checkedEnd + length };
   }
 
   /** Records that the window returned by `nextWindow` has passed. */
   pass(window: TextWindow): void {
     const length = window.end - this.#checkedEnd;
-    const judged = Buffer.concat([this.#carried, this.#pending.subarray(0, length)]);
-    this.#carried = overlapOf(judged);
-    this.#pending = this.#pending.subarray(length);
+    const pending = this.#encode();
+    this.#carried = overlapOf(Buffer.concat([this.#carried, pending.subarray(0, length)]));
+    this.#pending = pending.subarray(length);
     this.#checkedEnd = window.end;
   }
 
@@ -104,9 +120,10 @@ export class TextChannel {
    */
   #nextLength(): number {
     const { windowBytes, overlapBytes } = limits;
-    if (this.#pending.length <= windowBytes) return this.#ended ? this.#pending.length : 0;
-    const longest = characterStart(this.#pending, windowBytes);
-    return chooseWindowEnd(this.#pending, windowBytes - boundarySearchBytes, longest, overlapBytes);
+    if (this.#pendingBytes <= windowBytes) return this.#ended ? this.#pendingBytes : 0;
+    const pending = this.#encode();
+    const longest = characterStart(pending, windowBytes);
+    return chooseWindowEnd(pending, windowBytes - boundarySearchBytes, longest, overlapBytes);
   }
 }
 

@@ -9,6 +9,7 @@ const eventName = /^[a-z][a-z0-9_.]{0,79}$/;
 export const responsesStreamForm: StreamForm = {
   eventBytes: responseStreamBounds.eventBytes,
   hasDone: false,
+  hasForm: false,
   read: (value, name) => {
     const isEvent = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isEvent || (name !== '' && (value['type'] !== name || !eventName.test(name))))

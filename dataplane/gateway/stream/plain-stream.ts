@@ -1,6 +1,7 @@
 import { SseReader } from '#kit/http/sse-reader';
 import { JsonError, type JsonValue, parseStrict } from '#kit/json/parse-strict';
 import type { RenameAnswer } from '../chat/rename-answer.ts';
+import { FrameTemplate } from './frame-template.ts';
 import type { GuardStep } from './stepped-guard.ts';
 import { streamBounds } from './stream-guard.ts';
 import { doneFrame, keepAliveFrame, writeFrame } from './write-frame.ts';
@@ -18,6 +19,8 @@ export type StreamForm = {
   /** Whether `[DONE]` ends a stream. */
   readonly hasDone: boolean;
   readonly read: (value: JsonValue, name: string) => EventMeaning;
+  /** Whether frames differ mostly in `delta.content`, so that a form of them is worth learning. */
+  readonly hasForm: boolean;
 };
 
 /** Streams of chat completions. */
@@ -28,6 +31,7 @@ export const chatStreamForm: StreamForm = {
     const isChunk = name === '' && isObject(value) && (value['error'] ?? null) === null;
     return isChunk ? { kind: 'frame' } : { kind: 'fault', fault: 'invalid' };
   },
+  hasForm: true,
 };
 
 /**
@@ -38,6 +42,7 @@ export class PlainStream {
   readonly #reader: SseReader;
   readonly #form: StreamForm;
   readonly #rename: RenameAnswer;
+  readonly #template = new FrameTemplate();
   #closed = false;
   #end: End | undefined;
 
@@ -81,6 +86,12 @@ export class PlainStream {
   }
 
   #takeData(data: Buffer, name: string, outgoing: Buffer[]): void {
+    const known = name === '' ? this.#template.match(data) : undefined;
+    if (known === undefined) this.#takeUnknown(data, name, outgoing);
+    else outgoing.push(...known.pieces);
+  }
+
+  #takeUnknown(data: Buffer, name: string, outgoing: Buffer[]): void {
     const value = parseEvent(data);
     const meaning: EventMeaning =
       value === undefined ? { kind: 'fault', fault: 'invalid' } : this.#form.read(value, name);
@@ -88,7 +99,9 @@ export class PlainStream {
       this.#stop(meaning.fault);
       return;
     }
-    outgoing.push(writeFrame(this.#rename(data), name === '' ? undefined : name));
+    const frame = writeFrame(this.#rename(data), name === '' ? undefined : name);
+    outgoing.push(frame);
+    if (this.#form.hasForm) this.#template.learn(data, frame);
     if (meaning.kind === 'last') this.#end = { kind: 'finished' };
   }
 

@@ -4,6 +4,7 @@ import type { RenameAnswer } from '../chat/rename-answer.ts';
 import { CallTexts, type CheckLimits } from '../judged/call-texts.ts';
 import { readDeltaTexts } from '../judged/delta-texts.ts';
 import type { Coverage } from '../judged/route-coverage.ts';
+import { FrameTemplate, keptPieces } from './frame-template.ts';
 import { readChunk } from './read-chunk.ts';
 import { type GuardCheck, SteppedGuard } from './stepped-guard.ts';
 import { doneFrame, writeFrame } from './write-frame.ts';
@@ -28,7 +29,11 @@ export type StreamCoverage = Coverage & { readonly limits: CheckLimits };
  * text; `fixed`: it has no text and keeps its place; `call`: it has a piece of a tool call that is judged.
  */
 type HeldFrame = {
-  readonly data: Buffer;
+  /** The bytes of the event as received; undefined for a frame of a known form. */
+  readonly data: Buffer | undefined;
+  /** What is sent for a frame of a known form. */
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
   readonly kind: 'text' | 'free' | 'fixed' | 'call';
   /** In the order of the texts; a text that came later has none. */
   readonly ends: readonly number[];
@@ -55,6 +60,8 @@ export class StreamGuard extends SteppedGuard {
   /** The texts that are judged in addition, by the member that they come from. */
   readonly #further = new Map<string, TextChannel>();
   readonly #calls = new CallTexts();
+  /** Used where only the texts of the contract are judged: a frame of a known form has no other ones. */
+  readonly #template = new FrameTemplate();
   /** Checks of the tool calls that are still to be made; undefined while calls may follow. */
   #callChecks: (readonly string[])[] | undefined;
   #held: HeldFrame[] = [];
@@ -84,6 +91,20 @@ export class StreamGuard extends SteppedGuard {
   }
 
   #takeData(data: Buffer): void {
+    const known = this.#coverage === undefined ? this.#template.match(data) : undefined;
+    if (known === undefined) {
+      this.#takeUnknown(data);
+      return;
+    }
+    if (!this.#content.append(known.text)) {
+      this.stop({ kind: 'upstream', fault: 'invalid' });
+      return;
+    }
+    this.#hold({ data: undefined, pieces: keptPieces(known), bytes: data.length }, 'text');
+    this.#releaseWithinBounds();
+  }
+
+  #takeUnknown(data: Buffer): void {
     const chunk = readChunk(data);
     if (chunk.kind === 'done') {
       this.#done = true;
@@ -99,7 +120,14 @@ export class StreamGuard extends SteppedGuard {
     const further = this.#takeFurther(chunk.parts);
     if (further === 'stopped') return;
     const hasText = chunk.content !== '' || chunk.refusal !== '' || further === 'text';
-    this.#hold(data, further === 'call' ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed');
+    const kind = further === 'call' ? 'call' : hasText ? 'text' : chunk.overtakes ? 'free' : 'fixed';
+    this.#hold({ data: Buffer.from(data), pieces: [], bytes: data.length }, kind);
+    const learns = this.#coverage === undefined && chunk.content !== '' && chunk.refusal === '';
+    if (learns) this.#template.learn(data, writeFrame(this.#rename(data)));
+    this.#releaseWithinBounds();
+  }
+
+  #releaseWithinBounds(): void {
     this.#release();
     const { heldBytes } = this.#coverage === undefined ? streamBounds : judgedStreamBounds;
     if (this.#heldBytes > heldBytes) this.stop({ kind: 'upstream', fault: 'held_too_much' });
@@ -144,32 +172,39 @@ export class StreamGuard extends SteppedGuard {
     return this.#coverage === undefined || this.#callChecks?.length === 0;
   }
 
-  #hold(data: Buffer, kind: HeldFrame['kind']): void {
+  #hold(frame: Pick<HeldFrame, 'data' | 'pieces' | 'bytes'>, kind: HeldFrame['kind']): void {
     // Frames behind a frame that keeps its place keep their places, too.
-    const kept = kind === 'free' && this.#held.some((frame) => frame.kind === 'fixed') ? 'fixed' : kind;
+    const kept = kind === 'free' && this.#held.some((held) => held.kind === 'fixed') ? 'fixed' : kind;
     const ends = this.#channels.map(({ length }) => length);
-    this.#held.push({ data, kind: kept, ends });
-    this.#heldBytes += data.length;
-    if (kept === 'free') this.#waitingBytes += data.length;
+    this.#held.push({ ...frame, kind: kept, ends });
+    this.#heldBytes += frame.bytes;
+    if (kept === 'free') this.#waitingBytes += frame.bytes;
   }
 
   #release(): void {
-    const callsJudged = this.#areCallsJudged;
-    const released = this.#channels.map(({ releasedEnd }) => releasedEnd);
-    const first = this.#held.findIndex(
-      ({ kind, ends }) => (kind === 'call' && !callsJudged) || ends.some((end, index) => end > (released[index] ?? 0)),
-    );
-    for (const frame of this.#held.splice(0, first === -1 ? this.#held.length : first)) this.#send(frame);
+    const [oldest] = this.#held;
+    if (oldest === undefined) return;
+    if (this.#mayLeave(oldest)) {
+      const first = this.#held.findIndex((frame) => !this.#mayLeave(frame));
+      for (const frame of this.#held.splice(0, first === -1 ? this.#held.length : first)) this.#send(frame);
+    }
     if (this.#waitingBytes === 0 || this.#channels.some(({ isChecked }) => !isChecked)) return;
     const overtaking = this.#held.filter(({ kind }) => kind === 'free');
     this.#held = this.#held.filter(({ kind }) => kind !== 'free');
     for (const frame of overtaking) this.#send(frame);
   }
 
-  #send({ data, kind }: HeldFrame): void {
-    this.emit(writeFrame(this.#rename(data)));
-    this.#heldBytes -= data.length;
-    if (kind === 'free') this.#waitingBytes -= data.length;
+  /** Whether all texts are released up to the end of the frame. */
+  #mayLeave({ kind, ends }: HeldFrame): boolean {
+    if (kind === 'call' && !this.#areCallsJudged) return false;
+    return ends.every((end, index) => end <= (this.#channels[index]?.releasedEnd ?? 0));
+  }
+
+  #send({ data, pieces, bytes, kind }: HeldFrame): void {
+    if (data !== undefined) this.emit(writeFrame(this.#rename(data)));
+    for (const piece of pieces) this.emit(piece);
+    this.#heldBytes -= bytes;
+    if (kind === 'free') this.#waitingBytes -= bytes;
   }
 
   #nextCheck(): GuardCheck | undefined {

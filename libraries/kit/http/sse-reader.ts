@@ -1,3 +1,4 @@
+/** `data` is never overwritten, but may be a view of the memory of the reader: who keeps it for longer copies it. */
 export type SseDataEvent = { readonly kind: 'data'; readonly name: string; readonly data: Buffer };
 
 /** One server-sent event. The text of a comment is not kept, because it is never relayed. */
@@ -8,6 +9,7 @@ const carriageReturn = 0x0d;
 const colon = 0x3a;
 const space = 0x20;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+const dataField = Buffer.from('data:');
 
 /**
  * Reads server-sent events from bytes, however they are cut (HTML standard, "Parsing an event stream"): LF, CR and CRLF
@@ -25,9 +27,13 @@ export class SseReader {
   #length = 0;
   #start = 0;
   #scanned = 0;
+  /** The first CR at or after `#start`, as far as it was searched; beyond all bytes if there is none. */
+  #nextReturn = Number.POSITIVE_INFINITY;
   #atBegin = true;
   #skipLineFeed = false;
   #lines: Buffer[] = [];
+  /** How many of the lines are copies; the other ones are views. */
+  #copied = 0;
   #eventBytes = 0;
   #name = '';
   #tooLarge = false;
@@ -44,11 +50,19 @@ export class SseReader {
       this.#buffer.copy(grown, 0, this.#start, this.#length);
       this.#buffer = grown;
       this.#scanned -= this.#start;
+      this.#nextReturn -= this.#start;
       this.#start = 0;
       this.#length = unread;
     }
     this.#buffer.set(bytes, this.#length);
+    const from = this.#length;
     this.#length += bytes.length;
+    if (this.#nextReturn === Number.POSITIVE_INFINITY) this.#findReturn(from);
+  }
+
+  #findReturn(from: number): void {
+    const at = this.#buffer.subarray(0, this.#length).indexOf(carriageReturn, from);
+    this.#nextReturn = at === -1 ? Number.POSITIVE_INFINITY : at;
   }
 
   /** Reads the next event; undefined when more bytes are needed. */
@@ -59,7 +73,12 @@ export class SseReader {
       const event = this.#takeLine(line);
       if (event !== undefined) return event;
     }
-    return this.#tooLarge ? { kind: 'too_large' } : undefined;
+    if (this.#tooLarge) return { kind: 'too_large' };
+    // A line that waits for the rest of its event must not keep more bytes in memory than its own.
+    for (; this.#copied < this.#lines.length; this.#copied += 1) {
+      this.#lines[this.#copied] = Buffer.from(this.#lines[this.#copied] as Buffer);
+    }
+    return undefined;
   }
 
   #nextLine(): Buffer | undefined {
@@ -68,8 +87,7 @@ export class SseReader {
       if (this.#buffer[this.#start] === lineFeed) this.#start += 1;
       this.#skipLineFeed = false;
     }
-    let end = Math.max(this.#start, this.#scanned);
-    while (end < this.#length && this.#buffer[end] !== lineFeed && this.#buffer[end] !== carriageReturn) end += 1;
+    const end = this.#lineEnd();
     this.#scanned = end;
     if (end - this.#start + this.#eventBytes > this.#maxEventBytes) this.#tooLarge = true;
     if (this.#tooLarge || end === this.#length) return undefined;
@@ -78,6 +96,16 @@ export class SseReader {
     this.#start = end + 1;
     this.#scanned = this.#start;
     return line;
+  }
+
+  /** The position of the next line end; that of the last byte plus one if there is none. */
+  #lineEnd(): number {
+    const from = Math.max(this.#start, this.#scanned);
+    if (this.#nextReturn < from) this.#findReturn(from);
+    // An empty line ends most events.
+    if (from < this.#length && this.#buffer[from] === lineFeed) return from;
+    const feed = this.#buffer.indexOf(lineFeed, from);
+    return Math.min(feed === -1 ? this.#length : feed, this.#nextReturn, this.#length);
   }
 
   #passByteOrderMark(): boolean {
@@ -90,27 +118,39 @@ export class SseReader {
 
   #takeLine(line: Buffer): SseEvent | undefined {
     if (line.length === 0) return this.#dispatch();
+    if (startsData(line)) {
+      this.#addLine(line.subarray(line[dataField.length] === space ? dataField.length + 1 : dataField.length));
+      return undefined;
+    }
     const at = line.indexOf(colon);
     if (at === 0) return { kind: 'comment' };
     const field = (at === -1 ? line : line.subarray(0, at)).toString('latin1');
     const value = at === -1 ? line.subarray(line.length) : line.subarray(line[at + 1] === space ? at + 2 : at + 1);
-    if (field === 'data') {
-      this.#lines.push(Buffer.from(value));
-      this.#eventBytes += value.length + 1;
-    }
+    if (field === 'data') this.#addLine(value);
     if (field === 'event') this.#name = value.toString('utf8');
     return undefined;
+  }
+
+  #addLine(value: Buffer): void {
+    this.#lines.push(value);
+    this.#eventBytes += value.length + 1;
   }
 
   #dispatch(): SseEvent | undefined {
     const lines = this.#lines;
     const name = this.#name;
-    this.#lines = [];
+    if (lines.length > 0) this.#lines = [];
+    this.#copied = 0;
     this.#name = '';
     this.#eventBytes = 0;
     if (lines.length === 0) return undefined;
     return { kind: 'data', name, data: joinLines(lines) };
   }
+}
+
+function startsData(line: Buffer): boolean {
+  for (let at = 0; at < dataField.length; at += 1) if (line[at] !== dataField[at]) return false;
+  return true;
 }
 
 function joinLines(lines: readonly Buffer[]): Buffer {

@@ -1,0 +1,142 @@
+import { JsonError, type JsonNode, member, parseTree } from '#kit/json/parse-strict';
+
+/** A frame of the known form: its text, and the bytes that are sent for it, of which every second piece is a view of it. */
+type MatchedFrame = { readonly text: string; readonly pieces: readonly Buffer[] };
+type Range = { readonly start: number; readonly end: number };
+/** The bytes between the strings of a frame, as they are received and as they are sent. */
+type Form = { readonly received: readonly Buffer[]; readonly sent: readonly Buffer[] };
+
+const quote = 0x22;
+const backslash = 0x5c;
+const lineFeed = 0x0a;
+const textKey = Buffer.from('"content"');
+
+/** A provider whose frames have no common form is soon no longer compared with one. */
+const maxForms = 8;
+
+/** A JSON string without escapes. U+FFFD may stand for bytes that are no UTF-8. */
+const plainString = /^"[^"\\\p{Cc}\u{fffd}]*"$/u;
+
+/**
+ * The form of the frames of one stream. A provider repeats in each frame everything but the text. When a frame was read
+ * as strict JSON, each further one with the same bytes around its strings is strict JSON with the same members, and only
+ * these strings differ; so nothing else of it needs to be read. The strings are the text of a chat and the padding that
+ * some providers send. Every other frame is unknown here and must be read whole.
+ */
+export class FrameTemplate {
+  #form: Form | undefined;
+  #learned = 0;
+
+  /**
+   * Learns the form of a frame that was read as strict JSON and whose only text is `delta.content`.
+   * @param sent the bytes that are sent for it: those of a data event in which a member other than these strings may differ
+   */
+  learn(data: Buffer, sent: Buffer): void {
+    if (this.#learned >= maxForms || !data.includes(textKey) || data.includes(lineFeed)) return;
+    this.#learned += 1;
+    const strings = stringsOf(data);
+    this.#form = strings === undefined ? undefined : formOf(data, sent, strings);
+  }
+
+  /** @returns undefined for a frame of another form, or without text */
+  match(data: Buffer): MatchedFrame | undefined {
+    if (this.#form === undefined) return undefined;
+    const { received, sent } = this.#form;
+    const pieces: Buffer[] = [];
+    let text: string | undefined;
+    let at = 0;
+    for (let index = 0; index < received.length; index += 1) {
+      const fixed = received[index] as Buffer;
+      const start = at + fixed.length;
+      if (start > data.length || data.compare(fixed, 0, fixed.length, at, start) !== 0) return undefined;
+      pieces.push(sent[index] as Buffer);
+      if (index === received.length - 1) return start === data.length && text ? { text, pieces } : undefined;
+      at = endOfString(data, start);
+      const value = at === -1 ? undefined : readString(data, start, at);
+      if (value === undefined) return undefined;
+      text ??= value;
+      pieces.push(data.subarray(start, at));
+    }
+    return undefined;
+  }
+}
+
+/** The bytes that are sent for a frame, without a view of the frame. */
+export function keptPieces({ pieces }: MatchedFrame): readonly Buffer[] {
+  return pieces.map((piece, index) => (index % 2 === 0 ? piece : Buffer.from(piece)));
+}
+
+/** The position after the string that begins at `start`; -1 if none begins or ends there. */
+function endOfString(bytes: Buffer, start: number): number {
+  if (bytes[start] !== quote) return -1;
+  for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let escapes = 0;
+    while (bytes[end - 1 - escapes] === backslash) escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return -1;
+}
+
+/** The value of the bytes if they are a JSON string in UTF-8; half a surrogate pair may be escaped. */
+function readString(bytes: Buffer, start: number, end: number): string | undefined {
+  const text = bytes.toString('utf8', start, end);
+  if (plainString.test(text)) return text.slice(1, -1);
+  if (text.includes('\u{fffd}')) return undefined;
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The positions of the strings that differ between frames, the text first; undefined if there is no text. */
+function stringsOf(data: Buffer): readonly Range[] | undefined {
+  const root = readTree(data);
+  if (root === undefined) return undefined;
+  const choices = member(root, 'choices');
+  const choice = choices?.kind === 'array' ? choices.items[0] : undefined;
+  const delta = choice === undefined ? undefined : member(choice, 'delta');
+  const content = delta === undefined ? undefined : member(delta, 'content');
+  if (content?.kind !== 'string') return undefined;
+  const padding = member(root, 'obfuscation');
+  // The text is the first string of a match, so that padding before it has no place in a form.
+  return padding?.kind === 'string' && padding.start > content.end ? [content, padding] : [content];
+}
+
+function readTree(data: Buffer): JsonNode | undefined {
+  try {
+    return parseTree(data, { unpairedSurrogates: 'keep' });
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+const prefixBytes = 'data: '.length;
+const suffixBytes = '\n\n'.length;
+
+/** @returns undefined if what differs between both is in one of the strings */
+function formOf(data: Buffer, sent: Buffer, strings: readonly Range[]): Form | undefined {
+  const inner = sent.subarray(prefixBytes, sent.length - suffixBytes);
+  const least = Math.min(data.length, inner.length);
+  let same = 0;
+  while (same < least && data[same] === inner[same]) same += 1;
+  let sameEnd = 0;
+  while (sameEnd < least - same && data[data.length - 1 - sameEnd] === inner[inner.length - 1 - sameEnd]) sameEnd += 1;
+  const shift = sent.length - suffixBytes - data.length;
+  const received: Buffer[] = [];
+  const written: Buffer[] = [];
+  let at = 0;
+  let sentAt = 0;
+  for (const { start, end } of strings) {
+    if (end > same && start < data.length - sameEnd) return undefined;
+    const offset = end <= same ? prefixBytes : shift;
+    received.push(Buffer.from(data.subarray(at, start)));
+    written.push(Buffer.from(sent.subarray(sentAt, start + offset)));
+    at = end;
+    sentAt = end + offset;
+  }
+  received.push(Buffer.from(data.subarray(at)));
+  written.push(Buffer.from(sent.subarray(sentAt)));
+  return { received, sent: written };
+}
