@@ -1,3 +1,4 @@
+import { agentRow } from '#diagnosis/agent-row';
 import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
@@ -8,7 +9,6 @@ import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue }
 import { writeText } from '../output/write.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { OpenedResources } from '../resources/resource-source.ts';
-import { agentRow } from '../status/agent-row.ts';
 import { waitAgentServed } from './wait-agent-served.ts';
 
 /** The versions of an Agent that a command asks for. */

@@ -1,11 +1,11 @@
+import { agentRow } from '#diagnosis/agent-row';
+import { agentVersionRow } from '#diagnosis/agent-version-row';
 import type { Agent } from '#resources/agent';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import { CliError } from '../errors/cli-error.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import type { RunningPlatform } from '../platform/running-platform.ts';
-import { agentRow } from '../status/agent-row.ts';
-import { agentVersionRow } from '../status/agent-version-row.ts';
 
 /** Where an agent takes calls: operations of A2A are below the path. */
 export type AgentAddress = { readonly origin: string; readonly path: string };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { eventData } from '#kit/http/event-data';
 import type { JsonValue } from '#kit/json/json-value';
 import type { CliError } from '../errors/cli-error.ts';
-import { eventData } from '../http/event-data.ts';
 import { codedError } from './agent-refusal.ts';
 import type { AgentAnswer } from './send-message.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentVersionRow } from '#diagnosis/agent-version-row';
 import type { KubeClient } from '#kube/client/client';
 import type { AgentVersion } from '#resources/agent-version';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
-import { agentVersionRow } from '../status/agent-version-row.ts';
 
 const pauseMs = 200;
 /** A process that ended is started again; a fault that lasts longer than this is reported. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentRow } from '#diagnosis/agent-row';
 import type { KubeClient } from '#kube/client/client';
 import type { Agent } from '#resources/agent';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { CliError } from '../errors/cli-error.ts';
-import { agentRow } from '../status/agent-row.ts';
 
 const pauseMs = 200;
 /** A version that starts and a route that spreads settle within seconds; a fault that lasts longer is reported. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventData } from '../http/event-data.ts';
+import { eventData } from '#kit/http/event-data';
 
 /** Why an answer is incomplete. `guardrail_…` comes from the guardrail, the rest from the provider or the gateway. */
 export type AnswerFault = {

@@ -1,3 +1,4 @@
+import { agentRow } from '#diagnosis/agent-row';
 import { tenantIssuer } from '#identity/authorize-callers';
 import type { Agent } from '#resources/agent';
 import { apiVersion, kinds } from '#resources/kinds';
@@ -9,7 +10,6 @@ import { formatOf, isForPeople, type OutputOptions, waitProgressOn, writeValue }
 import { writeText } from '../output/write.ts';
 import { openPlatform } from '../platform/open-platform.ts';
 import { runningPlatform } from '../platform/running-platform.ts';
-import { agentRow } from '../status/agent-row.ts';
 import { versionOfFolder } from './version-of-folder.ts';
 
 export type PublishOptions = OutputOptions & {

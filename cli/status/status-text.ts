@@ -1,9 +1,9 @@
+import type { AgentRow } from '#diagnosis/agent-row';
+import type { AgentVersionRow } from '#diagnosis/agent-version-row';
 import { appliedByText } from '#diagnosis/applied-by';
 import { judgesText } from '../bindings/judged-scope.ts';
 import { unguarded } from '../output/resource-table.ts';
 import { tableOf } from '../output/write.ts';
-import type { AgentRow } from './agent-row.ts';
-import type { AgentVersionRow } from './agent-version-row.ts';
 import type { CollectionRow } from './collection-row.ts';
 import type { BindingRow, PolicyRow, ReplicaRow, StatusView, WorkloadRow } from './status-view.ts';
 

@@ -1,3 +1,5 @@
+import { type AgentRow, agentRow } from '#diagnosis/agent-row';
+import { type AgentVersionRow, agentVersionRow } from '#diagnosis/agent-version-row';
 import { appliedBy } from '#diagnosis/applied-by';
 import { routeStateOf } from '#diagnosis/route-state';
 import { type ShownState, stateOf } from '#diagnosis/shown-state';
@@ -11,8 +13,6 @@ import type { ModelBinding } from '#resources/model-binding';
 import type { RuntimeWorkload } from '#resources/runtime-workload';
 import { type JudgedScope, judgedScopeOf } from '../bindings/judged-scope.ts';
 import { deletionOf } from '../resources/policy-references.ts';
-import { type AgentRow, agentRow } from './agent-row.ts';
-import { type AgentVersionRow, agentVersionRow } from './agent-version-row.ts';
 import { type CollectionRow, collectionRow } from './collection-row.ts';
 import type { InstallationStatus } from './read-status.ts';
 

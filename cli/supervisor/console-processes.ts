@@ -11,11 +11,12 @@ export type ConsoleAt = {
   readonly management: string | undefined;
   readonly retrieval: string | undefined;
   readonly memory: string | undefined;
+  readonly catalogue: string | undefined;
   readonly gateway: string;
 };
 
 export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
-  const { ports, persons, management = '', retrieval, memory, gateway } = at;
+  const { ports, persons, management = '', retrieval, memory, catalogue, gateway } = at;
   return {
     name: 'console',
     kind: 'console',
@@ -31,6 +32,7 @@ export function consoleProcess(data: DataDirectory, at: ConsoleAt): ChildSpec {
       PORTCULLIS_PERSONS: persons.join(','),
       ...(retrieval === undefined ? {} : { PORTCULLIS_RETRIEVAL_URL: retrieval }),
       ...(memory === undefined ? {} : { PORTCULLIS_MEMORY_URL: memory }),
+      ...(catalogue === undefined ? {} : { PORTCULLIS_CATALOGUE_URL: catalogue }),
     },
     health: adminHealth,
   };

@@ -150,6 +150,7 @@ async function startOnce(options: PlatformOptions): Promise<SupervisedPlatform> 
             management: management.management?.listening,
             retrieval: services.retrieval?.listening,
             memory: services.memory?.listening,
+            catalogue: services.catalogue?.listening,
           }),
           options.signal,
         )

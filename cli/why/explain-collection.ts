@@ -1,10 +1,10 @@
+import { type DeclaredExplanation, declaredLink, explainDeclared } from '#diagnosis/explain-declared';
 import { type Link, operatorLink } from '#diagnosis/links';
 import { sentence } from '#diagnosis/sentence';
 import type { Surroundings } from '#diagnosis/surroundings';
 import type { CollectionResource } from '#resources/collection';
 import type { Stored } from '#resources/metadata';
 import { type CollectionState, collectionState } from '../status/collection-row.ts';
-import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 
 type CollectionExplanation = DeclaredExplanation<CollectionState> & { readonly collection: string };
 

@@ -1,11 +1,11 @@
 import { adviceFor } from '#diagnosis/advice';
+import { type DeclaredExplanation, declaredLink, explainDeclared } from '#diagnosis/explain-declared';
 import { type Link, operatorLink } from '#diagnosis/links';
 import { sentence } from '#diagnosis/sentence';
 import type { Surroundings } from '#diagnosis/surroundings';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
 import type { Stored } from '#resources/metadata';
 import { deletionOf } from '../resources/policy-references.ts';
-import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
 
 type PolicyState = 'recorded' | 'archived' | 'refused' | 'waiting' | 'deleting';
 type PolicyExplanation = DeclaredExplanation<PolicyState> & { readonly policy: string };

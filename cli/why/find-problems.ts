@@ -1,13 +1,13 @@
 import { adviceFor, isProgress } from '#diagnosis/advice';
 import type { BindingDependencies } from '#diagnosis/binding-dependencies';
+import { explainAgent } from '#diagnosis/explain-agent';
+import { explainAgentVersion } from '#diagnosis/explain-agent-version';
 import { explainBinding } from '#diagnosis/explain-binding';
 import type { InstallationProblem } from '#diagnosis/surroundings';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { InstallationStatus } from '../status/read-status.ts';
-import { explainAgent } from './explain-agent.ts';
-import { explainAgentVersion } from './explain-agent-version.ts';
 import { explainCollection } from './explain-collection.ts';
 
 /** One problem of an installation with its remedy. */

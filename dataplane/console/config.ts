@@ -34,12 +34,18 @@ export const settings = {
   PORTCULLIS_MEMORY_URL: setting.optional(
     setting.url({ help: 'URL of the memory service; no pages about memory when absent' }),
   ),
-  PORTCULLIS_GATEWAY_URL: setting.optional(
-    setting.url({ help: 'URL of the model gateway; no chats with models and agents when absent' }),
+  PORTCULLIS_CATALOGUE_URL: setting.optional(
+    setting.url({ help: 'URL of the agent catalogue; no pages about agents when absent' }),
   ),
-  PORTCULLIS_TENANT: setting.string({ help: 'tenant of the pages about knowledge and memory', default: 'default' }),
+  PORTCULLIS_GATEWAY_URL: setting.optional(
+    setting.url({ help: 'URL of the gateway that serves agents; no chats with agents when absent' }),
+  ),
+  PORTCULLIS_TENANT: setting.string({
+    help: 'tenant of the pages about knowledge, memory and agents',
+    default: 'default',
+  }),
   PORTCULLIS_IDENTITY: setting.choice({
-    help: 'how retrieval and memory know a person: production by the token; development by headers, without authentication',
+    help: 'how retrieval, memory, catalogue and agents know a person: production by the token; development by headers, without authentication',
     choices: ['production', 'development'],
   }),
   PORTCULLIS_PERSONS: setting.optional(
@@ -77,6 +83,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
       management: read.PORTCULLIS_MANAGEMENT_URL,
       retrieval: read.PORTCULLIS_RETRIEVAL_URL,
       memory: read.PORTCULLIS_MEMORY_URL,
+      catalogue: read.PORTCULLIS_CATALOGUE_URL,
       gateway: read.PORTCULLIS_GATEWAY_URL,
     },
     tenant: read.PORTCULLIS_TENANT,

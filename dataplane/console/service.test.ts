@@ -18,7 +18,7 @@ function startConsole(management: URL) {
       adminListen: free,
       origin: undefined,
       oidc: { issuer: nowhere, clientId: 'c', clientSecretFile: undefined, scope: 'openid', resource: undefined },
-      services: { management, retrieval: undefined, memory: undefined, gateway: undefined },
+      services: { management, retrieval: undefined, memory: undefined, catalogue: undefined, gateway: undefined },
       tenant: 'default',
       identity: 'development',
       persons: [],

@@ -42,6 +42,8 @@ export const allowedRights: Readonly<Record<string, readonly string[]>> = {
   ],
   management: [
     '/pods: get list watch',
+    'portcullis.dev/agents: list',
+    'portcullis.dev/agentversions: get',
     'portcullis.dev/gatewayreports: list watch',
     'portcullis.dev/gatewayroutes: get list watch',
     'portcullis.dev/guardrailpolicies: create get list patch watch',

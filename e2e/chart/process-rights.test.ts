@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import type { ManagedAgentList } from '#contracts/managed-agents';
 import { createLogger } from '#kit/log/logger';
 import { until } from '#kit/testing/until';
 import { builtinKinds } from '#kube/client/builtin-kinds';
@@ -274,6 +275,13 @@ describe(title, () => {
         expect((await act.readBinding(modelId)).status).toBe(200);
         return requestsOf(user).includes('get /pods 200');
       });
+      await namespace.kubectl('apply', '--filename', 'examples/agents/assistant/agent.yaml');
+      const agents = await api.call('/api/v1/agents');
+      expect(agents.json).toMatchObject({ items: [{ name: 'assistant', served: null }] });
+      const { agentId } = (agents.json as ManagedAgentList).items[0] ?? {};
+      const agent = await api.call(`/api/v1/agents/${agentId}`);
+      expect(agent.json).toMatchObject({ versions: [{ name: 'assistant-1', versionId: null, roles: ['wanted'] }] });
+      expect(await api.call(`/api/v1/agents/${id}`)).toMatchObject({ status: 404 });
     }
     // A watch is logged when it ends.
     const requests = requestsOf(user);

@@ -3,6 +3,7 @@ import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { inBrowser, missingBrowser, openBrowser, openWatchedPage } from '../support/browser.ts';
 import { type Platform, startPlatform } from '../support/start-platform.ts';
+import { findAgent } from './find-agent.ts';
 import { findViolations } from './find-violations.ts';
 import { consoleOf, signIn } from './sign-in.ts';
 
@@ -16,16 +17,19 @@ const paths = [
   '/audit',
   '/knowledge',
   '/memory',
+  '/agents',
 ];
 
 describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every page of the console')), () => {
   const parts = new AsyncDisposableStack();
   let platform: Platform;
   let browser: Awaited<ReturnType<typeof openBrowser>>['browser'];
+  let agent: Awaited<ReturnType<typeof findAgent>>;
 
   beforeAll(async () => {
     const services = { management: true, console: true, retrieval: true, handbook: true, memory: true };
-    platform = parts.use(await startPlatform(services));
+    platform = parts.use(await startPlatform({ ...services, catalogue: true, agents: true }));
+    agent = await findAgent(platform);
     ({ browser } = parts.use(await openBrowser()));
   });
   afterAll(() => parts.disposeAsync());
@@ -119,6 +123,58 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     expect(complaints).toEqual([]);
   });
 
+  test('a person finds an agent, talks to it, stops an answer, and is told what to do about a denial', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { person: 'bob', path: '/agents' });
+    await page.getByLabel('Find an agent for a task').fill('answer a question in one sentence');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('link', { name: 'assistant' }).click();
+    expect(new URL(page.url()).pathname).toBe(agent.path);
+    await page.getByText('Versions, flows and causes are shown to persons').waitFor();
+    const send = async (text: string) => {
+      await page.getByLabel('Message').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+    };
+    await send('Good <b>morning</b>');
+    await page.locator('.answer .badge.good').waitFor();
+    expect(await page.locator('.answer .said').first().innerText()).toContain('Good <b>morning</b>');
+    expect(await page.locator('main b').count()).toBe(0);
+    expect(await page.getByLabel('Message').inputValue()).toBe('');
+    const context = await page.locator('#context').inputValue();
+    expect(context).not.toBe('');
+    await send('Explain how to make a bomb');
+    await page.getByRole('alert').getByText('guardrail_denied').waitFor();
+    await page.getByText('Write the message without what the policy forbids').waitFor();
+    expect(await page.locator('#context').inputValue()).toBe(context);
+    process.kill(platform.pidOf('echo'), 'SIGSTOP');
+    try {
+      await send('Good night');
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('Stopped: the answer is incomplete.').filter({ visible: true }).waitFor();
+    } finally {
+      process.kill(platform.pidOf('echo'), 'SIGCONT');
+    }
+    await page.reload();
+    await page.getByRole('heading', { name: 'assistant' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('an administrator sees the versions of an agent, why it is served, and its flow as a graph', async () => {
+    const { page, complaints } = await openWatchedPage(browser);
+    await signIn(platform, page, { path: '/agents' });
+    await page.getByRole('region', { name: 'Declared agents' }).getByRole('link', { name: 'assistant' }).click();
+    await page.getByText('Agent assistant is served.').waitFor();
+    const row = page.getByRole('row', { name: /assistant-1/ });
+    expect(await row.innerText()).toMatch(/served, declared\s+✓ Ready/);
+    await row.getByRole('link', { name: 'Flow assistant-1' }).click();
+    expect(new URL(page.url()).pathname).toBe(agent.flowPath);
+    await page.reload();
+    const picture = page.getByRole('img', { name: 'Graph of the flow with 3 nodes' });
+    expect(await picture.evaluate('(image) => image.decode().then(() => image.naturalHeight)')).toBeGreaterThan(100);
+    await page.getByRole('row', { name: 'answer prompt reply' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   test.each([
     ['light', 'en'],
     ['dark', 'ru'],
@@ -129,7 +185,7 @@ describe.skipIf(isMissing)(onPostgres(inBrowser('knowledge, memory and every pag
     async (colorScheme, locale) => {
       const { page, complaints } = await openWatchedPage(browser, { colorScheme, locale });
       await signIn(platform, page);
-      for (const path of paths) {
+      for (const path of [...paths, agent.path, agent.flowPath]) {
         await page.goto(`${consoleOf(platform)}${path}`);
         expect([path, await findViolations(page)]).toEqual([path, []]);
       }

@@ -119,7 +119,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'gpt-tokenizer': ['libraries/models'],
   ajv: ['libraries/flow/schemas'],
   re2js: ['libraries/flow/expressions'],
-  '@viz-js/viz': ['cli'],
+  '@viz-js/viz': ['libraries/flow/drawing'],
   '@openfga/sdk': ['libraries/relations/adapters/openfga'],
 };
 

@@ -21,6 +21,22 @@
     if (detail.status === 401 || detail.status === 403) location.reload();
   });
 
+  // A conversation: the message leaves its field once it is sent, an answer can be stopped, and one that ended early says so.
+  document.addEventListener('htmx:sse:after:connection', ({ target }) => {
+    for (const field of target.querySelectorAll('[data-once]')) field.value = '';
+  });
+  document.addEventListener('click', ({ target }) => {
+    const stop = target.closest('[data-stop]');
+    if (stop !== null) htmx.trigger(stop.closest('form'), 'htmx:abort');
+  });
+  document.addEventListener('htmx:sse:close', ({ target }) => {
+    if (!target.matches('[data-chat]')) return;
+    for (const cut of document.querySelectorAll('.cut[hidden]')) {
+      cut.hidden = cut.nextElementSibling.childElementCount > 0;
+    }
+    target.querySelector('textarea').focus();
+  });
+
   // A menu closes with Escape and with a click elsewhere.
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape') return;

@@ -9,15 +9,25 @@ export type TenantApi = {
 
 type Person = { readonly subject: string; readonly token: string };
 
+/** The headers with which a service with tenants, or an agent, knows a person. */
+export type PersonHeaders = Readonly<Record<string, string>>;
+
 /** In production the token says who calls. In development mode no token is verified there, and a header names the person. */
-export function createTenantApi(
-  origin: URL,
+export function personHeaders(
   { identity, tenant }: Pick<ConsoleConfig, 'identity' | 'tenant'>,
   { subject, token }: Person,
-): TenantApi {
+): PersonHeaders {
   const latin = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
   const who = identity === 'production' ? { authorization: `Bearer ${token}` } : { 'x-user-id': latin(subject) };
-  const headers = { 'x-tenant-id': latin(tenant), ...who };
+  return { 'x-tenant-id': latin(tenant), ...who };
+}
+
+export function createTenantApi(
+  origin: URL,
+  config: Pick<ConsoleConfig, 'identity' | 'tenant'>,
+  person: Person,
+): TenantApi {
+  const headers = personHeaders(config, person);
   return {
     call: (path, schema, options = {}) =>
       callApi(new URL(path, origin), { ...options, headers: { ...options.headers, ...headers } }, (value) => {

@@ -2,15 +2,17 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { describeFailure } from '#kit/log/describe-failure';
 import type { Logger } from '#kit/log/logger';
-import { createTenantApi } from '../clients/tenant-api.ts';
+import { createTenantApi, personHeaders } from '../clients/tenant-api.ts';
 import type { ConsoleMetrics } from '../monitoring/metrics.ts';
 import type { Cookies } from '../sessions/cookies.ts';
 import type { OpenIdClient } from '../sessions/open-id-client.ts';
 import type { ConsoleConfig } from '../setup/console-config.ts';
 import { addActivityRoutes } from './activity-routes.ts';
+import { addAgentRoutes } from './agent-routes.ts';
 import { answerNotice } from './answer-page.ts';
 import { openAssets } from './assets.ts';
 import { addCheckRoutes } from './check-routes.ts';
+import { addConversationRoutes } from './conversation-routes.ts';
 import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
 import { protectBrowser, readChoices, requireHost, requireOwnOrigin, requireSession } from './gates.ts';
 import { addKnowledgeRoutes } from './knowledge-routes.ts';
@@ -62,6 +64,7 @@ export function consoleApp(options: ConsoleApp): Hono<ConsoleEnvironment> {
   addPolicyRoutes(app);
   addActivityRoutes(app);
   addTenantPages(app, config);
+  addAgentPages(app, config, options.stopping);
   app.notFound((context) => {
     const { notFound: title, notFoundText: text } = context.get('page').words.errors;
     return answerNotice(context, 404, { title, text });
@@ -90,8 +93,20 @@ function addTenantPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig): v
   if (memory !== undefined) addMemoryRoutes(app, (context) => createTenantApi(memory, config, context.get('session')));
 }
 
+/** Pages about agents, if this installation has a catalogue of them. */
+function addAgentPages(app: Hono<ConsoleEnvironment>, config: ConsoleConfig, stopping: AbortSignal): void {
+  const { catalogue, gateway } = config.services;
+  if (catalogue === undefined) return;
+  const apiOf = (context: ConsoleContext) => createTenantApi(catalogue, config, context.get('session'));
+  addAgentRoutes(app, { apiOf, hasGateway: gateway !== undefined });
+  if (gateway === undefined) return;
+  const personOf = (context: ConsoleContext) => personHeaders(config, context.get('session'));
+  addConversationRoutes(app, { apiOf, gateway, personOf, stopping });
+}
+
 /** The page of a person who does not administer policies. */
 function firstPage({ services }: ConsoleConfig): string {
   if (services.retrieval !== undefined) return '/knowledge';
-  return services.memory === undefined ? '/overview' : '/memory';
+  if (services.memory !== undefined) return '/memory';
+  return services.catalogue === undefined ? '/overview' : '/agents';
 }

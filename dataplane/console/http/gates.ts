@@ -55,8 +55,8 @@ export function readChoices(options: {
   readonly assets: string;
 }): Gate {
   const { cookies, config, assets } = options;
-  const { retrieval, memory, gateway } = config.services;
-  const has = { retrieval: retrieval !== undefined, memory: memory !== undefined, gateway: gateway !== undefined };
+  const { retrieval, memory, catalogue } = config.services;
+  const has = { retrieval: retrieval !== undefined, memory: memory !== undefined, agents: catalogue !== undefined };
   return async (context, next) => {
     const session = await cookies.session(context.req.header('cookie'));
     const language = chooseLanguage(getCookie(context, choiceCookies.language), context.req.header('accept-language'));

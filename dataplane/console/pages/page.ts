@@ -18,7 +18,7 @@ export type PageContext = {
   readonly path: string;
   /** Path and query of a page that can be opened again; of every other request, the first page. */
   readonly here: string;
-  readonly has: { readonly retrieval: boolean; readonly memory: boolean; readonly gateway: boolean };
+  readonly has: { readonly retrieval: boolean; readonly memory: boolean; readonly agents: boolean };
   /** Version of the assets in their addresses. */
   readonly assets: string;
 };
@@ -41,6 +41,7 @@ function navigation({ words, session, has }: PageContext): readonly NavigationEn
     ...(session.administers ? policies : []),
     ...(has.retrieval ? [{ href: '/knowledge', label: words.knowledge }] : []),
     ...(has.memory ? [{ href: '/memory', label: words.memory }] : []),
+    ...(has.agents ? [{ href: '/agents', label: words.agents }] : []),
   ];
 }
 

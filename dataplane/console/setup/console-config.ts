@@ -18,6 +18,7 @@ export type ConsoleConfig = {
     readonly management: URL;
     readonly retrieval: URL | undefined;
     readonly memory: URL | undefined;
+    readonly catalogue: URL | undefined;
     readonly gateway: URL | undefined;
   };
   readonly tenant: string;

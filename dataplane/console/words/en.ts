@@ -1,3 +1,5 @@
+import { agentsEn } from './agents-en.ts';
+
 /** Every word of the pages, in English. Sentences of the APIs are shown as they come. */
 export const en = {
   language: 'English',
@@ -186,6 +188,7 @@ export const en = {
     none: 'There is no decision yet',
     noneText: 'Send a request through the gateway: portcullis chat guarded-echo --message "Hello"',
   },
+  agentPages: agentsEn,
   audit: {
     title: 'Audit log',
     intro: 'Who changed what, and who was refused.',

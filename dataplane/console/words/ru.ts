@@ -1,3 +1,4 @@
+import { agentsRu } from './agents-ru.ts';
 import type { Words } from './en.ts';
 
 /** Every word of the pages, in Russian. */
@@ -187,6 +188,7 @@ export const ru: Words = {
     none: 'Решений пока нет',
     noneText: 'Отправьте запрос через шлюз: portcullis chat guarded-echo --message "Hello"',
   },
+  agentPages: agentsRu,
   audit: {
     title: 'Журнал аудита',
     intro: 'Кто что изменил и кому было отказано.',

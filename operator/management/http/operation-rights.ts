@@ -11,6 +11,9 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'discoverResources':
     case 'listResources':
     case 'getResource':
+    case 'listAgents':
+    case 'getAgent':
+    case 'getAgentFlow':
     case 'listActivity':
     case 'getOverview':
       return roleRight('viewer');

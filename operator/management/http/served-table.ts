@@ -2,6 +2,7 @@ import type { ApiTable } from '#api/operation';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { activityOperation } from './activity-operation.ts';
+import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
@@ -14,6 +15,7 @@ import { type RightsOperation, rightsOperationNames, rightsOperations } from './
 export const servedOperationNames = [
   ...operationNames,
   ...resourceOperationNames,
+  ...managedAgentOperationNames,
   activityOperation.name,
   overviewOperation.name,
   policyCheckOperation.name,
@@ -24,6 +26,7 @@ export const servedOperationNames = [
 export type ServedOperation =
   | ManagementOperation
   | ResourceOperation
+  | ManagedAgentOperation
   | typeof activityOperation.name
   | typeof overviewOperation.name
   | typeof policyCheckOperation.name
@@ -31,12 +34,13 @@ export type ServedOperation =
   | AuditOperation
   | RightsOperation;
 
-/** Every operation of the service: those of the contract, and the service's own reads of resources, decisions and audit entries. */
+/** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
   ...managementTable,
   operations: [
     ...managementTable.operations,
     ...resourceOperations,
+    ...managedAgentOperations,
     activityOperation,
     overviewOperation,
     policyCheckOperation,

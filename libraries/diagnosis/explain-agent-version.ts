@@ -1,9 +1,9 @@
-import { type Link, operatorLink } from '#diagnosis/links';
-import type { Surroundings } from '#diagnosis/surroundings';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
-import { type AgentVersionState, agentVersionState } from '../status/agent-version-row.ts';
+import { type AgentVersionState, agentVersionState } from './agent-version-row.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
+import { type Link, operatorLink } from './links.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type AgentVersionExplanation = DeclaredExplanation<AgentVersionState> & { readonly agentVersion: string };
 

@@ -1,9 +1,9 @@
-import { type Link, operatorLink } from '#diagnosis/links';
-import type { Surroundings } from '#diagnosis/surroundings';
 import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
-import { passingReasons, type ServedState, servedState } from '../status/agent-row.ts';
+import { passingReasons, type ServedState, servedState } from './agent-row.ts';
 import { type DeclaredExplanation, declaredLink, explainDeclared } from './explain-declared.ts';
+import { type Link, operatorLink } from './links.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type AgentExplanation = DeclaredExplanation<ServedState> & { readonly agent: string };
 

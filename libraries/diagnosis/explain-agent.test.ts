@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Surroundings } from '#diagnosis/surroundings';
 import type { Agent } from '#resources/agent';
 import type { Stored } from '#resources/metadata';
 import { explainAgent } from './explain-agent.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type Said = readonly [type: string, status: string, reason: string];
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Surroundings } from '#diagnosis/surroundings';
 import type { AgentVersion } from '#resources/agent-version';
 import type { Stored } from '#resources/metadata';
-import { agentVersionRow } from '../status/agent-version-row.ts';
+import { agentVersionRow } from './agent-version-row.ts';
 import { explainAgentVersion } from './explain-agent-version.ts';
+import type { Surroundings } from './surroundings.ts';
 
 type Said = readonly [type: string, status: string, reason: string];
 

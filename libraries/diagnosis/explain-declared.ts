@@ -1,7 +1,7 @@
-import { adviceFor } from '#diagnosis/advice';
-import type { Link } from '#diagnosis/links';
-import { sentence } from '#diagnosis/sentence';
 import type { Condition } from '#resources/metadata';
+import { adviceFor } from './advice.ts';
+import type { Link } from './links.ts';
+import { sentence } from './sentence.ts';
 
 /** Why a resource is, or is not, as it declares. */
 export type DeclaredExplanation<State extends string> = {

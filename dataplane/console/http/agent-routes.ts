@@ -1,0 +1,157 @@
+import type { Hono } from 'hono';
+import type { z } from 'zod';
+import { type AgentRecord, agentPageSchema, agentRecordSchema, foundAgentsSchema } from '#contracts/catalogue';
+import { managedAgentListSchema, managedAgentSchema, managedFlowSchema } from '#contracts/managed-agents';
+import { drawFlow } from '#flow/drawing/draw-flow';
+import { loadFlow } from '#flow/loader/load-flow';
+import type { ApiAnswer } from '../clients/call-api.ts';
+import type { TenantApi } from '../clients/tenant-api.ts';
+import { agentPage } from '../pages/agent.ts';
+import { agentFlowPage } from '../pages/agent-flow.ts';
+import { type AgentList, agentsPage } from '../pages/agents.ts';
+import { refusalNotice } from '../pages/notice.ts';
+import { answerPage, answerRefusal } from './answer-page.ts';
+import type { ConsoleContext, ConsoleEnvironment } from './environment.ts';
+
+type AgentRoutes = {
+  /** The catalogue for the signed-in person. */
+  readonly apiOf: (context: ConsoleContext) => TenantApi;
+  /** Whether this console knows a gateway that serves agents. */
+  readonly hasGateway: boolean;
+};
+
+const uuid = '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}';
+export const agentIdForm = `:id{${uuid}}`;
+const versionForm = `:version{${uuid}}`;
+
+/** Agents: the list and the search of the catalogue, one agent, and the flows of its versions. */
+export function addAgentRoutes(app: Hono<ConsoleEnvironment>, { apiOf, hasGateway }: AgentRoutes): void {
+  app.get('/agents', async (context) => {
+    const page = context.get('page');
+    const api = apiOf(context);
+    const [query = '', workspace = ''] = [context.req.query('q')?.trim(), context.req.query('workspace')];
+    const [first, found, declared] = await Promise.all([
+      api.call('/api/v1/agents?limit=100', agentPageSchema),
+      findAgents(api, { query, workspace, cursor: context.req.query('cursor') }),
+      declaredAgents(context),
+    ]);
+    const answer = found ?? (await searchEverywhere(api, query, first));
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.agents, answer);
+    const known = first.kind === 'value' ? first.value.items.map((agent) => agent.workspace) : [];
+    const workspaces = [...new Set([...known, ...(workspace === '' ? [] : [workspace])])].sort();
+    return answerPage(context, agentsPage(page, { ...answer.value, declared, workspaces, workspace, query }));
+  });
+
+  app.get(`/agents/${agentIdForm}`, async (context) => {
+    const page = context.get('page');
+    const agentId = context.req.param('id');
+    const [record, managed] = await Promise.all([
+      apiOf(context).call(`/api/v1/agents/${agentId}`, agentRecordSchema),
+      managedAgent(context, agentId),
+    ]);
+    const hasManaged = managed?.kind === 'value';
+    if (record.kind !== 'value' && !(hasManaged && isAbsent(record))) {
+      return answerRefusal(context, page.words.agents, record);
+    }
+    const card = record.kind === 'value' ? record.value : undefined;
+    const shown =
+      managed === undefined || managed.kind === 'value' ? managed?.value : refusalNotice(page.words, managed);
+    return answerPage(
+      context,
+      agentPage(page, { agentId, record: card, managed: shown, noChat: obstacle(card, hasGateway) }),
+    );
+  });
+
+  app.get(`/agents/${agentIdForm}/versions/${versionForm}/flow`, async (context) => {
+    const page = context.get('page');
+    const answer = await flowOf(context);
+    if (answer.kind !== 'value') return answerRefusal(context, page.words.agentPages.flow, answer);
+    const { name, flow: text } = answer.value;
+    const [agentId, versionId] = [context.req.param('id'), context.req.param('version')];
+    return answerPage(context, agentFlowPage(page, { agentId, versionId, name, text, load: loadFlow(text) }));
+  });
+
+  app.get(`/agents/${agentIdForm}/versions/${versionForm}/flow.svg`, async (context) => {
+    const { words } = context.get('page');
+    const answer = await flowOf(context);
+    if (answer.kind !== 'value') return answerRefusal(context, words.agentPages.flow, answer);
+    const load = loadFlow(answer.value.flow);
+    if (!load.ok) return context.text(`${words.agentPages.flowInvalid}\n`, 422);
+    return context.body(await drawFlow(load.flow), 200, { 'content-type': 'image/svg+xml; charset=utf-8' });
+  });
+}
+
+type Found = Pick<AgentList, 'agents' | 'nextCursor'>;
+
+/** A page of the list, or the matches of a query in a workspace; undefined for a query without one. */
+async function findAgents(
+  api: TenantApi,
+  asked: { readonly query: string; readonly workspace: string; readonly cursor: string | undefined },
+): Promise<ApiAnswer<Found> | undefined> {
+  const { query, workspace, cursor } = asked;
+  if (query !== '') return workspace === '' ? undefined : await searchIn(api, query, workspace);
+  const filters = {
+    ...(workspace === '' ? {} : { workspaceId: workspace }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  const answer = await api.call(`/api/v1/agents?${new URLSearchParams(filters)}`, agentPageSchema);
+  if (answer.kind !== 'value') return answer;
+  return { ...answer, value: { agents: answer.value.items, nextCursor: answer.value.nextCursor } };
+}
+
+async function searchIn(api: TenantApi, query: string, workspaceId: string): Promise<ApiAnswer<Found>> {
+  const call = { method: 'POST', body: { query, workspaceId } } as const;
+  const answer = await api.call('/api/v1/agents/search', foundAgentsSchema, call);
+  return answer.kind === 'value' ? { ...answer, value: { agents: answer.value.matches, nextCursor: null } } : answer;
+}
+
+/** The catalogue searches one workspace; without a choice those of the first agents are asked, best matches first. */
+async function searchEverywhere(
+  api: TenantApi,
+  query: string,
+  first: ApiAnswer<z.infer<typeof agentPageSchema>>,
+): Promise<ApiAnswer<Found>> {
+  if (first.kind !== 'value') return first;
+  const workspaces = [...new Set(first.value.items.map((agent) => agent.workspace))].slice(0, mostWorkspaces);
+  const answers = await Promise.all(workspaces.map((one) => searchIn(api, query, one)));
+  const refused = answers.find((answer) => answer.kind !== 'value');
+  if (refused !== undefined) return refused;
+  const agents = answers.flatMap((answer) => (answer.kind === 'value' ? answer.value.agents : []));
+  return {
+    kind: 'value',
+    etag: undefined,
+    value: { agents: agents.toSorted((one, other) => (other.score ?? 0) - (one.score ?? 0)), nextCursor: null },
+  };
+}
+
+/** Below the requests that the catalogue takes of one caller at a time. */
+const mostWorkspaces = 8;
+
+async function declaredAgents(context: ConsoleContext): Promise<AgentList['declared']> {
+  if (!context.get('session').administers) return undefined;
+  const answer = await context.get('management').call('/api/v1/agents', managedAgentListSchema);
+  return answer.kind === 'value' ? answer.value.items : undefined;
+}
+
+/** Undefined for a person who may not view the control plane. */
+async function managedAgent(context: ConsoleContext, agentId: string) {
+  if (!context.get('session').administers) return undefined;
+  const answer = await context.get('management').call(`/api/v1/agents/${agentId}`, managedAgentSchema);
+  return answer.kind === 'refused' && answer.status === 403 ? undefined : answer;
+}
+
+function flowOf(context: ConsoleContext) {
+  const { id, version } = context.req.param() as { readonly id: string; readonly version: string };
+  return context.get('management').call(`/api/v1/agents/${id}/versions/${version}/flow`, managedFlowSchema);
+}
+
+function isAbsent(answer: Exclude<ApiAnswer<unknown>, { kind: 'value' }>): boolean {
+  return answer.kind === 'refused' && answer.status === 404;
+}
+
+/** Why the person cannot talk to an agent; undefined if it can. */
+function obstacle(record: AgentRecord | undefined, hasGateway: boolean): 'address' | 'mcp' | 'gateway' | undefined {
+  if (record?.invocationInterface === undefined) return 'address';
+  if (record.protocol === 'mcp') return 'mcp';
+  return hasGateway ? undefined : 'gateway';
+}

@@ -1,0 +1,56 @@
+import { html } from 'hono/html';
+import type { TurnEvent } from '../clients/agent-conversation.ts';
+import type { Words } from '../words/en.ts';
+import { badge } from './badge.ts';
+import { notice } from './notice.ts';
+import type { Markup, PageContext } from './page.ts';
+
+/** Longest message, in UTF-16 units. */
+export const longestMessage = 20_000;
+
+/** A conversation with an agent. It exists in the page only, and the script stops an answer. */
+export function conversation({ words }: PageContext, agentId: string): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  return html`<section aria-labelledby="chat"><h2 id="chat">${own.chat}</h2><p class="hint">${own.chatText}</p>
+<ol id="talk" class="cards" aria-label="${own.talk}" aria-live="polite"></ol>
+<form class="chat" data-chat hx-post="/agents/${agentId}/chat" hx-target="#talk" hx-swap="beforeend" hx-sync="this:drop">
+<input type="hidden" name="context" id="context" value="">
+<label for="message">${own.message}</label>
+<textarea id="message" name="text" rows="3" required maxlength="${longestMessage}" data-once></textarea>
+<p><button>${own.send}</button> <button type="button" class="plain" data-stop>${own.stop}</button></p></form></section>`;
+}
+
+/** Both sides of a turn, before the first part of the answer. */
+export function turnBegin(
+  words: Words,
+  turn: { readonly id: string; readonly person: string; readonly agent: string; readonly text: string },
+): Markup | Promise<Markup> {
+  const { id, person, agent, text } = turn;
+  return html`<li class="card"><strong>${person}</strong><div class="said">${text}</div></li>
+<li class="card answer"><strong>${agent}</strong><div class="said" id="said-${id}"></div>
+<p class="sub cut" hidden>${words.agentPages.cut}</p><div id="end-${id}"></div></li>`;
+}
+
+/** What an event adds to the page: every text is escaped. */
+export function turnPart(words: Words, id: string, event: TurnEvent): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  switch (event.kind) {
+    case 'begun':
+      return html`<hx-partial hx-target="#context" hx-swap="outerHTML"><input type="hidden" name="context" id="context" value="${event.contextId}"></hx-partial>`;
+    case 'text':
+      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend">${event.text}</hx-partial>`;
+    case 'data':
+      return html`<hx-partial hx-target="#said-${id}" hx-swap="beforeend"><details><summary>${own.data}</summary><pre class="text">${event.json}</pre></details></hx-partial>`;
+    case 'ended':
+      return html`<hx-partial hx-target="#end-${id}">${badge('good', own.complete)}</hx-partial>`;
+    case 'failed': {
+      const { code, message } = event;
+      const text = [message, remedyOf(words, code)].filter((one) => one !== '').join(' ');
+      return html`<hx-partial hx-target="#end-${id}">${notice({ kind: 'error', title: own.failed, text, code })}</hx-partial>`;
+    }
+  }
+}
+
+function remedyOf({ agentPages: { remedies, remedy } }: Words, code: string): string {
+  return Object.hasOwn(remedies, code) ? remedies[code as keyof typeof remedies] : remedy;
+}

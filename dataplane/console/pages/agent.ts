@@ -1,0 +1,77 @@
+import { html } from 'hono/html';
+import type { AgentRecord } from '#contracts/catalogue';
+import type { ManagedAgent, ManagedVersion } from '#contracts/managed-agents';
+import type { Words } from '../words/en.ts';
+import { conversation } from './agent-conversation.ts';
+import { stateTones } from './agents.ts';
+import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+
+type ShownAgent = {
+  readonly agentId: string;
+  /** What the catalogue shows the person; undefined for nothing. */
+  readonly record: AgentRecord | undefined;
+  /** What the management API says of it; undefined for a person who may not view the control plane. */
+  readonly managed: ManagedAgent | Markup | Promise<Markup> | undefined;
+  /** Why there is no conversation. */
+  readonly noChat: keyof Words['agentPages']['noChatText'] | undefined;
+};
+
+const stepTones = { well: 'good', open: 'wait', fault: 'bad', aside: 'off' } as const satisfies Readonly<
+  Record<ManagedAgent['steps'][number]['state'], Tone>
+>;
+
+/** One agent: a conversation, its card, its versions, and why it is, or is not, served. */
+export function agentPage(page: PageContext, { agentId, record, managed, noChat }: ShownAgent): ConsolePage {
+  const { agentPages: own } = page.words;
+  const isManaged = managed !== undefined && 'versions' in managed;
+  const title = record?.name ?? (isManaged ? managed.name : page.words.agents);
+  return {
+    title,
+    main: html`<p><a href="/agents">${page.words.agents}</a></p>${record === undefined ? '' : html`<p>${record.description}</p>`}
+${noChat === undefined ? conversation(page, agentId) : notice({ kind: 'empty', title: own.noChat, text: own.noChatText[noChat] })}
+${record === undefined ? html`<p class="quiet">${own.noCard}</p>` : card(page, record)}
+${isManaged ? managedPart(page, managed) : (managed ?? html`<p class="hint">${own.versionsHidden}</p>`)}`,
+  };
+}
+
+function card({ words }: PageContext, record: AgentRecord): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const { workspace, owner, protocol, implementationType, skills, invocationInterface: address } = record;
+  const fact = (name: string, value: string) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`;
+  const skill = ({ name, description, tags }: AgentRecord['skills'][number]) =>
+    html`<tr><th scope="row">${name}</th><td>${description}</td><td>${tags.join(', ')}</td></tr>`;
+  return html`<section aria-labelledby="card"><h2 id="card">${own.card}</h2>
+<table><tbody>${fact(own.workspace, workspace)}${fact(own.owner, `${owner.ownerIssuer}|${owner.ownerSubject}`)}${fact(own.protocol, `${protocol}, ${implementationType}`)}${address === undefined ? '' : fact(own.address, address.url)}</tbody></table>
+<h3>${own.skills}</h3>${
+    skills.length === 0
+      ? html`<p class="quiet">${own.noSkills}</p>`
+      : html`<table><thead><tr><th scope="col">${own.skill}</th><th scope="col">${own.description}</th><th scope="col">${own.tags}</th></tr></thead><tbody>${skills.map(skill)}</tbody></table>`
+  }</section>`;
+}
+
+function managedPart({ words }: PageContext, agent: ManagedAgent): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const { agentId, state, summary, whatToDo, steps, versions } = agent;
+  const step = ({ part, state: stepState, message }: ManagedAgent['steps'][number]) =>
+    html`<tr><th scope="row">${part}</th><td>${badge(stepTones[stepState], own.stepStates[stepState])}</td><td>${message}</td></tr>`;
+  return html`<section aria-labelledby="versions"><h2 id="versions">${own.versions}</h2>
+<table><thead><tr><th scope="col">${own.version}</th><th scope="col">${own.uses}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th><th scope="col">${own.flow}</th></tr></thead><tbody>${versions.map((one) => versionRow(words, agentId, one))}</tbody></table></section>
+<section aria-labelledby="why"><h2 id="why">${own.why}</h2><p>${badge(stateTones[state], own.states[state])} ${summary}</p>${remedy(words, whatToDo)}
+<table><thead><tr><th scope="col">${own.step}</th><th scope="col">${words.state}</th><th scope="col">${own.why}</th></tr></thead><tbody>${steps.map(step)}</tbody></table></section>`;
+}
+
+function versionRow(words: Words, agentId: string, version: ManagedVersion): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const { name, versionId, roles, percent, state, isUnguarded, summary, whatToDo } = version;
+  const uses = roles.map((role) => own.roles[role]).join(', ');
+  const shown = state === null ? badge('bad', own.absent) : badge(stateTones[state], own.versionStates[state]);
+  return html`<tr><th scope="row">${name}</th><td>${uses}${percent === null ? '' : html` <span class="count">${percent} %</span>`}</td>
+<td>${shown} ${isUnguarded ? badge('warn', own.unguarded) : ''}</td><td>${state === 'ready' ? '' : summary}${remedy(words, whatToDo)}</td>
+<td>${versionId === null ? '' : html`<a href="/agents/${agentId}/versions/${versionId}/flow">${own.flow}<span class="hidden"> ${name}</span></a>`}</td></tr>`;
+}
+
+function remedy(words: Words, whatToDo: string | null): Markup | Promise<Markup> | '' {
+  return whatToDo === null ? '' : html`<p class="remedy"><span>${words.whatToDo}:</span> ${whatToDo}</p>`;
+}

@@ -1,0 +1,77 @@
+import { html } from 'hono/html';
+import type { AgentLifecycle, AgentRecord } from '#contracts/catalogue';
+import type { ManagedAgentList } from '#contracts/managed-agents';
+import { badge, type Tone } from './badge.ts';
+import { notice } from './notice.ts';
+import type { ConsolePage, Markup, PageContext } from './page.ts';
+
+type ShownAgent = AgentRecord & { readonly score?: number };
+
+export type AgentList = {
+  readonly agents: readonly ShownAgent[];
+  readonly nextCursor: string | null;
+  /** Undefined for a person who may not view the control plane. */
+  readonly declared: ManagedAgentList['items'] | undefined;
+  readonly workspaces: readonly string[];
+  readonly workspace: string;
+  readonly query: string;
+};
+
+const lifecycleTones = {
+  active: 'good',
+  degraded: 'warn',
+  removed: 'off',
+  rejected: 'bad',
+} as const satisfies Readonly<Record<AgentLifecycle, Tone>>;
+export const stateTones = {
+  ready: 'good',
+  starting: 'wait',
+  faulty: 'bad',
+  waiting: 'wait',
+  deleting: 'off',
+} as const satisfies Readonly<Record<ManagedAgentList['items'][number]['state'], Tone>>;
+
+/** The agents that the person may view, or those for a task; for administrators also what is declared. */
+export function agentsPage(page: PageContext, list: AgentList): ConsolePage {
+  const { words } = page;
+  const { agentPages: own } = words;
+  const { agents, nextCursor, declared, workspaces, workspace, query } = list;
+  const option = (value: string, label: string) =>
+    html`<option value="${value}" ${value === workspace ? html`selected` : ''}>${label}</option>`;
+  const empty =
+    query === ''
+      ? notice({ kind: 'empty', title: own.none, text: own.noneText })
+      : html`<p class="quiet">${own.noneFound} <a href="/agents">${own.everyAgent}</a></p>`;
+  return {
+    title: words.agents,
+    main: html`<p class="hint">${own.intro}</p>
+<form class="row" method="get" action="/agents"><label>${own.search} <input type="search" name="q" value="${query}" size="40" maxlength="2000"></label>
+<label>${own.workspace} <select name="workspace">${option('', own.everyWorkspace)}${workspaces.map((one) => option(one, one))}</select></label><button>${own.searchButton}</button></form>
+${agents.length === 0 ? empty : agentTable(page, agents)}
+${nextCursor === null ? '' : html`<p><a href="/agents?${nextQuery(workspace, nextCursor)}">${own.next}</a></p>`}
+${declared === undefined ? '' : declaredTable(page, declared)}`,
+  };
+}
+
+function nextQuery(workspace: string, cursor: string): string {
+  return new URLSearchParams({ ...(workspace === '' ? {} : { workspace }), cursor }).toString();
+}
+
+function agentTable({ words }: PageContext, agents: readonly ShownAgent[]): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  const isRanked = agents.some(({ score }) => score !== undefined);
+  const row = (agent: ShownAgent) => {
+    const { agentId, name, description, workspace, protocol, state, invocationInterface, score } = agent;
+    return html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a><span class="sub">${description}</span></th><td>${workspace}</td><td>${protocol}</td><td>${badge(lifecycleTones[state], own.lifecycle[state])}</td><td>${invocationInterface === undefined ? own.no : own.yes}</td>${isRanked ? html`<td class="number">${(score ?? 0).toFixed(2)}</td>` : ''}</tr>`;
+  };
+  return html`<table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${own.workspace}</th><th scope="col">${own.protocol}</th><th scope="col">${words.state}</th><th scope="col">${own.call}</th>${isRanked ? html`<th scope="col" class="number">${own.score}</th>` : ''}</tr></thead><tbody>${agents.map(row)}</tbody></table>`;
+}
+
+function declaredTable({ words }: PageContext, declared: ManagedAgentList['items']): Markup | Promise<Markup> {
+  const { agentPages: own } = words;
+  if (declared.length === 0) return html``;
+  const row = ({ name, agentId, state, served, summary }: ManagedAgentList['items'][number]) =>
+    html`<tr><th scope="row"><a href="/agents/${agentId}">${name}</a></th><td>${badge(stateTones[state], own.states[state])}</td><td>${served ?? ''}</td><td>${state === 'ready' ? '' : summary}</td></tr>`;
+  return html`<section aria-labelledby="declared"><h2 id="declared">${own.declared}</h2><p class="hint">${own.declaredText}</p>
+<table><thead><tr><th scope="col">${own.agent}</th><th scope="col">${words.state}</th><th scope="col">${own.served}</th><th scope="col">${own.why}</th></tr></thead><tbody>${declared.map(row)}</tbody></table></section>`;
+}

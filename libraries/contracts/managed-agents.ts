@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+const managedAgentStates = ['ready', 'starting', 'faulty', 'waiting', 'deleting'] as const;
+const versionRoles = ['served', 'canary', 'previous', 'wanted'] as const;
+
+const state = z.enum(managedAgentStates);
+const whatToDo = z.string().nullable();
+const steps = z.array(
+  z.object({
+    part: z.string(),
+    state: z.enum(['well', 'open', 'fault', 'aside']),
+    reason: z.string().nullable(),
+    message: z.string(),
+  }),
+);
+
+const managedVersionSchema = z.object({
+  name: z.string().describe('The name of the AgentVersion.'),
+  versionId: z.string().nullable().describe('null for a version that does not exist.'),
+  roles: z.array(z.enum(versionRoles)).describe('What the Agent uses it for: wanted is the version of its spec.'),
+  percent: z.number().nullable().describe('The share of the callers of a version on trial.'),
+  state: state.nullable(),
+  isUnguarded: z.boolean().describe('Texts of callers, or those of the agent, are not checked by a policy.'),
+  summary: z.string().describe('The first cause in one sentence, or that the version is ready.'),
+  whatToDo,
+});
+
+/** GET /api/v1/agents: every agent, ordered by name, also those that no catalogue lists. */
+export const managedAgentListSchema = z.object({
+  items: z.array(
+    z.object({ name: z.string(), agentId: z.string(), state, served: z.string().nullable(), summary: z.string() }),
+  ),
+});
+
+/** GET /api/v1/agents/{agentId}: an agent with its versions, and why it is, or is not, served as declared. */
+export const managedAgentSchema = z.object({
+  name: z.string().describe('The name of the Agent.'),
+  agentId: z.string(),
+  state,
+  summary: z.string().describe('The first cause in one sentence, or that the agent is served.'),
+  whatToDo,
+  steps,
+  versions: z.array(managedVersionSchema).describe('Those that are declared, served or run on; the served one first.'),
+});
+
+/** GET /api/v1/agents/{agentId}/versions/{versionId}/flow: the source of a flow, as it was applied. */
+export const managedFlowSchema = z.object({ name: z.string(), flow: z.string() });
+
+export type ManagedAgentList = z.infer<typeof managedAgentListSchema>;
+export type ManagedAgent = z.infer<typeof managedAgentSchema>;
+export type ManagedVersion = ManagedAgent['versions'][number];

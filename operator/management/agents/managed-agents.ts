@@ -1,0 +1,135 @@
+import type { ManagedAgent, ManagedAgentList, ManagedVersion } from '#contracts/managed-agents';
+import { agentVersionRow } from '#diagnosis/agent-version-row';
+import { explainAgent } from '#diagnosis/explain-agent';
+import { explainAgentVersion } from '#diagnosis/explain-agent-version';
+import type { Surroundings } from '#diagnosis/surroundings';
+import type { KubeClient } from '#kube/client/client';
+import { listAll } from '#kube/client/list-all';
+import type { Agent } from '#resources/agent';
+import type { AgentVersion } from '#resources/agent-version';
+import { kinds } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import { agentIdOf } from '../../agents/agent-bundle.ts';
+
+type Resources = Pick<KubeClient, 'get' | 'list' | 'namespace'>;
+
+/** This API reads no processes: their absence is seen in conditions. */
+const unseen: Surroundings = {
+  operator: { state: 'unknown', message: 'the management API does not read processes', replicas: [] },
+  problems: [],
+};
+
+/** Every agent, ordered by name. */
+export async function listManagedAgents(client: Resources, program: string): Promise<ManagedAgentList> {
+  const { items } = await listAll<Agent>(client, kinds.agent);
+  return {
+    items: items
+      .map((agent) => {
+        const { name } = agent.metadata;
+        const { state, summary } = explainAgent(agent, unseen, program);
+        const served = agent.status?.served?.version ?? null;
+        return { name, agentId: agentIdOf(client.namespace, name), state, served, summary };
+      })
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+  };
+}
+
+/**
+ * An agent with the versions that it names, by live reads. The words are those of `portcullis why`.
+ * @param program the command with which remedies begin
+ * @returns undefined if there is no such agent
+ */
+export async function readManagedAgent(
+  client: Resources,
+  agentId: string,
+  program: string,
+): Promise<ManagedAgent | undefined> {
+  const agent = await findAgent(client, agentId);
+  if (agent === undefined) return undefined;
+  const { state, summary, whatToDo, chain } = explainAgent(agent, unseen, program);
+  const versions = await Promise.all(
+    [...rolesOf(agent)].map(async ([name, roles]): Promise<ManagedVersion> => {
+      const found = await client.get<AgentVersion>(kinds.agentVersion, name);
+      return describeVersion({ name, roles, agent, found }, program);
+    }),
+  );
+  const steps = chain.map(({ part, state: stepState, reason = null, message }) => ({
+    part,
+    state: stepState,
+    reason,
+    message,
+  }));
+  return { name: agent.metadata.name, agentId, state, summary, whatToDo: whatToDo ?? null, steps, versions };
+}
+
+/** A version that the agent names, by its id. */
+export async function readManagedVersion(
+  client: Resources,
+  agentId: string,
+  versionId: string,
+): Promise<Stored<AgentVersion> | undefined> {
+  const agent = await findAgent(client, agentId);
+  if (agent === undefined) return undefined;
+  for (const name of rolesOf(agent).keys()) {
+    const found = await client.get<AgentVersion>(kinds.agentVersion, name);
+    if (found?.metadata.uid === versionId) return found;
+  }
+  return undefined;
+}
+
+/** The id of an agent follows from its name. */
+async function findAgent(client: Resources, agentId: string): Promise<Stored<Agent> | undefined> {
+  const { items } = await listAll<Agent>(client, kinds.agent);
+  return items.find(({ metadata }) => agentIdOf(client.namespace, metadata.name) === agentId);
+}
+
+type Roles = ManagedVersion['roles'];
+
+/** The names of versions with what the agent uses them for, the served one first. */
+function rolesOf({ spec, status }: Stored<Agent>): ReadonlyMap<string, Roles> {
+  const named: readonly (readonly [Roles[number], string | undefined])[] = [
+    ['served', status?.served?.version],
+    ['canary', status?.canary?.version],
+    ['wanted', spec.version],
+    ['wanted', spec.canary?.version],
+    ...(status?.previous ?? []).map(({ version }) => ['previous', version] as const),
+  ];
+  const roles = new Map<string, Roles>();
+  for (const [role, name] of named) if (name !== undefined) roles.set(name, [...(roles.get(name) ?? []), role]);
+  return roles;
+}
+
+function describeVersion(
+  {
+    name,
+    roles,
+    agent,
+    found,
+  }: {
+    readonly name: string;
+    readonly roles: Roles;
+    readonly agent: Stored<Agent>;
+    readonly found: Stored<AgentVersion> | undefined;
+  },
+  program: string,
+): ManagedVersion {
+  const canary = agent.status?.canary;
+  const percent = canary?.version === name ? canary.percent : null;
+  if (found === undefined) {
+    const summary = `There is no AgentVersion ${name}.`;
+    const whatToDo = `Apply it, or name another version: ${program} edit agent/${agent.metadata.name}`;
+    return { name, versionId: null, roles, percent, state: null, isUnguarded: false, summary, whatToDo };
+  }
+  const { state, summary, whatToDo } = explainAgentVersion(found, unseen, program);
+  const { unguarded: isUnguarded } = agentVersionRow(found);
+  return {
+    name,
+    versionId: found.metadata.uid,
+    roles,
+    percent,
+    state,
+    isUnguarded,
+    summary,
+    whatToDo: whatToDo ?? null,
+  };
+}

@@ -1,0 +1,75 @@
+import { type ApiOperation, failure, success } from '#api/operation';
+import { uuidParameter } from '#api/parameters';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import type { ManagementCaller } from '../access/management-caller.ts';
+import { listManagedAgents, readManagedAgent, readManagedVersion } from '../agents/managed-agents.ts';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+
+export const managedAgentOperationNames = ['listAgents', 'getAgent', 'getAgentFlow'] as const;
+export type ManagedAgentOperation = (typeof managedAgentOperationNames)[number];
+
+const agentId = uuidParameter('agentId', 'The id of the agent.');
+const gates = ['identity', 'query', 'path'] as const;
+const readOf = (schema: string) => ({ status: 200, description: 'What was asked for.', schema, headers: [] }) as const;
+
+/** Routes outside of the contract: what an Agent declares, what is served, and why. They only read. */
+export const managedAgentOperations: readonly ApiOperation<
+  Management,
+  ManagementCaller,
+  ManagementErrorCode,
+  ManagedAgentOperation
+>[] = [
+  {
+    name: 'listAgents',
+    method: 'GET',
+    path: '/api/v1/agents',
+    tag: 'Agents',
+    summary: 'List the agents',
+    description: 'Every agent that is declared, with its state and the first cause. A live read.',
+    gates: ['identity', 'query'],
+    parameters: [],
+    success: readOf('ManagedAgentList'),
+    errors: [],
+    obligations: [],
+    run: async ({ service }) => success(await listManagedAgents(service.client, 'portcullis')),
+  },
+  {
+    name: 'getAgent',
+    method: 'GET',
+    path: '/api/v1/agents/{agentId}',
+    tag: 'Agents',
+    summary: 'Read an agent with its versions',
+    description: 'What is served and on trial, and the first cause with its remedy. A live read.',
+    gates,
+    parameters: [agentId],
+    success: readOf('ManagedAgent'),
+    errors: ['not_found'],
+    obligations: [],
+    run: getAgent,
+  },
+  {
+    name: 'getAgentFlow',
+    method: 'GET',
+    path: '/api/v1/agents/{agentId}/versions/{versionId}/flow',
+    tag: 'Agents',
+    summary: 'Read the flow of a version',
+    description: 'The source of the flow of a version that the agent names. A live read.',
+    gates,
+    parameters: [agentId, uuidParameter('versionId', 'The id of the version.')],
+    success: readOf('ManagedFlow'),
+    errors: ['not_found'],
+    obligations: [],
+    run: getAgentFlow,
+  },
+];
+
+async function getAgent({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+  const found = await readManagedAgent(service.client, path('agentId'), 'portcullis');
+  return found === undefined ? failure('not_found') : success(found);
+}
+
+async function getAgentFlow({ service, path }: ManagementRequest): Promise<ManagementResponse> {
+  const found = await readManagedVersion(service.client, path('agentId'), path('versionId'));
+  if (found === undefined) return failure('not_found');
+  return success({ name: found.metadata.name, flow: found.spec.lowCode.flow });
+}
