@@ -128,22 +128,23 @@ async function apply(
     case 'UPDATE': {
       const source = sourceOf(event, fact.source);
       const { topic } = decision;
-      await replaceMemory(change, decision.memoryId, { ...stored, topic, source, ...replacedByAdd(event) });
+      const replacement = { ...stored, topic, source, ...replacedByAdd(event) };
+      const replaced = await replaceMemory(change, decision.memoryId, replacement);
+      // The memory expired after the decision: the statement must not be lost with it.
+      if (replaced === undefined) return { ...shown, decision: 'ADD', reason: 'new', memory_id: await add() };
       return { ...shown, memory_id: decision.memoryId };
     }
-    case 'ADD': {
-      const memoryId = change.newId();
-      const { agentId, runId, categories, metadata, expiresAt } = event;
-      const scope = { agentId, runId, categories, metadata, expiresAt };
-      await insertMemory(change, {
-        ...stored,
-        ...scope,
-        memoryId,
-        role: fact.role,
-        source: sourceOf(event, fact.source),
-      });
-      return { ...shown, memory_id: memoryId };
-    }
+    case 'ADD':
+      return { ...shown, memory_id: await add() };
+  }
+
+  async function add(): Promise<string> {
+    const memoryId = change.newId();
+    const { agentId, runId, categories, metadata, expiresAt } = event;
+    const scope = { agentId, runId, categories, metadata, expiresAt };
+    const source = sourceOf(event, fact.source);
+    await insertMemory(change, { ...stored, ...scope, memoryId, role: fact.role, source });
+    return memoryId;
   }
 }
 
