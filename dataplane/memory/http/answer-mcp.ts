@@ -11,7 +11,7 @@ import { addMemories } from './add-memories.ts';
 import { answerSearchMemories } from './answer-search-memories.ts';
 import { deleteMemory } from './delete-memory.ts';
 import { memoryErrorOf } from './error-of.ts';
-import type { MemoryRequest, MemoryResponse } from './memory.ts';
+import type { MemoryError, MemoryRequest, MemoryResponse } from './memory.ts';
 
 /** Answers one message of an MCP client with the identity and limits of every other operation. */
 export async function answerMemoryMcp(request: MemoryRequest): Promise<MemoryResponse> {
@@ -27,7 +27,12 @@ export async function answerMemoryMcp(request: MemoryRequest): Promise<MemoryRes
 }
 
 const rememberSchema = z.strictObject({
-  fact: z.string().min(1).max(memoryLimits.memoryLength).describe('One sentence that is understandable alone.'),
+  fact: z
+    .string()
+    .min(1)
+    .max(memoryLimits.memoryLength)
+    .regex(/\S/, { error: 'must not be blank' })
+    .describe('One sentence that is understandable alone.'),
   agent_id: z.string().min(1).max(memoryLimits.scopeId).describe('Name of the agent that remembers.'),
 });
 const forgetSchema = z.strictObject({ memory_id: z.uuid().describe('The id of a memory that a search returned.') });
@@ -41,9 +46,9 @@ const tools: readonly McpTool<MemoryRequest>[] = [
     inputSchema: z.toJSONSchema(rememberSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: false,
     async run(request, args) {
-      const read = rememberSchema.safeParse(args);
-      if (!read.success) return refused('fact and agent_id are required, and nothing else');
-      const { fact, agent_id } = read.data;
+      const read = readBodyAs(rememberSchema, argumentsOf(request, args), 'invalid_request');
+      if (read.kind === 'error') return refusedBy(read);
+      const { fact, agent_id } = read.value;
       return run(request, addMemories, { messages: [{ role: 'user', content: fact }], agent_id, infer: false });
     },
   },
@@ -62,9 +67,9 @@ const tools: readonly McpTool<MemoryRequest>[] = [
     inputSchema: z.toJSONSchema(forgetSchema, { io: 'input' }) as Readonly<Record<string, unknown>>,
     isReadOnly: false,
     async run(request, args) {
-      const read = forgetSchema.safeParse(args);
-      if (!read.success) return refused('memory_id must be the id of a memory');
-      const path = (): string => read.data.memory_id;
+      const read = readBodyAs(forgetSchema, argumentsOf(request, args), 'invalid_request');
+      if (read.kind === 'error') return refusedBy(read);
+      const path = (): string => read.value.memory_id;
       return run(request, deleteMemory, undefined, path);
     },
   },
@@ -78,8 +83,12 @@ const server: McpServer<MemoryRequest> = {
   tools,
 };
 
-function refused(message: string): ToolOutcome {
-  return { kind: 'refused', code: 'invalid_request', message };
+function argumentsOf({ body }: MemoryRequest, args: Readonly<Record<string, unknown>>): MemoryRequest['body'] {
+  return { ...body, json: args as MemoryRequest['body']['json'] };
+}
+
+function refusedBy({ code, details }: MemoryError): ToolOutcome {
+  return { kind: 'refused', code, message: errorMessage(memoryErrors[code].meaning, details) };
 }
 
 /**
@@ -104,11 +113,7 @@ async function run(
     } as MemoryRequest);
     if (response.kind === 'success')
       return { kind: 'result', value: response.body as Readonly<Record<string, unknown>> };
-    return {
-      kind: 'refused',
-      code: response.code,
-      message: errorMessage(memoryErrors[response.code].meaning, response.details),
-    };
+    return refusedBy(response);
   } catch (error) {
     const code = memoryErrorOf(error);
     if (code === undefined || memoryErrors[code].status !== 400) throw error;

@@ -101,9 +101,15 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the MCP server of the
     const refusals = [
       ['remember', { fact: 'x' }, 'invalid_request', 'agent_id'],
       ['remember', { fact: '', agent_id: 'a' }, 'invalid_request', 'fact'],
-      ['remember', { fact: 'x'.repeat(memoryLimits.memoryLength + 1), agent_id: 'a' }, 'invalid_request', 'fact'],
+      ['remember', { fact: ' \n', agent_id: 'a' }, 'invalid_request', 'fact must not be blank'],
+      [
+        'remember',
+        { fact: 'x'.repeat(memoryLimits.memoryLength + 1), agent_id: 'a' },
+        'invalid_request',
+        'at most 8192',
+      ],
       ['remember', { fact: 'a\u0000b', agent_id: 'a' }, 'invalid_request', 'U+0000'],
-      ['remember', { fact: 'x', agent_id: 'a', user_id: 'bob' }, 'invalid_request', 'nothing else'],
+      ['remember', { fact: 'x', agent_id: 'a', user_id: 'bob' }, 'invalid_request', 'unknown field'],
       ['search_memories', {}, 'invalid_request', 'query'],
       ['search_memories', { query: 'x', top_k: 101 }, 'invalid_request', 'top_k'],
       ['search_memories', { query: 'x', other: 1 }, 'invalid_request', 'unknown field'],
