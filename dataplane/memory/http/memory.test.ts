@@ -342,9 +342,11 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service'),
         status: 200,
         json: { session_id: 's-1', state: { step: 1 }, ttl_remaining_seconds: 100 },
       });
-      await memory.call(user, 'POST', path, { state: { step: 2 }, ttl_seconds: 1 });
+      await memory.call(user, 'POST', path, { state: { step: 2 }, ttl_seconds: 90_000 });
       const read = await memory.call(user, 'GET', path);
-      expect(read.json).toMatchObject({ state: { step: 2 }, updated_at: expect.any(String), ttl_remaining_seconds: 1 });
+      expect(read.json).toMatchObject({ state: { step: 2 }, updated_at: expect.any(String) });
+      expect(read.json['ttl_remaining_seconds']).toBeGreaterThan(80_000);
+      expect(read.json['ttl_remaining_seconds']).toBeLessThanOrEqual(90_000);
       expect((await memory.call(ann, 'GET', path)).status).toBe(404);
       await memory.database.database.sql`update memory.sessions set expires_at = clock_timestamp()`;
       expect((await memory.call(user, 'GET', path)).status).toBe(404);
