@@ -28,6 +28,7 @@ import { readOutbox } from './monitoring/read-outbox.ts';
 import { createPageCursors } from './paging/page-cursors.ts';
 import { agentSource } from './search/agent-source.ts';
 import { embedAgents } from './search/embed-agents.ts';
+import { createSimilarityFloor } from './search/similarity-floor.ts';
 
 /** Replacements for tests. */
 export type CatalogueOverrides = {
@@ -117,7 +118,8 @@ export async function createCatalogueService(
     }),
   );
   const limiter = createRequestLimiter(config.requests, clock.now);
-  const catalogue: Catalogue = { database, relations, cursors, problems, limiter, index, models, profile };
+  const floor = createSimilarityFloor(models);
+  const catalogue: Catalogue = { database, relations, cursors, problems, limiter, index, models, profile, floor };
   const url = config.role === 'worker' ? undefined : await serve();
   parts.defer(readiness.withdraw);
   logger.info('listening', { url, admin: admin.url });

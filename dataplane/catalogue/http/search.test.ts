@@ -119,6 +119,26 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('search in the catalog
   );
 
   verifies(
+    ['catalogue:search-request:min-score'],
+    'agents that nothing relates to a query have the score 0, and any minScore above 0 removes them',
+    async () => {
+      for (const query of [
+        'volcanoes under the glacier',
+        'Where is the nearest lighthouse, and what does it look like?',
+      ]) {
+        const nearest = await find('ann', query);
+        expect([query, nearest.length]).toEqual([query, 4]);
+        expect([query, nearest.map(({ score }) => score)]).toEqual([query, [0, 0, 0, 0]]);
+        expect(await find('ann', query, { minScore: 0 })).toEqual(nearest);
+        expect(await find('ann', query, { minScore: 0.000_1 })).toEqual([]);
+      }
+      const related = await find('ann', 'Who can answer a question about salaries?', { minScore: 0.000_1 });
+      expect(namesOf(related)[0]).toBe('payroll');
+      expect(await find('ann', 'and the', { profile: 'terms' })).toEqual([]);
+    },
+  );
+
+  verifies(
     [
       'catalogue:search-request:query',
       'catalogue:search-request:user-id',

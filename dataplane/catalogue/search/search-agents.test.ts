@@ -16,7 +16,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('a search beside chang
     const index = { candidates } as SearchIndex;
     const subject = { issuer: 'https://people.example', subject: 'ann' };
     return searchAgents(
-      { database, relations, index, models: countedWords(), profile: () => undefined },
+      { database, relations, index, models: countedWords(), profile: () => undefined, floor: { of: async () => 0 } },
       {
         caller: { subject, actors: [], tenant: undefined, groups: [] },
         query: 'anything',

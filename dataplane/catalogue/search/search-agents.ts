@@ -1,15 +1,16 @@
 import type { EmbeddingProfile, Models } from '#models/ports';
 import type { Relations } from '#relations/ports';
-import { analyse } from '#search/analysis/analyse';
 import type { AttributeCondition } from '#search/condition';
 import { bestRank, fuseRankings } from '#search/fuse-rankings';
-import type { Leg, SearchIndex } from '#search/ports';
+import type { Candidate, Leg, SearchIndex } from '#search/ports';
 import type { Database, Sql } from '#sql/connect';
 import { type AgentReach, judgeAgents, reachOf } from '../access/agent-reach.ts';
 import type { CatalogueCaller } from '../access/catalogue-caller.ts';
 import type { AgentContent } from '../records/agent-content.ts';
 import { readAgents, readAgentsById } from '../records/read-agents.ts';
 import { agentOfEntry, agentOfLabel, labelOverA2a, newestChange } from './agent-source.ts';
+import { subjectTerms } from './function-words.ts';
+import type { SimilarityFloor } from './similarity-floor.ts';
 
 export type AgentSearchPorts = {
   readonly database: Pick<Database, 'sql'>;
@@ -18,6 +19,8 @@ export type AgentSearchPorts = {
   readonly models: Models;
   /** The profile of the vectors; undefined where agents are found by their words only. */
   readonly profile: () => EmbeddingProfile | undefined;
+  /** How near a description must be to a query for its vector to count. */
+  readonly floor: SimilarityFloor;
 };
 
 type AgentSearch = {
@@ -40,7 +43,8 @@ const batch = 200;
 /**
  * The agents that belong best to a query among those that the caller may invoke, best first. Both rankings and the
  * frequencies of terms are computed within these, so that other agents change neither the matches nor their order
- * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking.
+ * (`catalogue:search:hybrid`). A score is the share of the highest possible one: 1 for the first of every ranking, and 0 for
+ * an agent that neither a word nor its vector relates to the query.
  * @throws RelationsUnavailableError, SearchUnavailableError, ModelsError, SqlUnavailableError: never an empty answer instead
  */
 export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch): Promise<readonly FoundAgent[]> {
@@ -48,7 +52,7 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
   const { workspaceId, topK, minScore, call } = search;
   const reach = await reachOf(ports.relations, search.caller, 'invoke');
   const labels = await invocableLabels(ports, search, reach);
-  const legs = await legsOf(ports, search);
+  const { legs, floor } = await legsOf(ports, search);
   // Read after the rights: the index then knows every agent that they may name.
   const changeNo = await newestChange(database.sql, workspaceId);
   if (changeNo === undefined || !(await hasEntry(database.sql, workspaceId, labels))) return [];
@@ -63,9 +67,8 @@ export async function searchAgents(ports: AgentSearchPorts, search: AgentSearch)
     },
     call.signal,
   );
-  const fused = fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 })));
-  const scored = fused
-    .map(({ id, score }) => ({ agentId: agentOfEntry(id), score: score / (bestRank * legs.length) }))
+  const scored = scoreRankings(rankings, floor)
+    .map(({ id, score }) => ({ agentId: agentOfEntry(id), score }))
     .filter(({ score }) => score >= minScore)
     .slice(0, topK);
   const agents = await readAgentsById(
@@ -111,12 +114,40 @@ async function hasEntry(sql: Sql, workspace: string, labels: readonly string[]):
   return false;
 }
 
-async function legsOf({ models, profile }: AgentSearchPorts, search: AgentSearch): Promise<readonly Leg[]> {
-  const byTerms: Leg = { kind: 'bm25', terms: analyse(search.query) };
+type SearchLegs = { readonly legs: readonly Leg[]; readonly floor: number };
+
+async function legsOf({ models, profile, floor }: AgentSearchPorts, search: AgentSearch): Promise<SearchLegs> {
+  const byTerms: Leg = { kind: 'bm25', terms: subjectTerms(search.query) };
   const approved = search.profile === 'hybrid' ? profile() : undefined;
-  if (approved === undefined) return [byTerms];
-  const [vector] = await models.embed(approved, 'query', [search.query], search.call);
-  return vector === undefined ? [byTerms] : [byTerms, { kind: 'vector', vector }];
+  if (approved === undefined) return { legs: [byTerms], floor: 0 };
+  const [bound, [vector]] = await Promise.all([
+    floor.of(approved, search.call),
+    models.embed(approved, 'query', [search.query], search.call),
+  ]);
+  return vector === undefined
+    ? { legs: [byTerms], floor: 0 }
+    : { legs: [byTerms, { kind: 'vector', vector }], floor: bound };
+}
+
+/**
+ * The merged rankings with scores from 0 to 1. Agents whose vector is not nearer than the floor count as if the ranking of
+ * vectors did not have them; those that no ranking has are last, with the score 0, the nearest first.
+ */
+function scoreRankings(
+  [byTerms = [], byVectors]: readonly (readonly Candidate[])[],
+  floor: number,
+): readonly Candidate[] {
+  if (byVectors === undefined) return merge([byTerms]);
+  const merged = merge([byTerms, byVectors.filter(({ score }) => score > floor)]);
+  const related = new Set(merged.map(({ id }) => id));
+  return [...merged, ...byVectors.filter(({ id }) => !related.has(id)).map(({ id }) => ({ id, score: 0 }))];
+}
+
+function merge(rankings: readonly (readonly Candidate[])[]): readonly Candidate[] {
+  return fuseRankings(rankings.map((candidates) => ({ candidates, weight: 1 }))).map(({ id, score }) => ({
+    id,
+    score: score / (bestRank * rankings.length),
+  }));
 }
 
 function conditionOf({ protocols, implementationTypes }: AgentSearch): AttributeCondition {
