@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runToEnd } from '#kit/testing/run-to-end';
+import { prepareNpmPackage } from '../e2e/support/npm-package.ts';
 import { type Platform, startPlatform } from '../e2e/support/start-platform.ts';
 import { examples } from './command-line/examples.ts';
 import { checkout } from './platform/data-directory.ts';
@@ -56,6 +57,30 @@ const exits: Readonly<Record<string, number>> = {
 /** The examples of deletions are run last. */
 const lasts = (words: string): number => ['documents delete', 'collection delete', 'delete'].indexOf(words);
 const order = Object.keys(examples).sort((a, b) => lasts(a) - lasts(b));
+
+test('the example of a planner calls an agent with the client of A2A and what the catalogue answered, and nothing else', async ({
+  skip,
+}) => {
+  const sdk = await prepareNpmPackage('@a2a-js/sdk', '1.3.0');
+  if (!sdk.ok) return skip(sdk.reason);
+  const place = join(folder.path, 'planner');
+  mkdirSync(place);
+  copyFileSync(join(files, 'clients/planner.mjs'), join(place, 'planner.mjs'));
+  symlinkSync(join(sdk.folder, '../..'), join(place, 'node_modules'));
+  const { catalogue = '' } = platform.status().addresses;
+  const plan = (task: string) => {
+    const environment = { ...process.env, CATALOGUE: catalogue, PERSON: 'bob' };
+    return runToEnd(process.execPath, ['planner.mjs', 'examples', task], { cwd: place, environment });
+  };
+  const task = 'Answer a question in one sentence.';
+  expect(await plan(task)).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/^Assistant \(\d\.\d\d\):\n/),
+  });
+  expect((await plan(task)).stdout).toContain(task);
+  expect(await plan('volcanoes under glaciers')).toMatchObject({ code: 3, stdout: 'No agent fits.\n' });
+});
 
 test.each(order.filter((words) => !ofPlugin.has(words)))(
   'the example in the help of portcullis %s runs as it is printed',
