@@ -107,6 +107,19 @@ describe('the agent catalogue of the chart', () => {
     },
   );
 
+  test('the console gets the addresses of the catalogue and of the gateway, and none without the catalogue', async () => {
+    const given = (objects: readonly Rendered[]) =>
+      (podOf(objects, 'console').spec.containers[0]?.env ?? [])
+        .filter(({ name }) => ['PORTCULLIS_CATALOGUE_URL', 'PORTCULLIS_GATEWAY_URL'].includes(name))
+        .map(({ value }) => value);
+    expect(given(await renderFile('production-values.yaml'))).toEqual([
+      'http://guardrails-portcullis-catalogue.safety.svc:80',
+      'http://guardrails-portcullis-gateway.safety.svc:8080',
+    ]);
+    const console = ['enabled=true', 'url=https://a', 'oidc.issuerUrl=https://b'];
+    expect(given(await renderChart(console.map((one) => `--set=console.${one}`)))).toEqual([]);
+  });
+
   test('a chart without the catalogue renders nothing of it', async () => {
     const text = JSON.stringify(
       ofKind(await renderFile('default-values.yaml'), 'Deployment', 'Service', 'Role', 'Secret'),

@@ -195,7 +195,9 @@ describe('networks', () => {
       expect(open('console', service, 'admin'), service).toBe(false);
       expect(open(service, 'console', 'http'), service).toBe(false);
     }
-    expect(open('console', 'gateway', 'http')).toBe(false);
+    // Conversations with agents, which the console shows where the catalogue is enabled.
+    expect(open('console', 'gateway', 'http')).toBe(true);
+    expect(open('console', 'gateway', 'admin')).toBe(false);
     expect(open('console', 'retrieval', 'internal')).toBe(false);
     expect(open('test', 'console', 'http')).toBe(false);
     const policy = policiesOf(objects).find(({ metadata }) => metadata.name.endsWith('-console'));

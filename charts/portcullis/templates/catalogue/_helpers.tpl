@@ -62,3 +62,8 @@
 {{- define "portcullis.cursorKeySecret" -}}
 {{- default (printf "%s-catalogue-key" (include "portcullis.fullname" .)) .Values.catalogue.cursorKey.existingSecret -}}
 {{- end -}}
+
+{{/* Where the agent catalogue is, for pods of the cluster. */}}
+{{- define "portcullis.catalogueUrl" -}}
+{{- printf "http://%s-catalogue.%s.svc:%v" (include "portcullis.fullname" .) .Release.Namespace .Values.catalogue.service.port -}}
+{{- end -}}
