@@ -326,19 +326,13 @@ function guardSettings(data: DataDirectory, policy: string | undefined): Readonl
   };
 }
 
-/** The catalogue has no tokens of agents on one machine: people ask it by their headers. */
 export function catalogueProcess(data: DataDirectory, at: ModelServiceAt & { readonly api: string }): ChildSpec {
-  return modelServiceProcess(
-    'catalogue',
-    data,
-    { ...at, agents: false },
-    {
-      PORTCULLIS_API_URL: at.api,
-      PORTCULLIS_API_TOKEN_FILE: data.apiToken,
-      PORTCULLIS_CURSOR_KEY_FILE: data.cursorKey,
-      PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
-    },
-  );
+  return modelServiceProcess('catalogue', data, at, {
+    PORTCULLIS_API_URL: at.api,
+    PORTCULLIS_API_TOKEN_FILE: data.apiToken,
+    PORTCULLIS_CURSOR_KEY_FILE: data.cursorKey,
+    PORTCULLIS_EMBEDDING_PROFILE: offlineProfile,
+  });
 }
 
 /** A restarted operator keeps the addresses that gateways and the status file know. */

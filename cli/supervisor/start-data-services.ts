@@ -76,7 +76,7 @@ export async function startDataServices(
   ): Promise<Started> => {
     if (!wanted[name]) return {};
     try {
-      if (agents && name !== 'catalogue') await writeAgentIssuers(data, name, gateway);
+      if (agents) await writeAgentIssuers(data, name, gateway);
       const guard = guards[name];
       if (guard !== undefined) await targetOf(data, name, guard, signal);
       return await startOne(start, specOf(data, { gateway, database: await database, ports, agents, api }));

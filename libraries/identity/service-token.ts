@@ -5,7 +5,11 @@ import { actClaim, type DelegatedMember, type GatewayKey, isSubject, UnsignableT
 import { tokenLimits } from './identity.ts';
 
 /** Audiences of the services of the data plane, as their file of trusted issuers names them. */
-export const serviceAudiences = { retrieval: 'urn:portcullis:retrieval', memory: 'urn:portcullis:memory' } as const;
+export const serviceAudiences = {
+  retrieval: 'urn:portcullis:retrieval',
+  memory: 'urn:portcullis:memory',
+  catalogue: 'urn:portcullis:catalogue',
+} as const;
 
 type MintServiceOptions = DelegatedMember & {
   readonly key: GatewayKey;

@@ -68,7 +68,7 @@ async function exchange(grant: string, audience: string, more: Readonly<Record<s
 describe('the token exchange', () => {
   test('a run exchanges its grant for tokens of the audiences that its agent version requires, and of no others', async () => {
     const grant = await grantOf('ann');
-    for (const audience of ['urn:portcullis:models', 'urn:portcullis:retrieval']) {
+    for (const audience of ['urn:portcullis:models', 'urn:portcullis:retrieval', 'urn:portcullis:catalogue']) {
       const { status, json } = await exchange(grant, audience);
       expect([audience, status, json['token_type']]).toEqual([audience, 200, 'Bearer']);
       const claims = claimsOf(String(json['access_token']));
@@ -80,6 +80,20 @@ describe('the token exchange', () => {
       const { status, json } = await exchange(grant, audience);
       expect([audience, status, json['error']]).toEqual([audience, 400, 'invalid_target']);
     }
+  });
+
+  test('a run may ask the catalogue only if its agent version requires another agent', async () => {
+    const grant = await grantOf('ann');
+    const { status, json } = await exchange(grant, 'urn:portcullis:catalogue');
+    expect(status).toBe(200);
+    const claims = { sub: 'ann', sub_iss: expect.any(String), act: { sub: agentId } };
+    expect(claimsOf(String(json['access_token']))).toMatchObject(claims);
+    const requires = version.requires.filter(({ kind }) => kind !== 'Agent');
+    await world.serve({ versions: [{ ...version, requires }] });
+    const refused = await exchange(grant, 'urn:portcullis:catalogue');
+    expect([refused.status, refused.json['error']]).toEqual([400, 'invalid_target']);
+    expect((await exchange(grant, 'urn:portcullis:models')).status).toBe(200);
+    await world.serve({ versions: [version] });
   });
 
   test('a token for another agent requires the right of both the user and the calling agent, and names both', async () => {

@@ -98,6 +98,10 @@ async function issue(
   if (audience === serviceAudiences.memory) {
     return named('Memory').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
   }
+  // A version that calls other agents may look up what they do and whether they can be called.
+  if (audience === serviceAudiences.catalogue) {
+    return named('Agent').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
+  }
   const name = audience.startsWith(agentPrefix) ? audience.slice(agentPrefix.length) : undefined;
   if (name === undefined || !named('Agent').includes(name)) return undefined;
   const called = parts.table.named(name);
