@@ -10,6 +10,7 @@ import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
 import type { AgentSketch } from '../testing/agent-resources.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
+import { replayEvents } from './replay-events.ts';
 
 type Received = { readonly headers: IncomingMessage['headers']; readonly body: string };
 type Event = { readonly id: string; readonly type: string; readonly subject: string; readonly sequence: string };
@@ -124,6 +125,36 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       expect(typesOf(agent).filter((type) => type === 'agent.activated')).toHaveLength(10);
       expect(await metric('parked_events')).toBe(1);
       answer = () => 204;
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'ended events are sent again from a number of their agent or from a moment on, with their ids and in their order',
+    async () => {
+      const agent = await world.publish('replayed');
+      const other = await world.publish('untouched');
+      world.resources.remove('agents', 'replayed');
+      await until('all of both were received', () => eventsOf(agent).length === 3 && eventsOf(other).length === 2);
+      const [first, second, third] = eventsOf(agent).map(({ id }) => id);
+      await until('nothing is open', async () => (await metric('open_events')) === 0);
+      const { agentId } = agent;
+      expect(await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 2n })).toBe(2);
+      await until('two were received again', () => eventsOf(agent).length === 5);
+      expect(eventsOf(agent).map(({ id }) => id)).toEqual([first, second, third, second, third]);
+      const [row] = await world.database.sql<{ since: Date }[]>`
+        select occurred_at as since from catalogue.outbox where event_id = ${second ?? ''}::uuid`;
+      await until('nothing is open again', async () => (await metric('open_events')) === 0);
+      const since = row?.since ?? new Date(0);
+      expect(await replayEvents(world.database.sql, { kind: 'moment', since })).toBeGreaterThanOrEqual(2);
+      await until('two were received once more', () => eventsOf(agent).length === 7);
+      expect(
+        eventsOf(agent)
+          .slice(5)
+          .map(({ id }) => id),
+      ).toEqual([second, third]);
+      const later = new Date(Date.now() + 3_600_000);
+      expect(await replayEvents(world.database.sql, { kind: 'moment', since: later })).toBe(0);
     },
   );
 });

@@ -1,0 +1,28 @@
+import type { Sql } from '#sql/connect';
+
+/** Where a replay begins: at a number of the events of one agent, or at a moment for all agents. */
+export type ReplayPosition =
+  | { readonly kind: 'agent'; readonly agentId: string; readonly sequence: bigint }
+  | { readonly kind: 'moment'; readonly since: Date };
+
+/**
+ * Opens ended events again from a position on, so that the relay sends them once more, with the ids that they had, in the
+ * order of each agent. Of an agent every event from its first one on is sent, so that a receiver never gets a gap.
+ * @returns how many events were opened
+ * @throws SqlUnavailableError
+ */
+export async function replayEvents(sql: Sql, position: ReplayPosition): Promise<number> {
+  const from =
+    position.kind === 'agent'
+      ? sql`select ${position.agentId}::uuid as agent_id, ${position.sequence.toString()}::bigint as event_no`
+      : sql`select agent_id, min(event_no) as event_no from catalogue.outbox
+          where occurred_at >= ${position.since.toISOString()}::timestamptz group by agent_id`;
+  const opened = await sql`
+    update catalogue.outbox set delivered_at = null, parked_at = null, attempts = 0, refusals = 0,
+      next_attempt_at = clock_timestamp()
+    from (${from}) as start
+    where outbox.agent_id = start.agent_id and outbox.event_no >= start.event_no
+      and (delivered_at is not null or parked_at is not null)
+    returning 1`;
+  return opened.length;
+}
