@@ -16,7 +16,7 @@ import { openClientKeys, openToAll } from './clients/client-keys.ts';
 import { composeAgents, type HeldAgents } from './compose-agents.ts';
 import type { GatewayConfig, GatewaySecrets } from './config.ts';
 import { createGatewayAdmin } from './http/admin.ts';
-import { clientFault, createGatewayApp } from './http/app.ts';
+import { clientFault, createDirectModels, createGatewayApp } from './http/app.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { maxAnswerBytes } from './http/call-provider.ts';
 import { maxBodyMs, maxRequestBytes } from './http/receive-json.ts';
@@ -159,7 +159,7 @@ export async function createGatewayService(
     ...server,
     ...config.listen,
     fetch: createGatewayApp(gateway, agents?.handler).fetch,
-    ...(agents === undefined ? {} : { direct: agents.handler }),
+    direct: createDirectModels(gateway, agents?.handler),
     clientError: clientFault,
     onHandlerError,
   });

@@ -34,7 +34,9 @@ export function checkHeaders(target: CheckTarget, mode: ResponseMode): Record<st
 
 /** The body of a check: role and content only, whatever other members the messages of the caller have. */
 export function checkBody(stage: Stage, messages: readonly { role: string; content: string }[]): Buffer {
-  const plain = messages.map(({ role, content }) => ({ role, content }));
-  const body = stage === 'request' ? { messages: plain } : { choices: plain.map((message) => ({ message })) };
+  const body =
+    stage === 'request'
+      ? { messages: messages.map(({ role, content }) => ({ role, content })) }
+      : { choices: messages.map(({ role, content }) => ({ message: { role, content } })) };
   return Buffer.from(JSON.stringify({ body }), 'utf8');
 }

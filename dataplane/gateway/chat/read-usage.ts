@@ -1,18 +1,10 @@
-import { z } from 'zod';
 import { scanForValue } from './scan-for-value.ts';
 
 /** Tokens that a provider reports for one request. */
 export type TokenUsage = { readonly input: number; readonly output: number };
 
-const tokens = z.int().min(0).max(1_000_000_000);
-const usageSchema = z.union([
-  z
-    .object({ prompt_tokens: tokens, completion_tokens: tokens.nullish() })
-    .transform(({ prompt_tokens, completion_tokens }) => ({ input: prompt_tokens, output: completion_tokens ?? 0 })),
-  z
-    .object({ input_tokens: tokens, output_tokens: tokens.nullish() })
-    .transform(({ input_tokens, output_tokens }) => ({ input: input_tokens, output: output_tokens ?? 0 })),
-]);
+/** The most tokens of one answer that are believed. */
+const maxTokens = 1_000_000_000;
 const usageKey = Buffer.from('"usage"');
 
 /**
@@ -26,9 +18,24 @@ export function readUsage(bytes: Buffer, parents: readonly string[] = []): Token
   const found = scanForValue(bytes, [...path, usageKey]);
   if (found === undefined) return undefined;
   try {
-    return usageSchema.safeParse(JSON.parse(bytes.toString('utf8', found.start, found.end))).data;
+    return usageOf(JSON.parse(bytes.toString('utf8', found.start, found.end)));
   } catch {
     // A provider's fault in the JSON of this member: the answer is judged elsewhere, and no tokens are counted.
     return undefined;
   }
+}
+
+/** Each answer is read, so that no schema library is used. The words of chats count before those of the Responses API. */
+function usageOf(value: unknown): TokenUsage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { prompt_tokens, completion_tokens, input_tokens, output_tokens } = value as Readonly<Record<string, unknown>>;
+  return pairOf(prompt_tokens, completion_tokens) ?? pairOf(input_tokens, output_tokens);
+}
+
+function pairOf(input: unknown, output: unknown): TokenUsage | undefined {
+  return isCount(input) && isCount(output ?? 0) ? { input, output: (output ?? 0) as number } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTokens;
 }

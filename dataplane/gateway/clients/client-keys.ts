@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { bearerToken } from '#kit/http/bearer';
 import { type Clock, systemClock } from '#kit/time/clock';
@@ -124,5 +124,5 @@ function stampOf(path: string): string {
 }
 
 function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }

@@ -64,6 +64,28 @@ export function createGatewayApp(gateway: Gateway, agents?: DirectHandler): Hono
   return app;
 }
 
+/** The paths of the operations that clients call most. */
+const direct: ReadonlyMap<string, GatewayOperation> = new Map([
+  ['/v1/chat/completions', chat],
+  ['/v1/responses', responses],
+  ['/v1/embeddings', embeddings],
+  ['/v1/rerank', rerank],
+]);
+
+/**
+ * Answers calls of models without the request objects of the framework: the route is the whole request target, and the
+ * answer is written to the response of Node in both cases.
+ * @param agents is asked first, as in the framework
+ */
+export function createDirectModels(gateway: Gateway, agents?: DirectHandler): DirectHandler {
+  return (incoming, outgoing) => {
+    const answered = agents?.(incoming, outgoing);
+    if (answered !== undefined) return answered;
+    const operation = incoming.method === 'POST' ? direct.get(incoming.url ?? '') : undefined;
+    return operation === undefined ? undefined : runOperation(gateway, operation, incoming, outgoing);
+  };
+}
+
 const faultCodes = {
   headers_too_large: 'headers_too_large',
   timeout: 'request_timeout',

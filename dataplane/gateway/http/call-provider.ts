@@ -5,7 +5,7 @@ import { readTraceParent, writeTraceParent } from '#kit/http/trace-context';
 import { readUsage } from '../chat/read-usage.ts';
 import { type ClientErrorCode, plainError } from '../relay/client-error.ts';
 import type { TakenRoute } from '../routes/route-table.ts';
-import { abandonBody, readWholeBody } from '../upstream/read-whole-body.ts';
+import { readWholeBody } from '../upstream/read-whole-body.ts';
 import type { UpstreamAnswer, UpstreamCall } from '../upstream/upstream-client.ts';
 import { type ClientResponse, errorResponse, type RequestContext } from './request-context.ts';
 
@@ -59,7 +59,7 @@ export async function callProvider(
     return answer;
   }
   const cause = await causeOfAnswer(answer, context.life.signal);
-  abandonBody(answer.body);
+  answer.body.destroy();
   if (isOptional && (cause === 'not_found' || notOffered.has(answer.status)))
     return errorResponse(plainError('operation_not_offered'));
   if (cause !== undefined) {

@@ -1,4 +1,3 @@
-import { withTimeout } from '#kit/concurrency/abort';
 import { headerValues } from '#kit/http/raw-headers';
 import { declaredLength, drainRefused, readBody } from '#kit/http/read-body';
 import type { ClientErrorCode } from '../relay/client-error.ts';
@@ -27,14 +26,13 @@ export async function receiveRequestJson(context: RequestContext): Promise<Recei
   if (!isJson(headerValues(incoming.rawHeaders, 'content-type'))) return refuse('unsupported_media');
   if (headerValues(incoming.rawHeaders, 'content-encoding').length > 0) return refuse('unsupported_media');
   if ((declaredLength(incoming.rawHeaders) ?? 0) > maxRequestBytes) return refuse('body_too_large');
-  using time = withTimeout(life.signal, gateway.maxBodyMs);
   const hold = (bytes: number): boolean | Promise<boolean> => context.bytes.take(bytes);
-  const body = await readBody(incoming, { limit: maxRequestBytes, signal: time.signal, hold });
+  const body = await readBody(incoming, { limit: maxRequestBytes, signal: life.signal, ms: gateway.maxBodyMs, hold });
   if (body.ok) return body;
   if (life.signal.aborted) throw life.signal.reason;
   if (body.fault === 'too_large') return refuse('body_too_large');
   if (body.fault === 'refused') return refuse('overloaded');
-  if (time.timedOut()) return refuse('request_timeout');
+  if (body.fault === 'aborted') return refuse('request_timeout');
   life.interrupt('client_gone');
   throw life.signal.reason;
 }

@@ -70,17 +70,26 @@ export function createGatewayMetrics(clock: Pick<Clock, 'date'> = systemClock): 
     help: 'Streams that ended with an error frame or were aborted.',
     labels: { outcome: outcomeNames },
   });
+  const flying = seriesOf((operation) => inFlight.series({ operation }));
+  const lasting = seriesOf((operation) => seconds.series({ operation }));
   return {
     registry,
     clients: createClientUsage(registry, () => clock.date().getTime()),
-    begun: (operation) => inFlight.add({ operation }, 1),
+    begun: (operation) => flying[operation].add(1),
     ended(operation, { alias, outcome, stage, streamed, seconds: duration }) {
-      inFlight.add({ operation }, -1);
+      flying[operation].add(-1);
       requests.add({ operation, alias: alias === '' ? 'none' : alias, outcome, stage });
-      seconds.observe({ operation }, duration);
+      lasting[operation].observe(duration);
       if (streamed && outcome !== 'passed' && outcome !== 'masked') stops.add({ outcome });
     },
     providerFailed: (cause) => failures.add({ cause }),
     window: (outcome) => windows.add({ outcome }),
   };
+}
+
+function seriesOf<S>(open: (operation: GatewayOperationName) => S): Readonly<Record<GatewayOperationName, S>> {
+  return Object.fromEntries(operations.map((operation) => [operation, open(operation)])) as Record<
+    GatewayOperationName,
+    S
+  >;
 }

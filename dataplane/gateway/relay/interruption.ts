@@ -1,4 +1,4 @@
-import { withTimeout } from '#kit/concurrency/abort';
+import { createDeadlines } from '#kit/concurrency/deadlines';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** Reasons that end a request before its answer is complete. */
@@ -24,22 +24,21 @@ export type RequestLife = Disposable & {
   interrupt(cause: InterruptionCause): void;
 };
 
+const deadlines = createDeadlines();
+
 /** Starts the lifetime of a request. It ends after `maxMs` milliseconds or when `shutdown` aborts. */
 export function beginRequest(shutdown: AbortSignal, maxMs: number): RequestLife {
   const controller = new AbortController();
-  const deadline = withTimeout(undefined, maxMs);
   const interrupt = (cause: InterruptionCause): void => controller.abort(new Interruption(cause));
-  const onTimeout = (): void => interrupt('too_long');
   const onShutdown = (): void => interrupt('shutting_down');
-  deadline.signal.addEventListener('abort', onTimeout, { once: true });
+  const due = deadlines.start(maxMs, () => interrupt('too_long'));
   if (shutdown.aborted) onShutdown();
   else shutdown.addEventListener('abort', onShutdown, { once: true });
   return {
     signal: controller.signal,
     interrupt,
     [Symbol.dispose]() {
-      deadline[Symbol.dispose]();
-      deadline.signal.removeEventListener('abort', onTimeout);
+      deadlines.cancel(due);
       shutdown.removeEventListener('abort', onShutdown);
     },
   };

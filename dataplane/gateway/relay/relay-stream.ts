@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
 import type { CheckOutcome } from '#checks/check-outcome';
 import type { GuardStep, StreamStop, WindowVerdict } from '../stream/stepped-guard.ts';
+import type { AnswerBody } from '../upstream/answer-body.ts';
 import { type ClientError, plainError } from './client-error.ts';
 
 /** The guard of a stream; for an unguarded model the relay that checks nothing. */
@@ -21,7 +21,7 @@ type StreamEnd =
   | { readonly kind: 'stopped'; readonly error: ClientError; readonly stage: 'response' | 'none' };
 
 type RelayOptions = {
-  readonly body: Readable;
+  readonly body: AnswerBody;
   readonly machine: StreamMachine;
   readonly sink: FrameSink;
   /** Judges one window, or the texts of tool calls. */
@@ -39,7 +39,7 @@ type Part = Uint8Array | 'end' | 'broken' | 'idle';
  */
 export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
   const { body, machine, sink, signal } = options;
-  const parts = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const parts = body[Symbol.asyncIterator]();
   try {
     for (;;) {
       const step = machine.next();
@@ -65,7 +65,6 @@ export async function relayStream(options: RelayOptions): Promise<StreamEnd> {
       }
     }
   } finally {
-    body.on('error', () => undefined);
     body.destroy();
   }
 }

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { AnswerBody } from './answer-body.ts';
 
 type WholeBody =
   | { readonly ok: true; readonly bytes: Buffer }
@@ -9,14 +9,14 @@ type WholeBody =
  * read while it decides; after false the fault is `refused`. Rejects only with the reason of the signal.
  */
 export async function readWholeBody(
-  body: Readable,
+  body: AnswerBody,
   { limit, hold }: { readonly limit: number; readonly hold: (bytes: number) => boolean | Promise<boolean> },
   signal: AbortSignal,
 ): Promise<WholeBody> {
   const parts: Buffer[] = [];
   let length = 0;
   try {
-    for await (const part of body as AsyncIterable<Buffer>) {
+    for await (const part of body) {
       length += part.length;
       if (length > limit) return { ok: false, fault: 'too_large' };
       if (!(await hold(part.length))) return { ok: false, fault: 'refused' };
@@ -27,10 +27,4 @@ export async function readWholeBody(
     if (signal.aborted) throw signal.reason;
     return { ok: false, fault: 'broken' };
   }
-}
-
-/** Discards a body that is not needed, and closes its connection. */
-export function abandonBody(body: Readable): void {
-  body.on('error', () => undefined);
-  body.destroy();
 }

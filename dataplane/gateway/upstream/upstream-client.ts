@@ -1,8 +1,8 @@
-import type { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { type ConnectionFault, connectionFault } from '#kit/http/connection-fault';
 import type { TokenFile } from '#kit/http/token-file';
 import { readCredential } from '#providers/credential-cause';
+import { type AnswerBody, PushedBody } from './answer-body.ts';
 
 /** One call to a model provider. */
 export type UpstreamCall = {
@@ -26,7 +26,7 @@ export type UpstreamAnswer =
       readonly mediaType: string;
       readonly encoded: boolean;
       readonly retryAfter: string | undefined;
-      readonly body: Readable;
+      readonly body: AnswerBody;
     }
   | { readonly kind: 'unreachable'; readonly cause: ConnectionFault }
   | { readonly kind: 'no_credential'; readonly cause: 'credential_missing' | 'credential_unreadable' };
@@ -61,21 +61,14 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
       if (reading?.ok === false) return { kind: 'no_credential', cause: reading.cause };
       const { origin, path } = addressOf(call);
       try {
-        const answer = await agent.request({
-          origin,
-          path,
-          method: 'POST',
-          signal,
-          body: call.body,
-          headers: {
-            ...call.headers,
-            'content-type': 'application/json',
-            accept: call.accept,
-            'accept-encoding': 'identity',
-            ...(reading === undefined ? {} : { authorization: `Bearer ${reading.token}` }),
-          },
-        });
-        return readHead(answer.statusCode, answer.headers, answer.body);
+        const headers = {
+          ...call.headers,
+          'content-type': 'application/json',
+          accept: call.accept,
+          'accept-encoding': 'identity',
+          ...(reading === undefined ? {} : { authorization: `Bearer ${reading.token}` }),
+        };
+        return await dispatch(agent, { origin, path, method: 'POST', body: call.body, headers }, signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         return { kind: 'unreachable', cause: connectionFault(error) };
@@ -87,10 +80,55 @@ export function createUpstreamClient({ openCredential }: UpstreamOptions): Upstr
   };
 }
 
+/**
+ * Sends a request and resolves with the head of its answer. The body is pushed as it arrives. An aborted signal rejects the
+ * request or fails the body with its reason.
+ */
+function dispatch(agent: Agent, request: Dispatcher.DispatchOptions, signal: AbortSignal): Promise<UpstreamAnswer> {
+  signal.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<UpstreamAnswer>();
+  let sending: Dispatcher.DispatchController | undefined;
+  let body: PushedBody | undefined;
+
+  function onAbort(): void {
+    fail(signal.reason);
+    sending?.abort(signal.reason);
+  }
+  function fail(error: unknown): void {
+    signal.removeEventListener('abort', onAbort);
+    if (body === undefined) reject(error);
+    else body.fail(error);
+  }
+
+  signal.addEventListener('abort', onAbort, { once: true });
+  agent.dispatch(request, {
+    onRequestStart(controller) {
+      sending = controller;
+      if (signal.aborted) controller.abort(signal.reason);
+    },
+    onResponseStart(controller, status, headers) {
+      if (status < 200) return;
+      body = new PushedBody(controller);
+      resolve(readHead(status, headers, body));
+    },
+    onResponseData(_controller, part) {
+      body?.push(part);
+    },
+    onResponseEnd() {
+      signal.removeEventListener('abort', onAbort);
+      body?.complete();
+    },
+    onResponseError(_controller, error) {
+      fail(error);
+    },
+  });
+  return promise;
+}
+
 function readHead(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
-  body: Readable,
+  body: AnswerBody,
 ): UpstreamAnswer {
   const contentType = headers['content-type'];
   const mediaType = typeof contentType === 'string' ? (contentType.split(';', 1)[0] ?? '').trim().toLowerCase() : '';

@@ -11,6 +11,9 @@ export function sendJson(
   sendBytes(outgoing, status, 'application/json', bytes, headers);
 }
 
+/** A body up to this size is copied, so that it is sent in one write together with the head. */
+const maxCopiedBytes = 65_536;
+
 /** Answers with a body, whole or in pieces, and its length. Does nothing if the client has disconnected. */
 export function sendBytes(
   outgoing: ServerResponse,
@@ -22,6 +25,19 @@ export function sendBytes(
   const pieces = body instanceof Uint8Array ? [body] : body;
   const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
   outgoing.writeHead(status, { ...headers, 'content-type': contentType, 'content-length': length });
+  if (length <= maxCopiedBytes) {
+    // Latin-1 keeps every byte, and Node appends a string to the head.
+    outgoing.end(latin1Of(pieces), 'latin1');
+    return;
+  }
   for (const piece of pieces.slice(0, -1)) outgoing.write(piece);
   outgoing.end(pieces.at(-1));
+}
+
+function latin1Of(pieces: readonly Uint8Array[]): string {
+  let text = '';
+  for (const { buffer, byteOffset, byteLength } of pieces) {
+    text += Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+  }
+  return text;
 }

@@ -23,11 +23,11 @@ export function declaredLength(rawHeaders: readonly string[]): number | undefine
 }
 
 /**
- * Bounds of a body: its bytes, and a signal or a timeout in milliseconds from now. `hold` is called with the size of each
+ * Bounds of a body: its bytes, and a signal, a timeout in milliseconds from now, or both. `hold` is called with the size of each
  * chunk before it is kept; false refuses the body. While it decides, nothing more is read.
  */
 type BodyBounds = { readonly limit: number; readonly hold?: (bytes: number) => boolean | Promise<boolean> } & (
-  | { readonly signal: AbortSignal }
+  | { readonly signal: AbortSignal; readonly ms?: number }
   | { readonly ms: number }
 );
 
@@ -40,8 +40,8 @@ const deadlines = createDeadlines();
 export function readBody(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
   const declared = declaredLength(incoming.rawHeaders);
   if (declared !== undefined && declared > bounds.limit) return Promise.resolve({ ok: false, fault: 'too_large' });
-  const over = 'ms' in bounds ? bounds.ms <= 0 : bounds.signal.aborted;
-  if (over) return Promise.resolve({ ok: false, fault: 'aborted' });
+  const isAborted = 'signal' in bounds && bounds.signal.aborted;
+  if (isAborted || (bounds.ms !== undefined && bounds.ms <= 0)) return Promise.resolve({ ok: false, fault: 'aborted' });
   if (incoming.readableEnded || incoming.destroyed) return Promise.resolve({ ok: false, fault: 'closed' });
   sendContinue(incoming);
   return collect(incoming, bounds);
@@ -105,13 +105,13 @@ function collect(incoming: IncomingMessage, bounds: BodyBounds): Promise<Body> {
 
 /** Calls `onOver` at the timeout or abort; returns a function that cancels it. */
 function watchOver(bounds: BodyBounds, onOver: () => void): () => void {
-  if ('ms' in bounds) {
-    const due = deadlines.start(bounds.ms, onOver);
-    return () => deadlines.cancel(due);
-  }
-  const { signal } = bounds;
-  signal.addEventListener('abort', onOver, { once: true });
-  return () => signal.removeEventListener('abort', onOver);
+  const due = bounds.ms === undefined ? undefined : deadlines.start(bounds.ms, onOver);
+  const signal = 'signal' in bounds ? bounds.signal : undefined;
+  signal?.addEventListener('abort', onOver, { once: true });
+  return () => {
+    if (due !== undefined) deadlines.cancel(due);
+    signal?.removeEventListener('abort', onOver);
+  };
 }
 
 /**

@@ -63,5 +63,6 @@ function wrap(sink: pino.Logger, fixed: LogFields): Logger {
 }
 
 function allowed(fields: LogFields): LogFields {
+  if (!Object.keys(fields).some((name) => DROPPED.has(name.toLowerCase()))) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !DROPPED.has(name.toLowerCase())));
 }

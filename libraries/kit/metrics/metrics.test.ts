@@ -70,6 +70,9 @@ test('a series adds to its metric with the same guarded labels', async () => {
   expect((await linesOf(metrics, 'seen_total'))[0]).toBe('seen_total{policy="a",service="runtime"} 5');
   const open = metrics.gauge({ name: 'open', help: 'Open.', labels: {} });
   const slots = open.series({});
+  slots.add(1);
+  slots.add(-1);
+  expect(await linesOf(metrics, 'open')).toEqual(['open{service="runtime"} 0']);
   slots.add(3);
   slots.add(-1);
   expect(await linesOf(metrics, 'open')).toEqual(['open{service="runtime"} 2']);

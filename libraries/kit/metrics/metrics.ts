@@ -56,13 +56,10 @@ export function createMetrics({ service }: { readonly service: string }): Metric
 
   return {
     counter(options) {
-      const guard = createLabelGuard(options.labels);
       const pending = createPendingSums((labels, sum) => metric.inc(labels, sum));
       const metric: Counter = new Counter({ ...declare('counter', options), collect: pending.flush });
-      return {
-        add: (labels, value = 1) => metric.inc(guard(labels), value),
-        series: (labels) => pending.series(guard(labels)),
-      };
+      const series = keepSeries(options.labels, pending.series);
+      return { add: (labels, value = 1) => series(labels).add(value), series };
     },
     gauge(options) {
       const guard = createLabelGuard(options.labels);
@@ -109,6 +106,24 @@ function createLabelGuard<L extends LabelSpecs>(specs: L): (values: LabelValues<
   return (values) => Object.fromEntries(guards.map(({ name, hold }) => [name, hold(String(values[name]))]));
 }
 
+/** Opens the series of each combination of allowed values once: finding it again costs less than a new set of labels. */
+function keepSeries<L extends LabelSpecs, S>(
+  specs: L,
+  open: (labels: Record<string, string>) => S,
+): (values: LabelValues<L>) => S {
+  const guards = Object.entries(specs).map(([name, spec]) => ({ name, hold: createValueGuard(spec) }));
+  const known = new Map<string, S>();
+  return (values) => {
+    const held = guards.map(({ name, hold }) => hold(String(values[name])));
+    const key = held.join('\n');
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const opened = open(Object.fromEntries(guards.map(({ name }, index) => [name, held[index] ?? OTHER])));
+    known.set(key, opened);
+    return opened;
+  };
+}
+
 function createValueGuard(spec: LabelSpec): (value: string) => string {
   if (!('bounded' in spec)) {
     const closed = new Set(spec);
@@ -131,22 +146,25 @@ type PendingSums = {
 
 /** Sums that are passed on at a flush only, so that an increment costs one addition. */
 function createPendingSums(take: (labels: Record<string, string>, sum: number) => void): PendingSums {
-  const all: { readonly labels: Record<string, string>; sum: number }[] = [];
+  const all: { readonly labels: Record<string, string>; sum: number; isChanged: boolean }[] = [];
   return {
     series(labels) {
-      const own = { labels, sum: 0 };
+      const own = { labels, sum: 0, isChanged: false };
       all.push(own);
       return {
         add(value = 1) {
           own.sum += value;
+          own.isChanged = true;
         },
       };
     },
     flush() {
       for (const own of all) {
-        if (own.sum === 0) continue;
+        // A sum of 0 is passed on, too: a gauge that rose and fell is shown.
+        if (!own.isChanged) continue;
         take(own.labels, own.sum);
         own.sum = 0;
+        own.isChanged = false;
       }
     },
   };

@@ -1,0 +1,118 @@
+/** The body of an answer of a provider; its iterator gives everything that has arrived at once. */
+export type AnswerBody = AsyncIterable<Buffer> & {
+  /** Stops the body: a read that waits rejects, and the connection is closed unless all bytes have arrived. */
+  destroy(): void;
+};
+
+/** The sender of a body. */
+type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
+
+/** Most bytes that wait to be read before the sender is paused. */
+const maxUnreadBytes = 65_536;
+
+type Waiting = { readonly resolve: (part: IteratorResult<Buffer>) => void; readonly reject: (error: unknown) => void };
+
+/**
+ * A body that is pushed by the HTTP client. It is no stream of Node: a provider sends hundreds of small chunks in one
+ * answer, and a stream costs more for each of them than a relay does.
+ */
+export class PushedBody implements AnswerBody, AsyncIterator<Buffer> {
+  readonly #source: BodySource;
+  #parts: Buffer[] = [];
+  #unread = 0;
+  #waiting: Waiting | undefined;
+  #end: { readonly error: unknown } | 'complete' | undefined;
+  #isPaused = false;
+  #isPlanned = false;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  push(part: Buffer): void {
+    if (this.#end !== undefined) return;
+    this.#parts.push(part);
+    this.#unread += part.length;
+    if (this.#waiting !== undefined) this.#planDelivery();
+    if (this.#unread <= maxUnreadBytes || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#source.pause();
+  }
+
+  /** Chunks that arrive together are read together. */
+  #planDelivery(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    queueMicrotask(() => {
+      this.#isPlanned = false;
+      this.#deliver();
+    });
+  }
+
+  /** All bytes have arrived. */
+  complete(): void {
+    this.#finish('complete');
+  }
+
+  /** The connection was lost or the request was aborted; bytes that were not read are dropped. */
+  fail(error: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#parts = [];
+    this.#finish({ error });
+  }
+
+  destroy(): void {
+    const isComplete = this.#end !== undefined;
+    const error = new Error('the body of the answer was abandoned');
+    this.#parts = [];
+    this.#end = { error };
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+    if (!isComplete) this.#source.abort(error);
+  }
+
+  next(): Promise<IteratorResult<Buffer>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#deliver();
+    });
+  }
+
+  return(): Promise<IteratorResult<Buffer>> {
+    this.destroy();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Buffer> {
+    return this;
+  }
+
+  #finish(end: { readonly error: unknown } | 'complete'): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    if (this.#waiting !== undefined) this.#deliver();
+  }
+
+  /** Gives the waiting read what has arrived, or the end. */
+  #deliver(): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    const [first] = this.#parts;
+    if (first === undefined && this.#end === undefined) return;
+    this.#waiting = undefined;
+    if (first !== undefined) {
+      const value = this.#parts.length === 1 ? first : Buffer.concat(this.#parts, this.#unread);
+      this.#parts = [];
+      this.#unread = 0;
+      waiting.resolve({ done: false, value });
+      this.#resume();
+    } else if (this.#end === 'complete') waiting.resolve({ done: true, value: undefined });
+    else waiting.reject(this.#end?.error);
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.#end === undefined) this.#source.resume();
+  }
+}
