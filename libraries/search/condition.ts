@@ -11,10 +11,12 @@ export type AttributeCondition =
   | { readonly not: AttributeCondition }
   | Comparison;
 
+export type OrderOperator = 'gt' | 'gte' | 'lt' | 'lte';
+
 export type Comparison =
   | { readonly path: string; readonly op: 'eq'; readonly value: AttributeValue }
   | { readonly path: string; readonly op: 'ne'; readonly value: AttributeValue }
-  | { readonly path: string; readonly op: 'gte' | 'lte'; readonly value: string | number }
+  | { readonly path: string; readonly op: OrderOperator; readonly value: string | number }
   | { readonly path: string; readonly op: 'contains'; readonly value: string }
   | { readonly path: string; readonly op: 'in'; readonly value: readonly AttributeValue[] };
 
@@ -44,6 +46,10 @@ export function valueFulfils(value: AttributeValue, comparison: Exclude<Comparis
       return comparison.value.includes(value);
     case 'contains':
       return typeof value === 'string' && value.includes(comparison.value);
+    case 'gt':
+      return typeof value === typeof comparison.value && compareValues(value, comparison.value) > 0;
+    case 'lt':
+      return typeof value === typeof comparison.value && compareValues(value, comparison.value) < 0;
     case 'gte':
       return typeof value === typeof comparison.value && compareValues(value, comparison.value) >= 0;
     case 'lte':

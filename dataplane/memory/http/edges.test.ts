@@ -171,10 +171,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
 
   test('search filters compare numbers of every size and never match a value of another type', async () => {
     const user = { user: 'numbers' };
-    await given(user, { metadata: { n: 1e308, s: '1', z: -0, b: false } });
+    await given(user, { metadata: { n: 1e308, s: '1', z: -0, b: false, list: [1, 5], words: ['a', 'c'] } });
     const count = async (filters: object) => (await memory.find(user, 'kept', { filters })).length;
     expect(await count({ 'metadata.n': { gt: 1e307 } })).toBe(1);
     expect(await count({ 'metadata.n': { lt: 1e308 } })).toBe(0);
+    expect(await count({ 'metadata.list': { gt: 1 } })).toBe(1);
+    expect(await count({ 'metadata.list': { gt: 5 } })).toBe(0);
+    expect(await count({ 'metadata.words': { lt: 'c' } })).toBe(1);
+    expect(await count({ 'metadata.words': { lt: 'a' } })).toBe(0);
     expect(await count({ 'metadata.s': 1 })).toBe(0);
     expect(await count({ 'metadata.z': 0 })).toBe(1);
     expect(await count({ 'metadata.b': { ne: true } })).toBe(1);

@@ -141,13 +141,11 @@ class FilterReader {
         return { path, op: 'ne', value: attributeValue(operand, isTime, at) };
       case 'in':
         return { path, op: 'in', value: valuesOf(operand, isTime, at) };
+      case 'gt':
       case 'gte':
+      case 'lt':
       case 'lte':
         return { path, op, value: orderedOf(operand, isTime, at) };
-      case 'gt':
-        return exclusive(path, 'gte', orderedOf(operand, isTime, at));
-      case 'lt':
-        return exclusive(path, 'lte', orderedOf(operand, isTime, at));
       case 'contains':
         if (path === 'categories') return { path, op: 'eq', value: partOf(operand, at) };
         return { path, op: 'contains', value: partOf(operand, at) };
@@ -165,15 +163,6 @@ const operators = new Set(['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains
 function hasOperators(value: object): boolean {
   const keys = Object.keys(value);
   return keys.length > 0 && keys.every((key) => operators.has(key));
-}
-
-function exclusive(path: string, op: 'gte' | 'lte', value: string | number): AttributeCondition {
-  return {
-    and: [
-      { path, op, value },
-      { path, op: 'ne', value },
-    ],
-  };
 }
 
 function attributeValue(json: unknown, isTime: boolean, at: Place): AttributeValue {

@@ -38,7 +38,7 @@ const comparison: fc.Arbitrary<Comparison> = fc.oneof(
   fc.record({ path, op: fc.constant('ne' as const), value: scalar }),
   fc.record({
     path,
-    op: fc.constantFrom('gte' as const, 'lte' as const),
+    op: fc.constantFrom('gt' as const, 'gte' as const, 'lt' as const, 'lte' as const),
     value: fc.oneof(word, fc.integer({ min: -3, max: 3 })),
   }),
   fc.record({ path, op: fc.constant('contains' as const), value: fc.constantFrom('red', 'e', '.', '*', 'ё', '"') }),

@@ -26,7 +26,9 @@ function comparisonFilter(comparison: Comparison): Clause {
       return { bool: { must_not: [{ term: { values: { value: equalWord(path, comparison.value) } } }] } };
     case 'in':
       return { terms: { values: comparison.value.map((value) => equalWord(path, value)) } };
+    case 'gt':
     case 'gte':
+    case 'lt':
     case 'lte':
       return { range: { values: wordRange(path, comparison.op, comparison.value) } };
     case 'contains':

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { OrderOperator } from '../../condition.ts';
 import type { AttributeValue, IndexEntry } from '../../ports.ts';
 
 /**
@@ -32,18 +33,19 @@ export function equalWord(path: string, value: AttributeValue): string {
   return typeof value === 'number' ? `${prefixOf(path, 'n')}${sortable(value)}` : `${prefixOf(path, 'b')}${value}`;
 }
 
-/** The bounds of the words of a path and type whose values are at least or at most the given one. */
+/** The bounds of the words of a path and type whose values are in an order with the given one. */
 export function wordRange(
   path: string,
-  op: 'gte' | 'lte',
+  op: OrderOperator,
   value: string | number,
-): { readonly gte: string; readonly lte: string } | { readonly gte: string; readonly lt: string } {
+): Readonly<Partial<Record<OrderOperator, string>>> {
   const [type, next, form] =
     typeof value === 'string'
       ? (['s', 't', value.slice(0, comparedUnits)] as const)
       : (['n', 'o', sortable(value)] as const);
   const prefix = prefixOf(path, type);
-  return op === 'gte' ? { gte: prefix + form, lt: prefixOf(path, next) } : { gte: prefix, lte: prefix + form };
+  const isAbove = op === 'gt' || op === 'gte';
+  return isAbove ? { [op]: prefix + form, lt: prefixOf(path, next) } : { gte: prefix, [op]: prefix + form };
 }
 
 /** The pattern of the words whose string contains the value. */
