@@ -89,6 +89,10 @@ describe('facts of a message', () => {
     'Жена сказала: "Я переехала. Я живу в Париже."',
     'Сосед заявил: я живу в Париже.',
     '„Я живу в Париже“, сказал герой.',
+    '> I live in Paris',
+    '>I live in Paris.\n  > And I work at Siemens.\nWhy do you say so?',
+    'You wrote:\r\n>> I live in Paris\r\n> I work at Siemens',
+    '> Я живу в Париже.\n\nОткуда это?',
   ])('what others say, with or without quotation marks, is no fact about the speaker: %s', (content) => {
     expect(factsOf(content)).toEqual([]);
   });
@@ -129,6 +133,7 @@ describe('facts of a message', () => {
     ['Представляешь, я живу в Париже', ['я живу в Париже']],
     ['A bit about me: I live in Paris.', ['I live in Paris']],
     ["My friends' dogs bark, and I live in Paris.", ['I live in Paris']],
+    ['> Where do you live?\nI live in Paris. My rent is > 900.', ['I live in Paris', 'My rent is > 900']],
     [`'Cause of work I moved. I live in Paris, don't worry.`, ["I live in Paris, don't worry"]],
   ])('a statement beside a question, a remark or a name in quotation marks is a fact: %s', (content, facts) => {
     expect(factsOf(content)).toEqual(facts);

@@ -1,6 +1,11 @@
 /** A part of a text, in UTF-16 units; the end is behind its last unit. */
 type Part = { readonly start: number; readonly end: number };
 
+/** The mark of a quoted line in mails and chats: "> I live in Rome". */
+const lineMark = '>';
+/** Blanks before the mark of a quoted line; with more it is no mark in Markdown. */
+const mostIndent = 3;
+
 const closingOf: Readonly<Record<string, string>> = {
   ...{ '"': '"', '“': '”', '«': '»', '„': '“”"', "'": "'", '‘': "’'" },
 };
@@ -9,7 +14,7 @@ const wordCharacter = /[\p{L}\p{N}]/u;
 const paragraphEnds = new Set(['\n', '\r']);
 
 /**
- * The quotations of a text, marks included. A mark opens a quotation only before a word and not inside of one or behind
+ * The quotations of a text, marks included. A line that begins with `>` is a quotation as a whole. A mark opens a quotation only before a word and not inside of one or behind
  * it, so that an apostrophe or the inches of a screen open none. A quotation that does not end reaches to the end of its
  * paragraph, unless its mark is an apostrophe. The time is in proportion to the text.
  */
@@ -19,6 +24,12 @@ export function quotationsOf(text: string): readonly Part[] {
   let apostrophesUntil = 0;
   for (let at = 0; at < text.length; at += 1) {
     const mark = text.charAt(at);
+    if (mark === lineMark && beginsLine(text, at)) {
+      const end = endOf(text, at, '');
+      parts.push({ start: at, end });
+      at = end - 1;
+      continue;
+    }
     const closing = closingOf[mark];
     if (closing === undefined || !opens(text, at) || (mark === apostrophe && at < apostrophesUntil)) continue;
     const end = endOf(text, at, closing);
@@ -41,6 +52,12 @@ function endOf(text: string, start: number, closing: string): number {
   return text.length;
 }
 
+function beginsLine(text: string, at: number): boolean {
+  let start = at;
+  while (at - start < mostIndent && text.charAt(start - 1) === ' ') start -= 1;
+  return start === 0 || paragraphEnds.has(text.charAt(start - 1));
+}
+
 function opens(text: string, at: number): boolean {
   return !wordCharacter.test(text.charAt(at - 1)) && text.charAt(at + 1).trim() !== '';
 }
@@ -50,7 +67,7 @@ const fewestWords = 3;
 
 /** Whether a quotation can be what somebody says. */
 export function isSpeech(text: string, { start, end }: Part): boolean {
-  return text.slice(start, end).trim().split(/\s+/).length >= fewestWords;
+  return text.charAt(start) === lineMark || text.slice(start, end).trim().split(/\s+/).length >= fewestWords;
 }
 
 /** A text of the same length, in which every quoted speech is replaced by characters that belong to no word. */

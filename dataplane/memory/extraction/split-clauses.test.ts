@@ -15,6 +15,7 @@ test.each([
   ['quotation marks before words', '"x ', 'x'],
   ['apostrophes before words', "'x ", 'x'],
   ['quotations in angle quotes', '«x» ', 'x'],
+  ['quoted lines', '\n> x', 'x'],
   ['laughter', 'ha', 'x'],
   ['emoticons', ':) ', 'x'],
   ['questions', 'is it, ', '?'],
