@@ -182,6 +182,7 @@ export function gatewayProcess(
         : {
             ...agentSettings(data, agents),
             PORTCULLIS_AGENT_SIGNING_KEYS_FILE: data.agentKeys,
+            PORTCULLIS_CONNECTIONS_FILE: data.connections,
             PORTCULLIS_IDENTITY: 'development',
           }),
     },

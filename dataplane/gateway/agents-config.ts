@@ -34,6 +34,11 @@ export const agentSettings = {
       help: 'for agents: issuer|subject of the people who may call MCP while its profile is confirmed; others get 404',
     }),
   ),
+  PORTCULLIS_CONNECTIONS_FILE: setting.optional(
+    setting.path({
+      help: 'for agents: connections.yaml, the outside services that flows may call, followed on change; none when absent',
+    }),
+  ),
   PORTCULLIS_AGENT_RUNS_PER_CALLER: setting.integer({
     help: 'runs of one caller with one agent at a time, in this replica; further ones are refused with 429',
     min: 1,
@@ -55,6 +60,8 @@ export type AgentsConfig = {
   readonly rights: RelationsAccess;
   /** `issuer|subject` of each. */
   readonly confirmers: readonly string[];
+  /** Path of connections.yaml. */
+  readonly connectionsFile: string | undefined;
   readonly runs: RunLimits;
 };
 
@@ -68,6 +75,7 @@ type AgentValues = Parameters<typeof relationsOf>[0] & {
   readonly PORTCULLIS_DATABASE_PASSWORD_FILE: string | undefined;
   readonly PORTCULLIS_OPENFGA_TOKEN_FILE: string | undefined;
   readonly PORTCULLIS_MCP_CONFIRMERS: readonly string[] | undefined;
+  readonly PORTCULLIS_CONNECTIONS_FILE: string | undefined;
   readonly PORTCULLIS_AGENT_RUNS_PER_CALLER: number;
   readonly PORTCULLIS_AGENT_RUNS_PER_MINUTE: number;
 };
@@ -108,6 +116,7 @@ export function agentsOf(read: AgentValues): AgentsConfig | undefined {
       openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
     },
     confirmers: confirmersOf(read.PORTCULLIS_MCP_CONFIRMERS),
+    connectionsFile: read.PORTCULLIS_CONNECTIONS_FILE,
     runs: { atOnce: read.PORTCULLIS_AGENT_RUNS_PER_CALLER, perMinute: read.PORTCULLIS_AGENT_RUNS_PER_MINUTE },
   };
 }

@@ -1,4 +1,5 @@
 import { createAgentCallVerifier } from '#identity/agent-call-token';
+import { createConnectionTokenVerifier } from '#identity/connection-token';
 import { createVerifier } from '#identity/create-verifier';
 import { type GatewayKeyRing, openGatewayKeyRing } from '#identity/gateway-key-ring';
 import { readIssuersFile } from '#identity/issuers-file';
@@ -11,8 +12,10 @@ import type { AgentRoute } from '#resources/agent-route';
 import type { GatewayReportSpec } from '#resources/gateway-report';
 import { type IdentifyCaller, identifyByHeaders, identifyByToken } from './agents/calls/identify-caller.ts';
 import { createRunLimiter } from './agents/calls/limit-runs.ts';
+import { type FlowConnections, noConnections, openConnections } from './agents/connections/open-connections.ts';
 import { type AgentHandler, createAgentHandler } from './agents/http/agent-handler.ts';
 import { createAgentCallMetrics } from './agents/metrics/agent-call-metrics.ts';
+import { createConnectionMetrics } from './agents/metrics/connection-metrics.ts';
 import { createAgentClient } from './agents/relay/agent-client.ts';
 import { AgentTable } from './agents/routes/agent-table.ts';
 import { followAgentRoutes } from './agents/routes/follow-agent-routes.ts';
@@ -26,6 +29,8 @@ type AgentTools = Pick<Gateway, 'bytes' | 'maxBodyMs' | 'clientIdleMs' | 'shutdo
   readonly openSource: OpenRouteSource<AgentRoute>;
   readonly registry: Metrics;
   readonly logger: Logger;
+  /** Path of the file of a credential. */
+  readonly credentialFile: (name: string) => string;
   /** Rights in place of those of the settings. */
   readonly rights?: Pick<Relations, 'check'> | undefined;
   /** Called after a change of a route, a probe or the last call of a version. */
@@ -60,7 +65,11 @@ export async function composeAgents(
   const routes = parts.use(
     followAgentRoutes({ table, openSource: tools.openSource, prove: client.prove, onChange, logger }),
   );
+  const connections = await connectionsOf(parts, config, tools);
   const handler = createAgentHandler({
+    connections,
+    connectionTokens: createConnectionTokenVerifier(own),
+    connectionMetrics: createConnectionMetrics(tools.registry),
     table,
     pins,
     client,
@@ -94,6 +103,14 @@ export async function composeAgents(
       };
     },
   };
+}
+
+async function connectionsOf(
+  parts: AsyncDisposableStack,
+  { connectionsFile: file }: AgentsConfig,
+  { credentialFile, logger }: AgentTools,
+): Promise<FlowConnections> {
+  return file === undefined ? noConnections : parts.use(await openConnections({ file, credentialFile, logger }));
 }
 
 async function identifierOf(

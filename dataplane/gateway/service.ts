@@ -118,6 +118,7 @@ export async function createGatewayService(
           openSource: overrides.agentRoutes ?? kubernetesAgentRoutes(required(kube), logger),
           registry: metrics.registry,
           logger,
+          credentialFile,
           rights: overrides.rights,
           shutdown: shutdown.signal,
           onChange: (routeChanged) => onAgentChange(routeChanged),

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { answers, type ScriptedHttp, startScriptedHttp } from '#kit/testing/scripted-http';
 import { until } from '#kit/testing/until';
 import { agentSubject, userSubject } from '#relations/subject';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { openFolderWorld } from '../../dataplane/agents/testing/file-world.ts';
+import { policyName } from '../../dataplane/agents/testing/start-agent.ts';
 import { documentOf } from '../../dataplane/retrieval/testing/open-retrieval.ts';
+import { deniedTerm, maskedTerm, replacement, sampleDefinition } from '../support/sample-policy.ts';
+import { startToolServer, type ToolServer } from '../support/start-tool-server.ts';
 import { ann, exampleSources, type GrantedAgents, grantIssuer, startGrantedAgents } from './start-granted-agents.ts';
 
 const remembersId = '01890a5d-ac96-774b-bcce-b302099a8074';
@@ -29,12 +33,63 @@ const searchFlow = {
   ],
 };
 
+/** Reads a person from an outside service, and judges the answer before anything uses it. */
+const personFlow = {
+  apiVersion: 'platform.low-code.flow/v2',
+  metadata: { flowId: '01890a5d-ac96-774b-bcce-b302099a8076', name: 'person', version: 1 },
+  input: { schema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } },
+  output: { schema: { type: 'object', properties: { person: { type: 'string' } }, required: ['person'] } },
+  entrypoints: { main: 'start' },
+  nodes: [
+    { id: 'start', kind: 'input' },
+    {
+      id: 'get',
+      kind: 'tool_http',
+      inputs: { path: { id: `\${${'input.text'}}` } },
+      config: { connection: 'crm', method: 'GET', path: '/people/{id}' },
+    },
+    { id: 'words', kind: 'template', config: { text: '{{nodes.get.output.body.note}}' } },
+    {
+      id: 'judge',
+      kind: 'guardrail',
+      inputs: { text: `\${${'nodes.words.output.text'}}` },
+      config: { policy: policyName, stage: 'response' },
+    },
+    { id: 'end', kind: 'output', inputs: { data: { person: `\${${'nodes.judge.output.text'}}` } } },
+  ],
+  edges: [
+    { from: 'start', to: 'get' },
+    { from: 'get', to: 'words' },
+    { from: 'words', to: 'judge' },
+    { from: 'judge', to: 'end' },
+  ],
+};
+
 describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () => {
   let world: GrantedAgents;
   let remembers: string;
   let planner: string;
+  let tools: ToolServer;
+  let crm: ScriptedHttp;
   beforeAll(async () => {
-    world = await startGrantedAgents();
+    tools = await startToolServer({ token: 'tool-secret' });
+    crm = await startScriptedHttp(answers({ note: 'fine' }));
+    const shared = { allowedNetworks: ['127.0.0.0/8'] };
+    world = await startGrantedAgents({
+      connections: [
+        {
+          ...shared,
+          name: 'weather',
+          kind: 'mcp',
+          url: tools.url,
+          tools: ['weather'],
+          agents: ['planner'],
+          credential: 'weather-token',
+        },
+        { ...shared, name: 'crm', kind: 'http', url: crm.url, agents: ['person'], credential: 'crm-token' },
+      ],
+      credentials: { 'weather-token': 'tool-secret', 'crm-token': 'crm-secret' },
+    });
     remembers = await world.add({
       name: 'remembers',
       agentId: remembersId,
@@ -42,16 +97,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     });
     planner = await world.add({
       name: 'planner',
-      bundle: { ...exampleSources('planner'), requires: [{ kind: 'agent', name: remembersId }] },
+      bundle: {
+        ...exampleSources('planner'),
+        requires: [
+          { kind: 'agent', name: remembersId },
+          { kind: 'mcp', name: 'weather' },
+        ],
+      },
     });
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]();
+    await Promise.all([tools, crm].map((one) => one?.[Symbol.asyncDispose]()));
+  });
   beforeEach(() => world.missingRights.clear());
 
   const dataOf = ({ json }: { readonly json: unknown }) =>
     (json as { message: { parts: [{ data: Record<string, unknown> }] } }).message.parts[0].data;
-  const codeOf = ({ json }: { readonly json: unknown }): unknown =>
-    (json as { error?: { details?: [{ metadata?: { code?: unknown } }] } }).error?.details?.[0]?.metadata?.code;
+  const factsOf = ({ json }: { readonly json: unknown }) =>
+    (json as { error?: { details?: [{ metadata?: { code?: unknown; flowCode?: unknown } }] } }).error?.details?.[0]
+      ?.metadata;
+  const codeOf = (answer: { readonly json: unknown }): unknown => factsOf(answer)?.code;
+  const flowCodeOf = (answer: { readonly json: unknown }): unknown => factsOf(answer)?.flowCode;
   const memoriesOf = (found: unknown): unknown[] => (found as { memory: unknown }[]).map(({ memory }) => memory);
 
   test('an agent stores a memory of its user, and another agent that the same user calls reads it through the first one', async () => {
@@ -65,6 +132,57 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('calls of flows'), () 
     expect(again).toContain('Ann likes green tea.');
     const asked = await world.send(planner, [{ text: 'green tea' }]);
     expect(memoriesOf(dataOf(asked)['known'])).toContain('Ann likes green tea.');
+    expect(dataOf(asked)['weather']).toBe('It is 21 degrees in green tea.');
+    // The server gets the credential of the connection and nothing that identifies the user or the run.
+    const seen = JSON.stringify(tools.seen);
+    expect(seen).toContain('Bearer tool-secret');
+    expect(seen).not.toMatch(/\bann\b|acme|eyJ|traceparent/);
+  });
+
+  test('an agent calls an outside HTTP service with a credential that its process does not have, and its flow judges the answer', async () => {
+    const requires = [
+      { kind: 'connection' as const, name: 'crm' },
+      { kind: 'policy' as const, name: policyName },
+    ];
+    const person = await world.add({
+      name: 'person',
+      flow: personFlow,
+      policy: sampleDefinition(),
+      bundle: { requires },
+    });
+    const ask = (id: string) => world.send(person, [{ text: id }]);
+    expect(dataOf(await ask('7'))).toEqual({ person: 'fine' });
+    expect(crm.seen[0]).toMatchObject({ path: '/people/7', headers: { authorization: 'Bearer crm-secret' } });
+    crm.play(answers({ note: `the ${maskedTerm}` }));
+    expect(dataOf(await ask('7'))).toEqual({ person: `the ${replacement}` });
+    crm.play(answers({ note: `the ${deniedTerm}` }));
+    expect(codeOf(await ask('7'))).toBe('guardrail_denied');
+    crm.play(answers('', 302, { location: 'http://127.0.0.1/' }));
+    expect(flowCodeOf(await ask('7'))).toBe('answer_invalid');
+    crm.play(answers({}, 503));
+    expect(flowCodeOf(await ask('7'))).toBe('unavailable');
+    const seen = crm.seen.length;
+    expect(flowCodeOf(await ask('../admin'))).toBe('refused');
+    expect(crm.seen).toHaveLength(seen);
+  });
+
+  test('an agent that a connection does not list gets no token for it', async () => {
+    const requires = [{ kind: 'connection' as const, name: 'crm' }];
+    const nodes = personFlow.nodes.filter(({ id }) => id !== 'judge');
+    const [start, get, words, end] = nodes;
+    const flow = {
+      ...personFlow,
+      nodes: [start, get, words, { ...end, inputs: { data: { person: `\${${'nodes.words.output.text'}}` } } }],
+      edges: [
+        { from: 'start', to: 'get' },
+        { from: 'get', to: 'words' },
+        { from: 'words', to: 'end' },
+      ],
+    };
+    const other = await world.add({ name: 'other', flow, bundle: { requires } });
+    const seen = crm.seen.length;
+    expect(codeOf(await world.send(other, [{ text: '7' }]))).toBe('forbidden');
+    expect(crm.seen).toHaveLength(seen);
   });
 
   test('a call of another agent needs the rights of both the user and the calling agent, checked at each call', async () => {

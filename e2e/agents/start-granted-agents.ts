@@ -22,15 +22,30 @@ type Requires = RoutedVersion['requires'];
 export const grantIssuer = 'https://gateway.example';
 export const ann = { issuer: 'https://people.example', subject: 'ann' };
 const tenant = 'acme';
-const kinds = { memory: 'Memory', collection: 'Collection', agent: 'Agent', model: 'Model' } as const;
+const kinds = {
+  memory: 'Memory',
+  collection: 'Collection',
+  agent: 'Agent',
+  model: 'Model',
+  connection: 'Connection',
+  mcp: 'Mcp',
+  policy: 'Policy',
+} as const;
 
-type AddOptions = Pick<StartOptions, 'config' | 'fileServiceToken'> & {
+type AddOptions = Pick<StartOptions, 'config' | 'fileServiceToken' | 'policy'> & {
   readonly name: string;
   readonly agentId?: string;
   readonly bundle: Partial<AgentBundle>;
   readonly flow?: Json;
   /** Targets for which the route lets runs request tokens; if absent, all that the version requires. */
   readonly routed?: Requires;
+};
+
+type StartGranted = {
+  /** The entries of connections.yaml, which the gateway reads. */
+  readonly connections?: readonly object[];
+  /** Credentials by their names. */
+  readonly credentials?: Readonly<Record<string, string>>;
 };
 
 export type GrantedAgents = AsyncDisposable & {
@@ -62,7 +77,7 @@ export function exampleSources(name: string): Pick<AgentBundle, 'flow' | 'manife
  * The gateway, the memory service and the retrieval service of one installation, all of which know people by tokens of
  * their issuer and agents by tokens of the gateway.
  */
-export async function startGrantedAgents(): Promise<GrantedAgents> {
+export async function startGrantedAgents(options: StartGranted = {}): Promise<GrantedAgents> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
   const file = (name: string, content: string): string => {
@@ -87,6 +102,7 @@ export async function startGrantedAgents(): Promise<GrantedAgents> {
   const missingRights = new Set<string>();
   const routes = agentRoutes();
   const token = file('runtime.token', 'runtime-token\n');
+  for (const [name, content] of Object.entries(options.credentials ?? {})) file(name, `${content}\n`);
   const gateway = parts.use(
     await createGatewayService(
       {
@@ -119,6 +135,10 @@ export async function startGrantedAgents(): Promise<GrantedAgents> {
             openFgaTokenFile: undefined,
           },
           confirmers: [],
+          connectionsFile:
+            options.connections === undefined
+              ? undefined
+              : file('connections.yaml', JSON.stringify({ connections: options.connections })),
           runs: { atOnce: 16, perMinute: 6_000 },
         },
       },

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readGatewayKeys } from '#identity/gateway-keys';
 import { readIssuersFile } from '#identity/issuers-file';
@@ -120,6 +120,26 @@ describe('the pod of an agent', () => {
       expect(gateway).toMatchObject({ issuer: 'https://gateway.example.com', audience: `urn:portcullis:${service}` });
       expect(String(gateway?.jwks)).toMatch(/^http:\/\/[a-z-]+-gateway\.safety\.svc(:\d+)?\/\.well-known\/jwks\.json$/);
     }
+  });
+
+  test('the connections of flows reach the operator and the gateway, which may connect to their ports', async () => {
+    const connections = [
+      { name: 'crm', kind: 'http', url: 'https://crm.example.com:8443/api', agents: ['planner'], credential: 'crm' },
+    ];
+    const objects = await renderChart([...set, `--set-json=agents.connections=${JSON.stringify(connections)}`]);
+    expect((await environmentOf(objects)).connections).toMatchObject([{ name: 'crm', methods: ['GET'] }]);
+    const deployment = ofKind(objects, 'Deployment').filter(({ metadata }) => metadata.name.endsWith('-gateway'));
+    const [pod] = podsOf(deployment);
+    const [container] = pod?.spec.containers ?? [];
+    const file = container?.env?.find(({ name }) => name === 'PORTCULLIS_CONNECTIONS_FILE')?.value ?? '';
+    const mount = container?.volumeMounts?.find(({ mountPath }) => dirname(file) === mountPath);
+    expect(JSON.stringify(pod?.spec.volumes?.find(({ name }) => name === mount?.name))).toContain(
+      '"key":"connections.yaml","path":"connections.yaml"',
+    );
+    const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name.endsWith('-gateway'));
+    expect(JSON.stringify((policy?.['spec'] as { egress?: unknown } | undefined)?.egress)).toContain('"port":8443');
+    const wrong = JSON.stringify([{ ...connections[0], agents: [] }]);
+    await expect(renderChart([...set, `--set-json=agents.connections=${wrong}`])).rejects.toThrow(/agents/);
   });
 
   test.each([

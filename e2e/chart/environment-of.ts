@@ -16,6 +16,7 @@ export async function environmentOf(objects: readonly Rendered[]): Promise<Clust
   return await readClusterEnvironment({
     providers: file('providers.yaml'),
     limits: file('limits.yaml'),
+    connections: file('connections.yaml'),
     served: file('served-policies.yaml'),
     template: file('workload.yaml'),
     agents: file('agents.yaml'),

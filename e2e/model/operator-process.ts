@@ -124,7 +124,7 @@ export function startOperatorProcess(
       apiUrl: '',
       client: safe,
       environment: {
-        current: () => ({ approved: providers, limits: defaultBundleLimits }),
+        current: () => ({ approved: providers, limits: defaultBundleLimits, connections: [] }),
         onChange: () => undefined,
       },
       build,

@@ -52,7 +52,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/gateway',
     kind: 'service',
-    uses: [kit, contracts, resources, kube, checks, providers, sql, identity, relations],
+    uses: [kit, contracts, environment, resources, kube, checks, providers, sql, identity, relations, mcp],
   },
   { folder: 'dataplane/echo', kind: 'service', uses: [kit, contracts] },
   { folder: 'dataplane/postgres', kind: 'service', uses: [kit, sql] },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bundleLimitsSchema } from '#contracts/bundle';
 import { providersFileSchema } from '#contracts/providers';
+import { connectionsFileSchema } from '#environment/connections-file';
 import { profilesFileSchema } from '#models/approved-profiles';
 import { contentSources } from '../../dataplane/retrieval/ingest/fetch/content-sources.ts';
 import { agentTemplateSchema } from '../../operator/environment/agent-template.ts';
@@ -271,6 +272,7 @@ const agents = z.strictObject({
     key: existingSecret,
   }),
   mcpConfirmers: agentTemplate.mcpConfirmers.unwrap(),
+  connections: connectionsFileSchema.shape.connections,
   logLevel,
   terminationGraceSeconds: agentTemplate.terminationGraceSeconds.unwrap(),
   labels,

@@ -41,6 +41,8 @@ export function dataDirectory(root: string) {
     /** The folder of provider credentials, one file each. */
     secrets: join(root, 'secrets'),
     providers: join(root, 'providers.yaml'),
+    /** The outside services that flows of agents may call. */
+    connections: join(root, 'connections.yaml'),
     /** The approved profiles of models for retrieval. */
     models: join(root, 'models.yaml'),
     /** Marks that the example collection was loaded, so that no later start loads it again. */

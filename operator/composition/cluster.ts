@@ -110,6 +110,7 @@ function filesOf(folder: string) {
   return {
     providers: join(folder, 'providers.yaml'),
     limits: join(folder, 'limits.yaml'),
+    connections: join(folder, 'connections.yaml'),
     served: join(folder, 'served-policies.yaml'),
     template: join(folder, 'workload.yaml'),
     agents: join(folder, 'agents.yaml'),

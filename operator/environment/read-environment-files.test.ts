@@ -31,7 +31,7 @@ async function problems(providers: string | undefined, limits: string | undefine
 const echo = '{ name: echo, kind: model, endpoint: "http://127.0.0.1:9/v1", enabled: true }';
 
 test('without files no provider is approved, and limits are those of the contract', async () => {
-  expect(await read(undefined, undefined)).toEqual({ approved: [], limits: defaultBundleLimits });
+  expect(await read(undefined, undefined)).toEqual({ approved: [], limits: defaultBundleLimits, connections: [] });
 });
 
 test('approved providers and limits are read, and absent limits keep their defaults', async () => {

@@ -1,16 +1,19 @@
 import { access } from 'node:fs/promises';
 import { type BundleLimits, bundleLimitsSchema, defaultBundleLimits } from '#contracts/bundle';
 import { type ApprovedProvider, providersFileSchema } from '#contracts/providers';
+import { type FlowConnection, readConnectionsFile } from '#environment/connections-file';
 import { readYamlFile, repeatedNames } from '#environment/read-yaml-file';
 import { ConfigError } from '#kit/env/config-error';
 import { type AgentTemplate, agentTemplateSchema } from './agent-template.ts';
 import { type ServedPolicy, servedPoliciesSchema } from './served-policies.ts';
 import { type WorkloadTemplate, workloadTemplateSchema } from './workload-template.ts';
 
-/** Approved providers and limits, read once at start. */
+/** Approved providers, limits and connections. */
 export type Environment = {
   readonly approved: readonly ApprovedProvider[];
   readonly limits: BundleLimits;
+  /** The outside services that flows of agents may call through the gateways. */
+  readonly connections: readonly FlowConnection[];
 };
 
 /** Additional settings of a cluster. */
@@ -21,13 +24,18 @@ export type ClusterEnvironment = Environment & {
   readonly agents: AgentTemplate | undefined;
 };
 
-type EnvironmentFiles = { readonly providers: string; readonly limits: string };
+type EnvironmentFiles = {
+  readonly providers: string;
+  readonly limits: string;
+  /** Absent for a process that needs no connections. */
+  readonly connections?: string;
+};
 
 type Findings<T> = { readonly value: T; readonly problems: readonly string[] };
 
 /**
- * Reads the approved providers and the limits of bundles. Without the file no provider is approved, and limits have the
- * contract's example values. A file with any problem is refused.
+ * Reads the approved providers, the limits of bundles and the connections. Without the file no provider is approved, limits
+ * have the contract's example values, and there is no connection. A file with any problem is refused.
  * @throws ConfigError with one sentence per problem
  */
 export async function readEnvironmentFiles(files: EnvironmentFiles): Promise<Environment> {
@@ -79,13 +87,17 @@ async function readServed(path: string): Promise<Findings<readonly ServedPolicy[
 async function readBoth(files: EnvironmentFiles): Promise<Findings<Environment>> {
   const providers = await readYamlFile(files.providers, providersFileSchema, { providers: [] });
   const limits = await readYamlFile(files.limits, bundleLimitsSchema.partial(), {});
+  const connections =
+    files.connections === undefined ? { value: [], problems: [] } : await readConnectionsFile(files.connections);
   const problems = [
+    ...connections.problems,
     ...providers.problems,
     ...twice(files.providers, 'provider', providers.value.providers),
     ...limits.problems,
   ];
   const approved = providers.value.providers;
-  return { value: { approved, limits: { ...defaultBundleLimits, ...withoutUndefined(limits.value) } }, problems };
+  const bounds = { ...defaultBundleLimits, ...withoutUndefined(limits.value) };
+  return { value: { approved, limits: bounds, connections: connections.value }, problems };
 }
 
 function twice(path: string, what: string, entries: readonly { readonly name: string }[]): readonly string[] {

@@ -3,7 +3,7 @@ import type { Logger } from '#kit/log/logger';
 import type { Metrics } from '#kit/metrics/metrics';
 import { type Environment, readEnvironmentFiles } from './read-environment-files.ts';
 
-/** The approved providers and limits, as they are now. */
+/** The approved providers, limits and connections, as they are now. */
 export type LiveEnvironment = Pick<Followed<Environment>, 'current' | 'onChange'>;
 
 type EnvironmentOptions = {
@@ -14,18 +14,18 @@ type EnvironmentOptions = {
 };
 
 /**
- * Reads the files of providers and limits, and reads them again when they changed.
+ * Reads the files of providers, limits and connections, and reads them again when they changed.
  * @throws ConfigError when the files cannot be used at the start
  */
 export async function watchEnvironment(options: EnvironmentOptions): Promise<LiveEnvironment & AsyncDisposable> {
   const { files, logger } = options;
   const valid = options.metrics.gauge({
     name: 'portcullis_environment_files_valid',
-    help: '1 if providers.yaml and limits.yaml are in use as they are; 0 if a change of them is refused.',
+    help: '1 if providers.yaml, limits.yaml and connections.yaml are in use as they are; 0 if a change of them is refused.',
     labels: {},
   });
   return followFiles({
-    paths: [files.providers, files.limits],
+    paths: [files.providers, files.limits, ...(files.connections === undefined ? [] : [files.connections])],
     read: () => readEnvironmentFiles(files),
     onTaken(environment, isFirst) {
       valid.set({}, 1);

@@ -104,15 +104,18 @@ verifies(
 test.each([
   ['connection', { kind: 'tool_http', config: { connection: 'crm', method: 'GET', path: '/people' } }],
   ['mcp', { kind: 'tool_mcp', config: { server: 'crm', tool: 'find' } }],
-] as const)('a version with a tool of the kind %s, which no process can call yet, is not ready', async (kind, tool) => {
-  const flow = questionFlow('m') as { readonly nodes: readonly object[] };
-  const [start, , end] = flow.nodes;
-  const data = { answer: `\${input.question}` };
-  const nodes = [start, { id: 'ask', ...tool }, { ...end, inputs: { text: data.answer, data } }];
-  const requires = [{ kind, name: 'crm' }] as const;
-  const bundle = agentBundle({ flow: { ...flow, nodes }, bundle: { requires: [...requires] } });
-  expect(await stateOf(bundle)).toEqual(refused('setting_invalid'));
-});
+] as const)(
+  'a version with a tool of the kind %s is not ready in a process without a gateway and its tokens',
+  async (kind, tool) => {
+    const flow = questionFlow('m') as { readonly nodes: readonly object[] };
+    const [start, , end] = flow.nodes;
+    const data = { answer: `\${input.question}` };
+    const nodes = [start, { id: 'ask', ...tool }, { ...end, inputs: { text: data.answer, data } }];
+    const requires = [{ kind, name: 'crm' }] as const;
+    const bundle = agentBundle({ flow: { ...flow, nodes }, bundle: { requires: [...requires] } });
+    expect(await stateOf(bundle)).toEqual(refused('setting_invalid'));
+  },
+);
 
 verifies(
   [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PortError } from '#flow/engine/flow-error';
 import type { FlowPorts } from '#flow/engine/ports';
 import { readServiceAnswer } from '#flow/services/caller-service';
-import { exchangeWithService } from '#flow/services/exchange-with-service';
+import { deniedIf, exchangeWithService } from '#flow/services/exchange-with-service';
 import { traceHeaders } from '#flow/services/trace-headers';
 import type { JsonValue } from '#kit/json/json-value';
 import { wait } from '#kit/time/wait';
@@ -49,7 +49,7 @@ export function createAgentPort({ url, identity }: AgentPortOptions): FlowPorts[
         headers: { ...traceHeaders(call), 'a2a-version': '1.0', ...(await identify(call)) },
         ...(body === undefined ? {} : { body }),
         signal: call.signal,
-        forbiddenAs: (refusal) => (deniedSchema.safeParse(refusal).success ? 'guardrail_denied' : undefined),
+        errorOf: deniedIf(deniedSchema),
       });
     const { sessionId } = call.context;
     const message = {

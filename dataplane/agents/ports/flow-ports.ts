@@ -13,6 +13,7 @@ import type { RunGrants } from '../grants/run-grants.ts';
 import { createRunTokens } from '../grants/trade-grants.ts';
 import type { PolicyTargets } from '../steps/policy-targets.ts';
 import { createAgentPort } from './agent-port.ts';
+import { createConnectionPorts } from './connection-ports.ts';
 
 /** The services that flows of this process call, and how runs identify themselves to them. */
 export type FlowServices = {
@@ -59,8 +60,9 @@ export function createFlowPorts(options: FlowPortsOptions): FlowPorts {
     sessionGet: away,
     sessionPut: away,
     ...memories,
-    http: away,
-    mcp: away,
+    ...(agentGateway === undefined
+      ? { http: away, mcp: away }
+      : createConnectionPorts({ url: agentGateway, identity })),
     agent: agentGateway === undefined ? away : createAgentPort({ url: agentGateway, identity }),
     file: createFilePort(files),
   };
@@ -101,6 +103,9 @@ export function unreachableThings(
     collection: retrieval !== undefined && hasTokens,
     memory: memory !== undefined && hasTokens,
     agent: agentGateway !== undefined,
+    // The gateway accepts nothing but tokens for them, which it gives for the grant of a run.
+    connection: identity === 'production' && agentGateway !== undefined,
+    mcp: identity === 'production' && agentGateway !== undefined,
     policy: true,
   };
   return bundle.requires

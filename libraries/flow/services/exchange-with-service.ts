@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import type { z } from 'zod';
 import type { FlowErrorCode } from '#contracts/flow-errors';
 import { flowLimits } from '#contracts/flow-limits';
 import { readBounded } from '#kit/http/read-bounded';
@@ -12,8 +13,8 @@ type ServiceCall = {
   /** The content of a POST; a request without a body is a GET. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** The error for a 403 response with this body; undefined means `forbidden`. */
-  readonly forbiddenAs?: (body: unknown) => PortErrorCode | undefined;
+  /** The error for a response other than 2xx; undefined means the one of its status. */
+  readonly errorOf?: (refusal: { readonly status: number; readonly value: unknown }) => PortErrorCode | undefined;
 };
 
 type StreamingCall<T> = ServiceCall & {
@@ -50,6 +51,11 @@ export async function exchangeWithService(call: ServiceCall): Promise<unknown> {
   return successOf(answer, call);
 }
 
+/** The error `guardrail_denied` for a 403 response whose body has this shape. */
+export function deniedIf(shape: z.ZodType): NonNullable<ServiceCall['errorOf']> {
+  return ({ status, value }) => (status === 403 && shape.safeParse(value).success ? 'guardrail_denied' : undefined);
+}
+
 /**
  * Like `exchangeWithService`, for a service that may answer with a stream of events instead of JSON.
  * @returns what was read from the stream, the JSON of a service that does not stream, or the JSON of a 400
@@ -67,12 +73,11 @@ export async function streamFromService<T>(
 }
 
 /** @throws PortError for any status but 2xx */
-function successOf(answer: Answer<never>, { forbiddenAs }: Pick<ServiceCall, 'forbiddenAs'>): unknown {
+function successOf(answer: Answer<never>, { errorOf }: Pick<ServiceCall, 'errorOf'>): unknown {
   if (answer.kind === 'stream') throw new PortError('answer_invalid');
   const { status, value } = answer;
   if (status >= 200 && status < 300) return value;
-  const special = status === 403 ? forbiddenAs?.(value) : undefined;
-  throw new PortError(special ?? errors[status] ?? 'unavailable');
+  throw new PortError(errorOf?.({ status, value }) ?? errors[status] ?? 'unavailable');
 }
 
 async function exchange<T>(

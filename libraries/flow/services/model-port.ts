@@ -4,7 +4,7 @@ import { PortError } from '../engine/flow-error.ts';
 import type { FlowPorts, ModelMessage, PortRequests } from '../engine/ports.ts';
 import { type CallerService, readServiceAnswer } from './caller-service.ts';
 import { type Completion, readCompletionStream, usageSchema } from './completion-stream.ts';
-import { exchangeWithService, streamFromService } from './exchange-with-service.ts';
+import { deniedIf, exchangeWithService, streamFromService } from './exchange-with-service.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 const completion = z.object({
@@ -44,7 +44,7 @@ export function createModelPort({ url, identity }: CallerService): FlowPorts['mo
         ...(await identity(call)),
       },
       signal: call.signal,
-      forbiddenAs: (body: unknown) => (deniedBody.safeParse(body).success ? 'guardrail_denied' : undefined),
+      errorOf: deniedIf(deniedBody),
     } as const;
     const { onText } = request;
     if (onText !== undefined) {

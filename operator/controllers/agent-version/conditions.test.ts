@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentProblemCodes } from '#contracts/agent-state';
+import { missingConnections } from '../../agents/missing-connections.ts';
 import { agentVersionConditions } from './conditions.ts';
 
 const bare = { build: 'test', capabilities: {}, runs: 0 };
@@ -9,7 +10,7 @@ test.each(agentProblemCodes)(
   (code) => {
     const state = { ...bare, ready: false, problems: [{ code, message: 'the words of the process' }] };
     const observed = { state, card: 'unread', problem: undefined } as const;
-    const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed }, 1);
+    const [ready] = agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed, missing: [] }, 1);
     expect(ready?.status).toBe('False');
     const expected: Partial<Record<typeof code, string>> = {
       starting: 'The process of the version is starting.',
@@ -23,9 +24,33 @@ test('without a verified card, an AgentVersion that declares no card is Ready an
   const state = { ...bare, ready: true, problems: [] };
   const readyOf = (hasCard: boolean) =>
     agentVersionConditions(
-      { kind: 'running', tests: 1, hasCard, observed: { state, card: 'none', problem: undefined } },
+      { kind: 'running', tests: 1, hasCard, observed: { state, card: 'none', problem: undefined }, missing: [] },
       1,
     )[0];
   expect(readyOf(false)).toMatchObject({ type: 'Ready', status: 'True' });
   expect(readyOf(true)).toMatchObject({ type: 'Ready', status: 'False', reason: 'CardNotVerified' });
+});
+
+test('an AgentVersion that requires a connection which the environment does not have for its agent is not Ready, with the connection', () => {
+  const state = { ...bare, ready: true, problems: [] };
+  const observed = { state, card: 'verified', problem: undefined } as const;
+  const readyOf = (missing: readonly string[]) =>
+    agentVersionConditions({ kind: 'running', tests: 1, hasCard: true, observed, missing }, 1)[0];
+  expect(readyOf([])).toMatchObject({ type: 'Ready', status: 'True' });
+  const connections = [{ name: 'crm', kind: 'http', agents: ['planner'] }] as never;
+  const missing = (name: string, kind: 'connection' | 'mcp', agent: string) =>
+    missingConnections({ requires: [{ kind, name }] }, agent, connections);
+  expect(missing('crm', 'connection', 'planner')).toEqual([]);
+  const sentences = [
+    ...missing('crm', 'connection', 'other'),
+    ...missing('crm', 'mcp', 'planner'),
+    ...missing('absent', 'connection', 'planner'),
+  ];
+  expect(readyOf(sentences)).toMatchObject({
+    status: 'False',
+    reason: 'CapabilityUnavailable',
+    message:
+      'advertised_capability_unavailable: the connection crm does not list the agent other; ' +
+      'connections.yaml has no connection crm of the kind mcp; connections.yaml has no connection absent of the kind http.',
+  });
 });

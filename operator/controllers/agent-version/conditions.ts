@@ -173,6 +173,10 @@ function runningOf(result: Running): Aspect {
     const message = state.problems.slice(0, mostNames).map(problemText).join('; ');
     return no('Ready', reason, `${message}.`);
   }
+  if (result.missing.length > 0) {
+    const names = result.missing.slice(0, mostNames).join('; ');
+    return no('Ready', 'CapabilityUnavailable', `advertised_capability_unavailable: ${names}.`);
+  }
   const card = cardOf(result);
   if (card.status !== 'True') return no('Ready', 'CardNotVerified', card.message);
   return yes('Ready', 'Ready', 'The version is served.');

@@ -9,9 +9,11 @@ import { kinds, operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentWorkloadName, makeAgentBundle } from '../../agents/agent-bundle.ts';
 import { manifestDifferences } from '../../agents/manifest-differences.ts';
+import { missingConnections } from '../../agents/missing-connections.ts';
 import type { AgentHost, AgentRequest } from '../../agents/ports.ts';
 import type { VersionChecks, VersionOutcome } from '../../agents/version-checks.ts';
 import type { Caches, Stores } from '../../caches/caches.ts';
+import type { Environment } from '../../environment/read-environment-files.ts';
 import { transitionEvents, type Watched } from '../../events/transition-events.ts';
 import type { PassOutcome } from '../../reconcile/outcome.ts';
 import { type AgentVersionResult, decideAgentVersion } from './decide.ts';
@@ -35,6 +37,7 @@ type AgentVersionControllerOptions = {
   readonly checks: VersionChecks;
   /** Absent where the installation does not run agents. */
   readonly host: AgentHost | undefined;
+  readonly environment: () => Pick<Environment, 'connections'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -44,7 +47,7 @@ type Issued = Required<Pick<AgentRequest, 'bundle' | 'modes'>> & { readonly work
 
 /** Checks each version, runs its tests, and keeps the process of a version that passed running until it is deleted. */
 export function createAgentVersionController(options: AgentVersionControllerOptions) {
-  const { client, stores, history, checks, host, clock, logger, events } = options;
+  const { client, stores, history, checks, host, environment, clock, logger, events } = options;
   /** By UID: the spec of a version never changes, and neither does its verdict. */
   const outcomes = new Map<string, VersionOutcome>();
   /** UIDs by name, so that the outcome of a deleted version is removed. */
@@ -119,6 +122,7 @@ export function createAgentVersionController(options: AgentVersionControllerOpti
       isConfigured: host !== undefined,
       outcome,
       differences: outcome?.kind === 'loaded' ? manifestDifferences(spec, outcome.published) : [],
+      missing: issued === undefined ? [] : missingConnections(issued.bundle, spec.agent, environment().connections),
       isWanted: issued !== undefined && host?.has(issued.workload) === true,
       mayRun: workload !== undefined && host?.runs(workload) === true,
       observed: workload === undefined ? undefined : host?.observe(workload),

@@ -8,7 +8,13 @@ export type AgentVersionResult =
   | { readonly kind: 'late' }
   | { readonly kind: 'tests_failed'; readonly tests: number; readonly failed: readonly string[] }
   | { readonly kind: 'not_configured'; readonly tests: number }
-  | { readonly kind: 'running'; readonly tests: number; readonly hasCard: boolean; readonly observed: AgentObservation }
+  | {
+      readonly kind: 'running';
+      readonly tests: number;
+      readonly hasCard: boolean;
+      readonly observed: AgentObservation;
+      readonly missing: readonly string[];
+    }
   /** The deletion waits until the route of the agent no longer lists the version. */
   | { readonly kind: 'held'; readonly agent: string }
   /** The deletion waits for gateway replicas. */
@@ -41,7 +47,7 @@ export function decideAgentVersion(s: AgentVersionSnapshot): AgentVersionStep {
   if (!s.hasFinalizer) return { kind: 'adopt' };
   if (!s.isWanted) return { kind: 'run' };
   if (observed === undefined) return { kind: 'wait' };
-  return settle({ kind: 'running', tests, hasCard: published.modes.includes('A2A'), observed });
+  return settle({ kind: 'running', tests, hasCard: published.modes.includes('A2A'), observed, missing: s.missing });
 }
 
 /** How long a deletion waits for an observation of a process that may run, milliseconds. */

@@ -18,6 +18,8 @@ export type AgentVersionSnapshot = {
   readonly outcome: VersionOutcome | undefined;
   /** The contradictions between resource and manifest. */
   readonly differences: readonly string[];
+  /** The required connections that the environment does not have for the agent, one sentence each. */
+  readonly missing: readonly string[];
   /** Whether `ensure` of the adapter was called for the version, so that a process of it runs. */
   readonly isWanted: boolean;
   /** Whether a process of the version may run, also one that an earlier operator started. */

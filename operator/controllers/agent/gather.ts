@@ -7,8 +7,10 @@ import type { GatewayReport } from '#resources/gateway-report';
 import { operatorFinalizer } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import { agentIdOf } from '../../agents/agent-bundle.ts';
+import { missingConnections } from '../../agents/missing-connections.ts';
 import type { AgentHost } from '../../agents/ports.ts';
 import type { Caches, Stores } from '../../caches/caches.ts';
+import type { Environment } from '../../environment/read-environment-files.ts';
 import type { AgentReplicaView, AgentSnapshot, VersionView } from './snapshot.ts';
 
 export type AgentWorld = {
@@ -16,6 +18,7 @@ export type AgentWorld = {
   readonly history: Pick<Caches, 'removalOfAgentRoute'>;
   /** Absent where the installation does not run agents. */
   readonly host: AgentHost | undefined;
+  readonly environment: () => Pick<Environment, 'connections'>;
   readonly namespace: string;
   readonly exposure: AgentRouteSpec['exposure'];
 };
@@ -63,11 +66,15 @@ function viewOf(world: AgentWorld, agent: string, name: string): VersionView {
   return { kind: 'unready', versionId, message: ready?.status === 'True' ? undefined : ready?.message };
 }
 
-/** The version as a route lists it; undefined unless its process is ready at this moment and its card is verified. */
-function provedNow({ host }: AgentWorld, { metadata, status }: Stored<AgentVersion>): RoutedVersion | undefined {
+/** The version as a route lists it; undefined unless its process is ready, its card verified and its connections exist. */
+function provedNow(
+  { host, environment }: AgentWorld,
+  { metadata, spec, status }: Stored<AgentVersion>,
+): RoutedVersion | undefined {
   const request = status?.workload === undefined ? undefined : host?.requestOf(status.workload);
   if (request?.modes === undefined || request.bundle.versionId !== metadata.uid) return undefined;
   const { bundle, modes } = request;
+  if (missingConnections(bundle, spec.agent, environment().connections).length > 0) return undefined;
   const { state, card, address } = host?.observe(request.name) ?? {};
   const hasCard = modes.includes('A2A');
   const isProved = state?.ready === true && (hasCard ? card === 'verified' : card === 'none');

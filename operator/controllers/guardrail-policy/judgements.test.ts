@@ -44,7 +44,7 @@ function setUp() {
   return { judgements, runs, pauses, due };
 }
 
-const environment = { approved: [], limits: defaultBundleLimits };
+const environment = { approved: [], limits: defaultBundleLimits, connections: [] };
 const late = new BrokenError('JudgeTimeout', 'too slow');
 const accept = async () => accepted({ bytes: Buffer.alloc(0), digest: '' }, AbortSignal.timeout(1));
 

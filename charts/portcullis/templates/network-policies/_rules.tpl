@@ -48,18 +48,27 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Ports of the endpoints of providers at any address, where nothing more exact is given: (dict "context" $ "kinds" kinds "rules" egress) */}}
+{{/* Ports of the endpoints of providers at any address, where nothing more exact is given: (dict "context" $ "kinds" kinds "urls" further URLs "rules" egress) */}}
 {{- define "portcullis.egress.providers" -}}
 {{- if .rules -}}
 {{- toYaml .rules -}}
 {{- else -}}
-{{- $urls := list -}}
+{{- $urls := .urls | default list -}}
 {{- $kinds := .kinds -}}
 {{- range .context.Values.providers -}}
 {{- if has .kind $kinds -}}{{- $urls = append $urls .endpoint -}}{{- end -}}
 {{- end -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Addresses of the services that flows of agents call through the gateway. */}}
+{{- define "portcullis.connectionUrls" -}}
+{{- $urls := list -}}
+{{- if .Values.agents.enabled -}}
+{{- range .Values.agents.connections -}}{{- $urls = append $urls .url -}}{{- end -}}
+{{- end -}}
+{{- toYaml $urls -}}
 {{- end -}}
 
 {{/* Issuers, an external database and OpenFGA, where nothing more exact is given. */}}

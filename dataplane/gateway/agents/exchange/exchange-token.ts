@@ -1,4 +1,6 @@
+import { connectionAudience } from '#contracts/connections';
 import { mintAgentCallToken } from '#identity/agent-call-token';
+import { mintConnectionToken } from '#identity/connection-token';
 import type { GatewayKeyRing } from '#identity/gateway-key-ring';
 import { gatewayTokenLimits, UnsignableTokenError } from '#identity/gateway-token';
 import { mintModelToken } from '#identity/model-token';
@@ -7,6 +9,8 @@ import { mintServiceToken, serviceAudiences } from '#identity/service-token';
 import { type Relations, RelationsUnavailableError } from '#relations/ports';
 import type { RoutedVersion } from '#resources/agent-route';
 import { judgeRights } from '../calls/judge-rights.ts';
+import { mayUseConnection } from '../connections/admit-connection-call.ts';
+import type { FlowConnections } from '../connections/open-connections.ts';
 import type { AgentTable } from '../routes/agent-table.ts';
 
 export type ExchangeParts = {
@@ -15,6 +19,7 @@ export type ExchangeParts = {
   readonly keys: GatewayKeyRing;
   readonly issuer: string;
   readonly grants: RunGrantVerifier;
+  readonly connections: Pick<FlowConnections, 'find'>;
 };
 
 type ExchangeError = 'invalid_grant' | 'invalid_target' | 'temporarily_unavailable';
@@ -27,9 +32,10 @@ const notRequired = refused('invalid_target', 'the version does not require this
 
 /** Agents call each other over A2A. A run over MCP was admitted before, with a right of its own. */
 const mode = 'A2A';
-/** Audiences that a run may ask for; a call of another agent names it after this prefix. */
+/** Audiences that a run may ask for; a call of another agent or of a connection names it after a prefix. */
 const modelsAudience = 'urn:portcullis:models';
 const agentPrefix = 'urn:portcullis:agent:';
+const connectionPrefix = connectionAudience('');
 
 /**
  * Trades the grant of a run for a token of one audience that its version requires, of at most 60 s and never longer than
@@ -101,6 +107,12 @@ async function issue(
   // A version that calls other agents may look up what they do and whether they can be called.
   if (audience === serviceAudiences.catalogue) {
     return named('Agent').length === 0 ? undefined : await mintServiceToken({ ...signed, audience });
+  }
+  if (audience.startsWith(connectionPrefix)) {
+    const connection = audience.slice(connectionPrefix.length);
+    const found = parts.connections.find(connection);
+    if (found === undefined || !mayUseConnection(parts, found, grant)) return undefined;
+    return await mintConnectionToken({ ...signed, connection });
   }
   const name = audience.startsWith(agentPrefix) ? audience.slice(agentPrefix.length) : undefined;
   if (name === undefined || !named('Agent').includes(name)) return undefined;

@@ -1,6 +1,7 @@
 import type { Logger } from '#kit/log/logger';
 import type { AdmissionParts } from '../calls/admit-agent-call.ts';
 import type { CardParts } from '../cards/serve-signed-card.ts';
+import type { ConnectionParts } from '../connections/serve-connection.ts';
 import type { ExchangeParts } from '../exchange/exchange-token.ts';
 import type { AgentCallMetrics } from '../metrics/agent-call-metrics.ts';
 import type { ForwardParts } from '../relay/forward-call.ts';
@@ -8,6 +9,7 @@ import type { ForwardParts } from '../relay/forward-call.ts';
 /** Everything that calls of agents share in one gateway replica. */
 export type AgentPlane = AdmissionParts &
   CardParts &
+  ConnectionParts &
   ExchangeParts &
   ForwardParts & {
     readonly metrics: AgentCallMetrics;

@@ -33,6 +33,10 @@ export type AgentPlaneWorld = AsyncDisposable & {
   readonly url: string;
   readonly gateway: TestGateway;
   readonly signingKeysFile: string;
+  /** The file of connections, which the gateway follows. */
+  readonly connectionsFile: string;
+  /** The folder of credentials. */
+  readonly secretsDirectory: string;
   readonly peopleKey: TestKey;
   /** The rights that `check` answers from, as `subject relation object`; every question is kept in `asked`. */
   readonly rights: Set<string>;
@@ -69,6 +73,7 @@ export function routedVersion(process: ScriptedHttp, more: Partial<RoutedVersion
 /** An agent plane with OIDC, in the process of the test; rights are a set. */
 export async function startAgentPlane(
   runs: { readonly atOnce: number; readonly perMinute: number } = { atOnce: 16, perMinute: 10_000 },
+  connections: readonly object[] = [],
 ): Promise<AgentPlaneWorld> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(temporaryFolder()).path;
@@ -79,6 +84,8 @@ export async function startAgentPlane(
   const issuersFile = join(folder, 'issuers.yaml');
   const trusted = { issuer: peopleIssuer, audience: 'agents', jwksUrl: issuer.url.href, tenantsClaim: 'tenants' };
   await writeFile(issuersFile, JSON.stringify({ issuers: [trusted] }));
+  const connectionsFile = join(folder, 'connections.yaml');
+  await writeFile(connectionsFile, JSON.stringify({ connections }));
   const rights = new Set<string>();
   const asked: string[] = [];
   const world = { fault: undefined as Error | undefined };
@@ -105,6 +112,7 @@ export async function startAgentPlane(
           openFgaTokenFile: undefined,
         },
         confirmers: [`${peopleIssuer}|ann`],
+        connectionsFile,
         runs,
       },
     }),
@@ -120,6 +128,8 @@ export async function startAgentPlane(
     url,
     gateway,
     signingKeysFile,
+    connectionsFile,
+    secretsDirectory: join(folder, 'secrets'),
     peopleKey,
     rights,
     asked,

@@ -1,9 +1,9 @@
+import { createAddressRules } from '#kit/net/address-rules';
 import { readObject } from '#objects/adapters/s3/read-object';
 import type { S3Client } from '#objects/adapters/s3/s3-client';
 import { ObjectsUnavailableError, ObjectTooLargeError } from '#objects/objects-error';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { ContentFetcher, FetchOptions } from '../ports.ts';
-import { createAddressRules } from './address-rules.ts';
 import type { ContentSources } from './content-sources.ts';
 import { createHttpsFetch, type HttpsOptions } from './fetch-https.ts';
 import { isBelow, parseS3Address, type S3Address } from './s3-address.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseNetwork } from './address-rules.ts';
+import { networkSchema } from '#environment/network-schema';
 import { parseS3Address } from './s3-address.ts';
 
 const prefix = z.string().transform((text, context) => {
@@ -9,19 +9,12 @@ const prefix = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const network = z.string().transform((text, context) => {
-  const parsed = parseNetwork(text);
-  if (parsed !== undefined) return parsed;
-  context.addIssue('must be a network such as 10.1.0.0/16, without bits beyond its prefix');
-  return z.NEVER;
-});
-
 /** The file of approved sources, which content_ref may refer to. */
 export const contentSources = z.strictObject({
   /** Folders in S3 that documents may refer to, by tenant; a tenant that is not listed has none. */
   s3: z.record(z.string().min(1), z.array(prefix)).default({}),
   /** Private networks that an https address may be in; the open internet needs no entry. */
-  allowedNetworks: z.array(network).default([]),
+  allowedNetworks: z.array(networkSchema).default([]),
 });
 
 export type ContentSources = z.output<typeof contentSources>;

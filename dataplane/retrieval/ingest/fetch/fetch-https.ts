@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises';
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { withTimeout } from '#kit/concurrency/abort';
+import type { AddressRules } from '#kit/net/address-rules';
+import { AddressRefusedError, checkedConnect, type ResolveHost } from '#kit/net/checked-connect';
 import { DependencyUnavailableError, DocumentFault } from '../faults.ts';
 import type { FetchOptions } from '../ports.ts';
-import type { AddressRules } from './address-rules.ts';
 import { checkHttpsAnswer, type HttpsAnswer } from './check-https-answer.ts';
-import { AddressRefusedError, checkedConnect, type ResolveHost } from './checked-connect.ts';
 
 export type HttpsOptions = {
   readonly mayConnect: AddressRules;

@@ -25,10 +25,15 @@ export function createAddressRules(allowed: readonly Network[]): AddressRules {
   return (text) => {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.parse(text);
-    if (allowed.some((network) => isInside(ipaddr.process(text), network))) return true;
+    if (createNetworkRules(allowed)(text)) return true;
     if (address.range() !== 'unicast' || special.some((network) => isInside(address, network))) return false;
     return address.kind() === 'ipv4' || isInside(address, globalUnicast);
   };
+}
+
+/** Allows addresses of the given networks and no others. */
+export function createNetworkRules(allowed: readonly Network[]): AddressRules {
+  return (text) => ipaddr.isValid(text) && allowed.some((network) => isInside(ipaddr.process(text), network));
 }
 
 /** A network in CIDR notation; undefined if the text is not one, or if its address has bits beyond the prefix. */

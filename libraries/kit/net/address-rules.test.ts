@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAddressRules, parseNetwork } from './address-rules.ts';
+import { createAddressRules, createNetworkRules, parseNetwork } from './address-rules.ts';
 
 const network = (text: string) => parseNetwork(text) ?? expect.fail(`${text} is not a network`);
 const open = createAddressRules([]);
@@ -98,6 +98,8 @@ describe('allowed networks', () => {
   ])('with the network %s allowed, the address %s is allowed: %s', (text, address, isAllowed) => {
     expect(createAddressRules([network(text)])(address)).toBe(isAllowed);
     expect(createAddressRules([network(text)])('8.8.8.8')).toBe(true);
+    expect(createNetworkRules([network(text)])(address)).toBe(isAllowed);
+    expect(createNetworkRules([network(text)])('8.8.8.8')).toBe(false);
   });
 
   test.each(['', '10.0.0.0', '10.0.0.1/8', '10.0.0.0/33', 'fd00::1/8', 'example.com/8', '10.0.0.0/-1'])(

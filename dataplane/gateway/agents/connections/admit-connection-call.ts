@@ -1,0 +1,44 @@
+import type { ConnectionTokenVerifier } from '#identity/connection-token';
+import { readBearer } from '#identity/read-bearer';
+import type { AgentTable } from '../routes/agent-table.ts';
+import { ConnectionError } from './connection-error.ts';
+import type { FlowConnections, OpenConnection } from './open-connections.ts';
+
+export type ConnectionAdmission = {
+  readonly table: Pick<AgentTable, 'lookup'>;
+  readonly connections: Pick<FlowConnections, 'find'>;
+  readonly connectionTokens: ConnectionTokenVerifier;
+};
+
+const kinds = { http: 'Connection', mcp: 'Mcp' } as const;
+
+/** Whether a version that is routed now requires the connection, and the connection names its agent. */
+export function mayUseConnection(
+  { table }: Pick<ConnectionAdmission, 'table'>,
+  { connection }: Pick<OpenConnection, 'connection'>,
+  { agentId, versionId }: { readonly agentId: string; readonly versionId: string },
+): boolean {
+  const found = table.lookup(agentId);
+  if (found.kind !== 'route') return false;
+  const { agent, versions } = found.route.spec;
+  const { requires = [] } = versions.find((one) => one.versionId === versionId) ?? {};
+  const isRequired = requires.some(({ kind, name }) => kind === kinds[connection.kind] && name === connection.name);
+  return isRequired && connection.agents.includes(agent.name);
+}
+
+/** The connection that a request may call. @throws ConnectionError */
+export async function admitConnectionCall(
+  parts: ConnectionAdmission,
+  name: string,
+  rawHeaders: readonly string[],
+): Promise<OpenConnection> {
+  const bearer = readBearer(rawHeaders);
+  if (bearer.kind === 'refusal') throw new ConnectionError('unauthenticated');
+  const client = await parts.connectionTokens.verify(bearer.token, name);
+  if (client.kind === 'refusal') {
+    throw new ConnectionError(client.status === 503 ? 'identity_unavailable' : 'unauthenticated');
+  }
+  const found = parts.connections.find(name);
+  if (found === undefined || !mayUseConnection(parts, found, client)) throw new ConnectionError('connection_unknown');
+  return found;
+}

@@ -1,0 +1,163 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type ConnectionCall,
+  type ConnectionErrorCode,
+  connectionCallSchema,
+  connectionErrors,
+  connectionNameSchema,
+  connectionsPath,
+  flowConnectionLimits,
+} from '#contracts/connections';
+import { withTimeout } from '#kit/concurrency/abort';
+import { sendJson } from '#kit/http/json-answer';
+import { headerValues } from '#kit/http/raw-headers';
+import { drainRefused, readBody } from '#kit/http/read-body';
+import { openTrace, type TraceContext } from '#kit/http/trace-context';
+import { JsonError, parseStrict } from '#kit/json/parse-strict';
+import { describeFailure } from '#kit/log/describe-failure';
+import type { Logger } from '#kit/log/logger';
+import { beginRequest, Interruption } from '../../relay/interruption.ts';
+import type { ConnectionMetrics } from '../metrics/connection-metrics.ts';
+import { admitConnectionCall, type ConnectionAdmission } from './admit-connection-call.ts';
+import { callHttpService } from './call-http-service.ts';
+import { callMcpServer } from './call-mcp-server.ts';
+import { ConnectionError } from './connection-error.ts';
+import type { OpenConnection } from './open-connections.ts';
+
+export type ConnectionParts = ConnectionAdmission & {
+  readonly connectionMetrics: ConnectionMetrics;
+  readonly logger: Logger;
+  readonly shutdown: AbortSignal;
+  readonly maxBodyMs: number;
+};
+
+/** Longest request, milliseconds; the call itself ends earlier by the timeout of its connection. */
+const maxRequestMs = flowConnectionLimits.timeoutMs.max + 30_000;
+const jsonType = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+const noStore = { 'cache-control': 'no-store' } as const;
+
+/** POST /connections/{name}: calls a connection for a run of an agent. Never rejects. */
+export async function serveConnection(
+  parts: ConnectionParts,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const started = performance.now();
+  const trace = openTrace(incoming.headers['traceparent']);
+  using life = beginRequest(parts.shutdown, maxRequestMs);
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) life.interrupt('client_gone');
+  });
+  const facts = { connection: '' };
+  let code: ConnectionErrorCode | 'none' = 'none';
+  try {
+    const answer = await answerCall(parts, incoming, { signal: life.signal, facts });
+    sendJson(outgoing, 200, answer, { ...noStore, traceparent: trace.traceparent });
+  } catch (thrown) {
+    code = faultOf(parts, thrown, life.signal).code;
+    refuse(incoming, outgoing, { code, trace });
+  }
+  const seconds = (performance.now() - started) / 1_000;
+  parts.connectionMetrics.ended({ ...facts, code, seconds });
+  parts.logger.info('connection_call_ended', {
+    traceId: trace.traceId,
+    ...facts,
+    code,
+    durationMs: Math.round(seconds * 1_000),
+  });
+}
+
+type Answering = { readonly signal: AbortSignal; readonly facts: { connection: string } };
+
+async function answerCall(
+  parts: ConnectionParts,
+  incoming: IncomingMessage,
+  { signal, facts }: Answering,
+): Promise<object> {
+  if (incoming.method !== 'POST') throw new ConnectionError('method_not_allowed');
+  const name = nameIn(incoming.url ?? '');
+  const open = await admitConnectionCall(parts, name, incoming.rawHeaders);
+  facts.connection = name;
+  const [type = '', ...more] = headerValues(incoming.rawHeaders, 'content-type');
+  if (more.length > 0 || !jsonType.test(type.trim())) throw new ConnectionError('content_type_not_supported');
+  const call = await receiveCall(incoming, signal, parts.maxBodyMs);
+  using begun = open.begin();
+  if (begun === undefined) throw new ConnectionError('too_many_calls');
+  return await callWithin(open, call, signal);
+}
+
+/** The name in the path; a request of another form is answered as one with a token that is not for it. */
+function nameIn(url: string): string {
+  try {
+    const name = connectionNameSchema.safeParse(decodeURIComponent(url.slice(connectionsPath.length)));
+    if (name.success) return name.data;
+  } catch {
+    // A malformed escape is no name.
+  }
+  throw new ConnectionError('unauthenticated');
+}
+
+async function receiveCall(incoming: IncomingMessage, signal: AbortSignal, ms: number): Promise<ConnectionCall> {
+  using time = withTimeout(signal, ms);
+  const body = await readBody(incoming, { limit: flowConnectionLimits.requestBytes, signal: time.signal });
+  if (!body.ok) {
+    signal.throwIfAborted();
+    throw new ConnectionError(body.fault === 'too_large' ? 'request_too_large' : 'invalid_request');
+  }
+  try {
+    const call = connectionCallSchema.safeParse(parseStrict(body.bytes));
+    if (call.success) return call.data;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  throw new ConnectionError('invalid_request');
+}
+
+async function callWithin(open: OpenConnection, call: ConnectionCall, signal: AbortSignal): Promise<object> {
+  const { connection, dispatcher } = open;
+  const { maxAnswerBytes } = connection;
+  using time = withTimeout(signal, connection.timeoutMs);
+  const link = { dispatcher, credential: open.credential(), maxAnswerBytes, signal: time.signal };
+  try {
+    if (connection.kind === 'http' && 'path' in call) return await callHttpService(connection, call, link);
+    if (connection.kind === 'mcp' && 'tool' in call) return await callMcpServer(connection, call, link);
+  } catch (error) {
+    if (time.timedOut() && !(error instanceof ConnectionError)) throw new ConnectionError('deadline_exceeded');
+    throw error;
+  }
+  throw new ConnectionError('invalid_request');
+}
+
+function faultOf({ logger }: ConnectionParts, thrown: unknown, signal: AbortSignal): ConnectionError {
+  if (thrown instanceof ConnectionError) return thrown;
+  const reason = signal.aborted && thrown === signal.reason ? signal.reason : thrown;
+  if (reason instanceof Interruption) {
+    if (reason.code === 'client_gone') return new ConnectionError('cancelled');
+    return new ConnectionError(reason.code === 'too_long' ? 'deadline_exceeded' : 'shutting_down');
+  }
+  logger.error('connection_call_failed', { failure: describeFailure(thrown) });
+  return new ConnectionError('internal');
+}
+
+type Refused = { readonly code: ConnectionErrorCode; readonly trace: TraceContext };
+
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { code, trace }: Refused): void {
+  if (outgoing.destroyed || code === 'cancelled') {
+    outgoing.destroy();
+    return;
+  }
+  if (!incoming.complete) drainRefused(incoming, outgoing);
+  const { status, meaning } = connectionErrors[code];
+  sendJson(
+    outgoing,
+    status,
+    { error: { code, message: meaning, traceId: trace.traceId } },
+    {
+      ...noStore,
+      traceparent: trace.traceparent,
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(status === 405 ? { allow: 'POST' } : {}),
+      ...(status === 503 ? { 'retry-after': '1' } : {}),
+    },
+  );
+}
