@@ -156,6 +156,8 @@ export type ApiTable<Service, Caller, Code extends string, Name extends string =
    * Absent where the trace id is that of traceparent alone.
    */
   readonly traceHeader?: string;
+  /** Whether the error of an invalid query has a detail that names the parameter. */
+  readonly namesParameters?: true;
   readonly limits: {
     /** Limits of a body: its size in bytes, and the timeout for receiving it in milliseconds. */
     readonly bodyBytes: number;

@@ -11,6 +11,7 @@ import {
   type GateName,
   type Parameter,
 } from './operation.ts';
+import { problemOfNames, problemOfValue } from './query-problem.ts';
 
 /** The request as received, with the raw parameters of its path. */
 type Arrival<Caller> = {
@@ -49,14 +50,15 @@ export async function passGates<Service, Caller, Code extends string>(
       const query = new URL(incoming.url ?? '/', 'http://service').searchParams;
       const known = operation.parameters.filter((parameter) => parameter.in === 'query');
       const names = [...query.keys()];
-      const isKnown = names.every((name) => known.some((parameter) => parameter.name === name));
-      if (!isKnown || new Set(names).size < names.length) return failure(faults.invalidQuery);
-      const read = readAll(known, (name) => query.get(name) ?? undefined, faults.invalidQuery);
+      const fault = { code: faults.invalidQuery, hasDetails: table.namesParameters === true };
+      const problem = problemOfNames(names, known);
+      if (problem !== undefined) return failure(fault.code, fault.hasDetails ? [problem] : undefined);
+      const read = readAll(known, (name) => query.get(name) ?? undefined, fault);
       return read.kind === 'error' ? read : { query: read.values };
     },
     path: () => {
       const known = operation.parameters.filter((parameter) => parameter.in === 'path');
-      const read = readAll(known, (name) => arrival.path[name], faults.invalidPath);
+      const read = readAll(known, (name) => arrival.path[name], { code: faults.invalidPath, hasDetails: false });
       if (read.kind === 'error') return read;
       return { path: (name) => read.values[name] ?? missing(operation.name, name) };
     },
@@ -88,7 +90,7 @@ export async function passGates<Service, Caller, Code extends string>(
 function readAll<Code extends string>(
   parameters: readonly Parameter<Code>[],
   textOf: (name: string) => string | undefined,
-  fault: Code,
+  fault: { readonly code: Code; readonly hasDetails: boolean },
 ): { readonly kind: 'values'; readonly values: Readonly<Record<string, string>> } | ApiError<Code> {
   const values: Record<string, string> = {};
   for (const parameter of parameters) {
@@ -96,7 +98,10 @@ function readAll<Code extends string>(
     if (text === undefined && !parameter.required) continue;
     const isStorable = text !== undefined && !text.includes('\0');
     const value = isStorable ? (parameter.read === undefined ? text : parameter.read(text)) : undefined;
-    if (value === undefined) return failure(parameter.fault ?? fault);
+    if (value === undefined) {
+      const code = parameter.fault ?? fault.code;
+      return failure(code, fault.hasDetails ? [problemOfValue(parameter, text)] : undefined);
+    }
     values[parameter.name] = value;
   }
   return { kind: 'values', values };

@@ -41,12 +41,16 @@ export function errorMessage(meaning: string, details: readonly ErrorDetail[] = 
   return problems.length === 0 ? meaning : `${problems.join('; ')}.`;
 }
 
-/** The members of a table whose errors have the body `{ code, message, trace_id }`, and the header X-Trace-Id. */
+/**
+ * The members of a table whose errors have the body `{ code, message, trace_id }` with all details in the message, and
+ * the header X-Trace-Id.
+ */
 export const tracedErrors = {
   traceHeader: 'x-trace-id',
+  namesParameters: true,
   errorBody: ({ code, message, traceId, details }) => ({
     code,
     message: errorMessage(message, details),
     trace_id: traceId,
   }),
-} as const satisfies Pick<ApiTable<never, never, string>, 'traceHeader' | 'errorBody'>;
+} as const satisfies Pick<ApiTable<never, never, string>, 'traceHeader' | 'namesParameters' | 'errorBody'>;

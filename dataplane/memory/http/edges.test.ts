@@ -140,6 +140,19 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the memory service at
     },
   );
 
+  test.each([
+    ['agent_id=a&page_size=0', 'page_size must be a whole number from 1 to 200.'],
+    ['agent_id=a&page_size=x', 'page_size must be a whole number from 1 to 200.'],
+    ['agent_id=', 'agent_id must have 1 to 255 characters.'],
+    ['agent_id=a&page_token=abc', 'page_token is not valid.'],
+    ['agent=a', 'the query has an unknown parameter.'],
+    ['agent_id=a&agent_id=b', 'agent_id is sent more than once.'],
+    ['agent=a&agent=b', 'the query has an unknown parameter.'],
+  ])('the error of a list with the query %s names the parameter: %s', async (query, message) => {
+    const { status, json } = await memory.call(ann, 'GET', `/v1/memories?${query}`);
+    expect([status, json['code'], json['message']]).toEqual([400, 'invalid_request', message]);
+  });
+
   test('search filters compare as many members of metadata as the limit, and the next one only as absent', async () => {
     const user = { user: 'members' };
     const name = (at: number) => `k${at}`.padEnd(3, '_');
