@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { IngestJob } from '#contracts/retrieval';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
+import { preparedFolder } from '#sql/testing/prepared-folder';
+import { startTestServer } from '#sql/testing/test-server';
+import { documentOf, startRetrieval } from '../../dataplane/retrieval/testing/start-retrieval.ts';
+import { missingPostgres } from '../../libraries/sql/testing/test-database.ts';
+
+const ann = { user: 'ann', groups: ['staff'] };
+/** Room for the server and its write-ahead log, and for some tens of documents. */
+const diskMib = 160;
+
+test.skipIf(missingPostgres !== undefined)(
+  'a full disk of PostgreSQL refuses submits and loses no accepted document, and the service continues when it has room',
+  async (context) => {
+    await using parts = new AsyncDisposableStack();
+    const disk = join(parts.use(temporaryFolder()).path, 'disk');
+    execFileSync('mkdir', [disk]);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMib}m`, 'tmpfs', disk], { stdio: 'ignore' });
+    } catch {
+      context.skip('needs the right to mount a file system');
+    }
+    parts.defer(() => execFileSync('umount', ['--lazy', disk]));
+    const folder = join(disk, 'server');
+    execFileSync('cp', ['-a', await preparedFolder(), folder]);
+    const server = parts.use(await startTestServer({ folder }));
+    const database = await server.createDatabase();
+    const service = parts.use(await startRetrieval(database));
+    const made = await service.call(ann, '/v1/collections', { name: 'papers', embedding_profile_id: 'test-profile' });
+    expect(made.status).toBe(201);
+    const submit = (id: string) =>
+      service.call(ann, '/v1/documents:submit', {
+        documents: [documentOf('papers', id, `badger ${id} `.repeat(500))],
+      });
+    const jobOf = async (id: string) => (await service.call(ann, `/v1/jobs/${id}`)).json as unknown as IngestJob;
+    const first = (await submit('first')).json as { readonly jobs: readonly { readonly job_id: string }[] };
+    await until(
+      'the first document is indexed',
+      async () => (await jobOf(first.jobs[0]?.job_id ?? '')).status === 'DONE',
+    );
+
+    const fill = join(disk, 'fill');
+    execFileSync('sh', ['-c', `cat /dev/zero > '${fill}' 2>/dev/null || true`]);
+    const accepted: string[] = [];
+    const refused = await until('a submit is refused', async () => {
+      const answer = await submit(`late-${accepted.length}`);
+      if (answer.status !== 202) return answer;
+      const [job] = answer.json['jobs'] as readonly { readonly job_id: string }[];
+      accepted.push(job?.job_id ?? '');
+      return undefined;
+    });
+    expect(refused).toMatchObject({ status: 503, json: { code: 'unavailable' } });
+    rmSync(fill);
+    await until('a submit is accepted again', async () => (await submit('after')).status === 202);
+    await until('every accepted document is indexed', async () => {
+      // The test skips the pauses after a fault.
+      await database.database.sql`
+        update retrieval.jobs set due_at = clock_timestamp(), updated_at = updated_at - interval '1 minute'
+        where status in ('PENDING', 'RUNNING') and retry_at is not null`;
+      const jobs = await Promise.all(accepted.map(jobOf));
+      return jobs.every(({ status }) => status === 'DONE');
+    });
+    const { json } = await service.call(ann, '/v1/query', { collection: 'papers', text: 'badger first', mode: 'bm25' });
+    expect((json['items'] as readonly { doc_id: string }[])[0]?.doc_id).toBe('first');
+  },
+);
