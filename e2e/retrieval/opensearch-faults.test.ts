@@ -117,6 +117,18 @@ describe.skipIf(missingOpenSearch !== undefined)(onOpenSearch('faults of OpenSea
     expect((await ask(`/_alias/${world.alias}`, 'GET')).status).toBe(200);
   });
 
+  test('a search after a change is refused while an OpenSearch index takes no writes, and finds the change afterwards', async () => {
+    await using world = await openOpenSearchWorld(server);
+    const block = (value: true | null) =>
+      ask(`/${world.alias}-index/_settings`, 'PUT', { 'index.blocks.read_only_allow_delete': value });
+    await found(world.index, await world.commit('p', three));
+    expect((await block(true)).status).toBe(200);
+    const put = await world.commit('p', [{ kind: 'put', entry: entryOf('d') }]);
+    await expect(found(world.index, put)).rejects.toMatchObject({ fault: 'read_only' });
+    await block(null);
+    expect((await found(world.index, put))[0]).toHaveLength(4);
+  });
+
   test('two processes that write the same changes to one OpenSearch index agree, and neither reverts writes of the other', async () => {
     await using world = await openOpenSearchWorld(server);
     await using other = await openOpenSearchWorld({ ...server, generation: world.generation, source: world.source });

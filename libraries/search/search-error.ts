@@ -5,6 +5,8 @@ type SearchFault =
   | 'unauthorized'
   /** The certificate of the engine is not accepted. */
   | 'untrusted'
+  /** The engine answers and takes no writes, for example because its disk is full. */
+  | 'read_only'
   /** The partition or its index does not exist. */
   | 'absent'
   /** The partition did not reflect the asked change in time. */
@@ -19,6 +21,7 @@ const sentences: Readonly<Record<SearchFault, string>> = {
   unauthorized: 'the search engine refuses the user, the password or the rights of this process',
   untrusted:
     'the certificate of the search engine is not accepted: a configured authority must have signed it, for this host',
+  read_only: 'the search engine accepts no writes: its disk is full, or its index is read-only',
   absent: 'the search engine has no such partition: it is rebuilt or was removed',
   behind: 'the search engine does not reflect the newest changes yet: repeat the query',
   too_large: 'the partition is larger than the memory of the search engine: raise the bound or divide the collection',

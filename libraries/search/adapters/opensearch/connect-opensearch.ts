@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 import { ConfigError } from '#kit/env/config-error';
 import type { TokenFile } from '#kit/http/token-file';
 import { SearchUnavailableError } from '../../search-error.ts';
@@ -35,7 +36,7 @@ type ServerAnswer = { readonly status: number; readonly body: unknown };
 export type Connection = AsyncDisposable & {
   /**
    * Sends a request once.
-   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, fails, or is busy and 429 is not asked for; the reason of the signal
+   * @throws SearchUnavailableError if no node answers, or refuses the password or the rights, takes no writes, fails, or is busy and 429 is not asked for; the reason of the signal
    */
   ask(request: ServerRequest): Promise<ServerAnswer>;
 };
@@ -71,6 +72,7 @@ export async function connectOpenSearch(options: ConnectionOptions): Promise<Con
         signal?.throwIfAborted();
         if (!(error instanceof errors.ResponseError)) throw noAnswer(error);
         const status = error.statusCode;
+        if (refusesWrites(error.body)) throw new SearchUnavailableError('read_only');
         if (status === 401 || status === 403) throw new SearchUnavailableError('unauthorized');
         if (isRefusal(status) && !(status === 429 && busyIsAnswer)) throw unreachable(`status ${status}`);
         return { status, body: error.body };
@@ -95,6 +97,19 @@ function unreachable(reason: string): SearchUnavailableError {
 function noAnswer(error: unknown): SearchUnavailableError {
   if (!(error instanceof Error)) return unreachable('error');
   return /certificate/i.test(error.message) ? new SearchUnavailableError('untrusted') : unreachable(error.name);
+}
+
+const refusal = z.object({
+  error: z.object({ type: z.string() }).optional(),
+  failures: z.array(z.object({ cause: z.object({ type: z.string() }) })).optional(),
+});
+
+/** The error of a request, or of a part of one, to an index that takes no writes, as beyond the flood stage of the disk. */
+export const blockedType = 'cluster_block_exception';
+
+function refusesWrites(body: unknown): boolean {
+  const { error, failures = [] } = refusal.safeParse(body).data ?? {};
+  return error?.type === blockedType || failures.some(({ cause }) => cause.type === blockedType);
 }
 
 function isRefusal(status: number): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createBackoff } from '#kit/time/backoff';
 import { wait } from '#kit/time/wait';
 import { SearchUnavailableError } from '../../search-error.ts';
-import { type Connection, connectionLimits } from './connect-opensearch.ts';
+import { blockedType, type Connection, connectionLimits } from './connect-opensearch.ts';
 
 /** Bounds of one bulk request, of which the first that is reached ends it. */
 const bulkLimits = { documents: 500, bytes: 4 * 2 ** 20 } as const;
@@ -32,7 +32,8 @@ const bulkAnswer = z.object({
 
 /**
  * Writes documents, which are found after the next refresh.
- * @throws SearchUnavailableError `absent` if there is no such index, `unreachable` if a document is refused
+ * @throws SearchUnavailableError `absent` if there is no such index, `read_only` if it takes no writes, `unreachable` if a
+ *   document is refused
  */
 export async function writeDocuments(target: WriteTarget, documents: Iterable<IndexDocument>): Promise<void> {
   for (const part of divide(documents)) await writePart(target, part);
@@ -94,6 +95,7 @@ async function sendLines(target: WriteTarget, lines: readonly Line[]): Promise<r
 /** Whether an item is to be sent again. A newer document of the same id is as good as this one. */
 function isBusy(item: { readonly status: number; readonly error?: { readonly type: string } | undefined } | undefined) {
   const status = item?.status ?? 0;
+  if (item?.error?.type === blockedType) throw new SearchUnavailableError('read_only');
   if (status === 429) return true;
   if (status === 404) throw new SearchUnavailableError('absent');
   if (status === 409 && item?.error?.type === 'version_conflict_engine_exception') return false;
