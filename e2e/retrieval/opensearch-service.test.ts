@@ -75,17 +75,6 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
       }
       return answers.every(({ status }) => status === 200) && answers.map(({ json }) => idsOf(json['items']));
     });
-  const setDisk = async ({ threshold_enabled, ...watermarks }: Readonly<Record<string, boolean | string | null>>) => {
-    const disk = 'cluster.routing.allocation.disk';
-    const marks = Object.entries(watermarks).map(([name, value]) => [`${disk}.watermark.${name}`, value]);
-    const persistent = { ...Object.fromEntries(marks), [`${disk}.threshold_enabled`]: threshold_enabled };
-    const answer = await fetch(new URL('/_cluster/settings', server.url), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ persistent: { ...persistent, 'cluster.info.update.interval': '10s' } }),
-    });
-    expect([answer.status, await answer.text()]).toMatchObject([200, expect.any(String)]);
-  };
   const inEachMode = (...ids: readonly string[]) => modes.map(() => ids);
   const indices = async (): Promise<readonly string[]> => {
     const answer = await fetch(new URL('/_cat/indices/docs-*?format=json', server.url));
@@ -207,28 +196,6 @@ describe.skipIf(missing !== undefined)(`the retrieval service with OpenSearch${m
     }
     expect(past).toEqual([]);
     expect(await find(ann, 'frozen')).toEqual(inEachMode());
-  });
-
-  test('while the disk of OpenSearch is beyond its flood stage a query after a change gets 503, and no document is lost', async () => {
-    await create('flooded');
-    await service.ingest(ann, [documentOf('flooded', 'travel', 'Hotels cost at most 180 euros.')]);
-    expect(await find(ann, 'flooded')).toEqual(inEachMode('travel'));
-    // No disk has as much free space as this flood stage asks for.
-    await setDisk({ threshold_enabled: true, low: '90pb', high: '90pb', flood_stage: '90pb' });
-    await until('OpenSearch takes no writes', async () => {
-      const answer = await fetch(new URL('/docs-*/_settings/index.blocks.*?flat_settings=true', server.url));
-      return (await answer.text()).includes('read_only_allow_delete');
-    });
-    const jobs = await service.ingest(ann, [documentOf('flooded', 'plans', 'Hotels of the board.')]);
-    expect(jobs.map(({ status }) => status)).toEqual(['DONE']);
-    expect(await ask(ann, 'flooded', 'bm25')).toMatchObject({ status: 503, json: { code: 'unavailable' } });
-    await setDisk({ threshold_enabled: false, low: null, high: null, flood_stage: null });
-    await fetch(new URL('/docs-*/_settings', server.url), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ 'index.blocks.read_only_allow_delete': null }),
-    });
-    expect(await find(ann, 'flooded')).toEqual(inEachMode('plans', 'travel'));
   });
 
   test('lost OpenSearch indices are rebuilt from the database', async () => {
