@@ -184,7 +184,8 @@ describe.concurrent('a bundle that cannot be loaded', () => {
       const client = createRuntimeClient(runtime.url, agent, costly);
       const reason = (section: string): string =>
         `policy policy-a, ${section} section, rule costly: its time on 32768 bytes \\(maxBodyBytes\\) has no known bound, so it ` +
-        'may be above 25 ms, the most that any local rule may take: write it narrower, or move it into an external detector';
+        'may be above 25 ms, the most that any local rule may take: write it narrower, with small bounds such as \\{0,64\\} ' +
+        'and few alternatives, or move it into an external detector';
       expect(readFileSync(folder.file('termination'), 'utf8')).toMatch(
         new RegExp(`^${reason('request')}; ${reason('response')}\n$`),
       );

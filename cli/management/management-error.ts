@@ -40,7 +40,7 @@ export class ManagementAnswerError extends CliError {
   constructor(origin: string, what: string) {
     super(
       'failed',
-      `The answer of ${origin} is not one of the management API (${what}): check the address and the version.`,
+      `The answer of ${origin} is not one of the management API (${what}): use the address of the management API, which differs from that of a gateway, and the same version.`,
     );
     this.name = 'ManagementAnswerError';
   }

@@ -19,7 +19,10 @@ export type RunningPlatform = { readonly data: DataDirectory; readonly status: P
 export function runningPlatform(asked: string | undefined): RunningPlatform {
   const data = chosenDataDirectory(asked);
   if (!existsSync(data.root)) {
-    throw new CliError('not_running', `${data.root} does not exist: start a platform there with "portcullis up".`);
+    throw new CliError(
+      'not_running',
+      `${data.root} does not exist: start a platform there with "portcullis up", or name the directory of another one with --data.`,
+    );
   }
   if (!existsSync(data.lock)) {
     throw new CliError('not_running', notData(data, asked));

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { findField, type OtherPlace, requiredFields } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -10,6 +11,10 @@ export type ShapeProblem = {
   readonly isUnknown: boolean;
   /** The names of the schema, where the last member of the path is not one of them. */
   readonly known?: readonly string[];
+  /** Where the schema has an unknown field instead. */
+  readonly otherPlace?: OtherPlace;
+  /** The fields that an absent object must have. */
+  readonly required?: readonly string[];
 };
 
 type Shape<T> =
@@ -27,9 +32,13 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape
   const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, [], known)).slice(0, maxProblems);
   return {
     ok: false,
-    problems: problems.map((problem) =>
-      isAbsent(value, problem.path) ? { ...problem, message: 'is required' } : problem,
-    ),
+    problems: problems.map((problem) => {
+      if (isAbsent(value, problem.path)) {
+        return { ...problem, message: 'is required', required: requiredFields(schema, problem.path) };
+      }
+      const otherPlace = problem.isUnknown ? findField(schema, problem.path) : undefined;
+      return otherPlace === undefined ? problem : { ...problem, otherPlace };
+    }),
   };
 }
 

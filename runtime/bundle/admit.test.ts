@@ -39,8 +39,8 @@ describe('admission', () => {
         code: 'rule_too_costly',
         message:
           'it may take 5.01 ms on 32768 bytes (maxBodyBytes), above 5.00 ms, a quarter of the smallest timeoutMs (20 ms) ' +
-          'of the local rules of its section: write it narrower, raise timeoutMs of every local rule of its section to 21, ' +
-          'or move it into an external detector',
+          'of the local rules of its section: write it narrower, with small bounds such as {0,64} and few alternatives, ' +
+          'raise timeoutMs of every local rule of its section to 21, or move it into an external detector',
       },
     ]);
     expect(admit(5_000, 5_000, pass('a', 25))).toEqual([]);
@@ -49,7 +49,7 @@ describe('admission', () => {
         rule: 'a',
         message:
           'it may take 25 ms on 32768 bytes (maxBodyBytes), above 25 ms, the most that any local rule may take: write it ' +
-          'narrower, or move it into an external detector',
+          'narrower, with small bounds such as {0,64} and few alternatives, or move it into an external detector',
       },
     ]);
     for (const costMs of [Number.POSITIVE_INFINITY, Number.NaN]) {

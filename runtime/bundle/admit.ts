@@ -81,10 +81,12 @@ function passReason(costMs: number, { passMs, smallestTimeoutMs }: Allowance, ma
   return `${worst}: ${remedy(costMs)}`;
 }
 
+const narrower = 'write it narrower, with small bounds such as {0,64} and few alternatives';
+
 function remedy(costMs: number): string {
-  if (!(costMs <= longestPassMs)) return 'write it narrower, or move it into an external detector';
+  if (!(costMs <= longestPassMs)) return `${narrower}, or move it into an external detector`;
   const needed = Math.ceil(4 * costMs);
-  return `write it narrower, raise timeoutMs of every local rule of its section to ${needed}, or move it into an external detector`;
+  return `${narrower}, raise timeoutMs of every local rule of its section to ${needed}, or move it into an external detector`;
 }
 
 function shown(ms: number): string {

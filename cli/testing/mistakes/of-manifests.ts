@@ -69,7 +69,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a field in the wrong place', ['  replicas: 1', '  alias: typed\n  replicas: 1'], {
     place: ['line 18, column 3: spec.alias is an unknown field'],
-    remedy: ['spec has model, gateway, guardrail'],
+    remedy: ['move it to spec.model.alias'],
   }),
   edited('a wrong type', ['replicas: 1', 'replicas: "1"'], {
     place: ['line 18, column 3: spec.replicas'],
@@ -89,7 +89,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
   }),
   edited('a missing metadata', ['metadata:\n  name: typed\n', ''], {
     place: ['document 1, line 1, column 1: metadata'],
-    remedy: ['is required: add it'],
+    remedy: ['is required: add it with name'],
   }),
   edited('a word outside of its list', ['state: Enabled', 'state: enabled'], {
     place: ['line 10, column 5: spec.model.state'],
@@ -162,7 +162,7 @@ export const mistakesOfManifests: readonly Mistake[] = [
     ['kind: regex', 'kind: stop_list'],
     {
       place: ['spec.definition.request.baseline[1].stopList', 'spec.definition.request.baseline[1].regex'],
-      remedy: ['is required: add it', 'is an unknown field'],
+      remedy: ['set kind to regex, or remove regex'],
     },
     policy,
   ),

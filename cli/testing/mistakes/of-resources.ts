@@ -198,6 +198,6 @@ export const mistakesOfResources: readonly Mistake[] = [
     files: { bad: 'x\n' },
     exit: 1,
     place: ['GATEWAY'],
-    remedy: ['check the address'],
+    remedy: ['use the address of the management API'],
   },
 ];

@@ -23,15 +23,25 @@ export function shapeMessages(problems: readonly ShapeProblem[], found?: unknown
 const absent = 'is required';
 
 function shapeMessage(problem: ShapeProblem): string {
-  const { path, message, known = [] } = problem;
-  if (message === absent) return `${message}: add it`;
+  const { path, message, known = [], otherPlace, required = [] } = problem;
+  if (message === absent)
+    return required.length === 0 ? `${message}: add it` : `${message}: add it with ${listed(required)}`;
   if (known.length === 0) return message;
   const nearest = nearestOf(problem);
   if (nearest !== undefined) return `${message}: did you mean ${nearest}?`;
+  if (otherPlace?.kind === 'path') return `${message}: move it to ${fieldPath(otherPlace.path)}`;
+  if (otherPlace?.kind === 'variant') {
+    const { field, value } = otherPlace;
+    return `${message} with this ${field}: set ${field} to ${value}, or remove ${String(path.at(-1))}`;
+  }
   const parent = fieldPath(path.slice(0, -1));
   const of = parent === '' ? 'there are' : `${parent} has`;
   const more = known.length > maxFields ? ' and others' : '';
   return `${message}: ${of} ${known.slice(0, maxFields).join(', ')}${more}`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {
