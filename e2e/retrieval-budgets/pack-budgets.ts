@@ -18,7 +18,7 @@ type Packed = {
   readonly items: readonly Citation[];
 };
 
-export type BudgetCounts = {
+type BudgetCounts = {
   /** Contexts with more tokens than their budget, or with another count than that of their text. */
   exceeded: number;
   /** Contexts without a chunk or document that would still fit. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { findField, type OtherPlace, requiredFields } from './schema-fields.ts';
+import { findOtherPlace, type OtherPlace, requiredFields } from './schema-fields.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -36,7 +36,7 @@ export function readShape<S extends z.ZodType>(schema: S, value: unknown): Shape
       if (isAbsent(value, problem.path)) {
         return { ...problem, message: 'is required', required: requiredFields(schema, problem.path) };
       }
-      const otherPlace = problem.isUnknown ? findField(schema, problem.path) : undefined;
+      const otherPlace = problem.isUnknown ? findOtherPlace(schema, problem.path) : undefined;
       return otherPlace === undefined ? problem : { ...problem, otherPlace };
     }),
   };

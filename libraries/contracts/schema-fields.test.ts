@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { findField, requiredFields } from './schema-fields.ts';
+import { findOtherPlace, requiredFields } from './schema-fields.ts';
 
 const rule = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('stop_list'), id: z.string(), stopList: z.strictObject({ terms: z.string() }) }),
@@ -18,21 +18,21 @@ const schema = z.strictObject({
 });
 
 test('a field that the schema has at one other path is found there, above or below', () => {
-  expect(findField(schema, ['spec', 'alias'])).toEqual({ kind: 'path', path: ['spec', 'model', 'alias'] });
-  expect(findField(schema, ['spec', 'model', 'replicas'])).toEqual({ kind: 'path', path: ['spec', 'replicas'] });
-  expect(findField(schema, ['replicas'])).toEqual({ kind: 'path', path: ['spec', 'replicas'] });
+  expect(findOtherPlace(schema, ['spec', 'alias'])).toEqual({ kind: 'path', path: ['spec', 'model', 'alias'] });
+  expect(findOtherPlace(schema, ['spec', 'model', 'replicas'])).toEqual({ kind: 'path', path: ['spec', 'replicas'] });
+  expect(findOtherPlace(schema, ['replicas'])).toEqual({ kind: 'path', path: ['spec', 'replicas'] });
 });
 
 test('a field of another alternative of the same object is found with the field that selects the alternative', () => {
-  const found = findField(schema, ['spec', 'rules', 1, 'regex']);
+  const found = findOtherPlace(schema, ['spec', 'rules', 1, 'regex']);
   expect(found).toEqual({ kind: 'variant', field: 'kind', value: 'regex' });
 });
 
 test('a field that the schema has nowhere, or in several places, is not found', () => {
-  expect(findField(schema, ['spec', 'colour'])).toBeUndefined();
-  expect(findField(schema, ['spec', 'state'])).toBeUndefined();
-  expect(findField(schema, ['spec', 'rules', 0, 'terms'])).toBeUndefined();
-  expect(findField(schema, ['spec', 'rules', 0])).toBeUndefined();
+  expect(findOtherPlace(schema, ['spec', 'colour'])).toBeUndefined();
+  expect(findOtherPlace(schema, ['spec', 'state'])).toBeUndefined();
+  expect(findOtherPlace(schema, ['spec', 'rules', 0, 'terms'])).toBeUndefined();
+  expect(findOtherPlace(schema, ['spec', 'rules', 0])).toBeUndefined();
 });
 
 test('a schema that contains itself through a list ends the search', () => {
@@ -46,7 +46,7 @@ test('a schema that contains itself through a list ends the search', () => {
       return tree.optional();
     },
   });
-  expect(findField(tree, ['nodes', 0, 'colour'])).toBeUndefined();
+  expect(findOtherPlace(tree, ['nodes', 0, 'colour'])).toBeUndefined();
 });
 
 test('the required fields of an object are those without a default that are not optional', () => {

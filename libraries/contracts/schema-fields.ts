@@ -11,7 +11,7 @@ export type OtherPlace =
 const deepest = 6;
 
 /** Looks for a field that is unknown at its path; undefined if the schema has it nowhere else, or in several places. */
-export function findField(schema: z.ZodType, path: readonly PropertyKey[]): OtherPlace | undefined {
+export function findOtherPlace(schema: z.ZodType, path: readonly PropertyKey[]): OtherPlace | undefined {
   const name = path.at(-1);
   if (typeof name !== 'string') return undefined;
   const variant = variantWith(schemasAt(schema, path.slice(0, -1)), name);
