@@ -73,7 +73,7 @@ export async function submitTexts(
   for (let at = 0; at < documents.length; at += 20) {
     const jobs = await service.ingest(caller, documents.slice(at, at + 20));
     const failed = jobs.find(({ status }) => status !== 'DONE');
-    if (failed !== undefined) throw new Error(`a document was not indexed: ${failed.error?.message}`);
+    if (failed !== undefined) throw new Error(`a document was not indexed: ${failed.error}`);
   }
   return texts;
 }

@@ -25,7 +25,9 @@ test.skipIf(missingPostgres !== undefined)(
     } catch {
       context.skip('needs the right to mount a file system');
     }
-    parts.defer(() => execFileSync('umount', ['--lazy', disk]));
+    parts.defer(() => {
+      execFileSync('umount', ['--lazy', disk]);
+    });
     const folder = join(disk, 'server');
     execFileSync('cp', ['-a', await preparedFolder(), folder]);
     const server = parts.use(await startTestServer({ folder }));
