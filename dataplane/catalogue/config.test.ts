@@ -44,7 +44,23 @@ describe('settings of the catalogue', () => {
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_URL: url })).toThrow('must be set together');
     expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_SECRET_FILE: file })).toThrow('must be set together');
     const both = { ...env, PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: file };
-    expect(readConfig(both).config.events).toMatchObject({ source: '/portcullis/catalogue' });
+    expect(readConfig(both).config.events).toMatchObject({ kind: 'webhook', source: '/portcullis/catalogue' });
+  });
+
+  test('events go to NATS in place of a webhook, and its address has no user', () => {
+    const nats = { ...env, PORTCULLIS_EVENTS_NATS_URL: 'tls://nats:4222' };
+    expect(readConfig(nats).config.events).toMatchObject({
+      kind: 'nats',
+      nats: { servers: ['tls://nats:4222'], stream: 'portcullis-agents' },
+    });
+    const webhook = { PORTCULLIS_EVENTS_URL: 'https://hooks.example', PORTCULLIS_EVENTS_SECRET_FILE: file };
+    expect(() => readConfig({ ...nats, ...webhook })).toThrow('two receivers');
+    expect(() => readConfig({ ...env, PORTCULLIS_EVENTS_NATS_URL: 'nats://user:hunter2@nats:4222' })).toThrow(
+      /without a user$/,
+    );
+    expect(() => readConfig({ ...nats, PORTCULLIS_EVENTS_NATS_STREAM: 'a.b' })).toThrow(
+      'PORTCULLIS_EVENTS_NATS_STREAM',
+    );
   });
 
   test('every problem is reported at once', () => {

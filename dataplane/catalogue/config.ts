@@ -6,6 +6,7 @@ import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
+import { type EventsConfig, eventSettings, eventsOf } from './events-config.ts';
 
 export const settings = {
   ...addressSettings,
@@ -56,16 +57,7 @@ export const settings = {
     max: 1_000_000,
     default: 1_200,
   }),
-  PORTCULLIS_EVENTS_URL: setting.optional(
-    setting.url({ help: 'webhook that gets the events of agents as CloudEvents; without it none are delivered' }),
-  ),
-  PORTCULLIS_EVENTS_SECRET_FILE: setting.optional(
-    setting.file({ help: 'secret that signs the events; required with PORTCULLIS_EVENTS_URL, read again on change' }),
-  ),
-  PORTCULLIS_EVENTS_SOURCE: setting.string({
-    help: 'source of the events: a URI that names this installation',
-    default: '/portcullis/catalogue',
-  }),
+  ...eventSettings,
   PORTCULLIS_MASS_REMOVAL: setting.choice({
     help: 'pause: removals wait while more than a fifth of the agents vanish at once; accept: they do not',
     choices: ['pause', 'accept'],
@@ -99,7 +91,7 @@ export type CatalogueConfig = {
   readonly indexBytes: number;
   readonly requests: { readonly atOnce: number; readonly perMinute: number };
   /** Undefined where no events are delivered. */
-  readonly events: { readonly url: URL; readonly secretFile: string; readonly source: string } | undefined;
+  readonly events: EventsConfig | undefined;
   readonly massRemoval: 'pause' | 'accept';
   readonly logLevel: LogLevel;
 };
@@ -131,7 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     requests: { atOnce: read.PORTCULLIS_REQUESTS_PER_CALLER, perMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE },
-    events: eventsFrom(read),
+    events: eventsOf(read),
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };
@@ -162,15 +154,4 @@ function accessFrom(read: {
     );
   }
   return { url, tokenFile, caFile: read.PORTCULLIS_API_CA_FILE, namespace: read.PORTCULLIS_NAMESPACE };
-}
-
-function eventsFrom(read: {
-  readonly PORTCULLIS_EVENTS_URL: URL | undefined;
-  readonly PORTCULLIS_EVENTS_SECRET_FILE: string | undefined;
-  readonly PORTCULLIS_EVENTS_SOURCE: string;
-}): CatalogueConfig['events'] {
-  const { PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: secretFile } = read;
-  if (url === undefined && secretFile === undefined) return undefined;
-  if (url !== undefined && secretFile !== undefined) return { url, secretFile, source: read.PORTCULLIS_EVENTS_SOURCE };
-  throw new ConfigError(['PORTCULLIS_EVENTS_URL and PORTCULLIS_EVENTS_SECRET_FILE must be set together']);
 }

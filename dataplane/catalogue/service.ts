@@ -14,8 +14,10 @@ import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets, ResourceAccess } from './config.ts';
+import { createNatsReceiver } from './events/adapters/nats/nats-receiver.ts';
 import { createWebhookReceiver } from './events/adapters/webhook/webhook-receiver.ts';
 import { forgetEvents, relayEvents } from './events/relay-events.ts';
+import type { EventsConfig } from './events-config.ts';
 import { type AgentFeed, followAgents } from './feed/follow-agents.ts';
 import { isFed } from './feed/write-agent.ts';
 import type { Catalogue } from './http/catalogue.ts';
@@ -141,13 +143,17 @@ export async function createCatalogueService(
     });
   }
 
-  function openRelay({ url, secretFile, source }: NonNullable<CatalogueConfig['events']>): AsyncDisposable {
-    const receiver = parts.use(createWebhookReceiver(url, openTokenFile(secretFile)));
+  function openRelay(events: EventsConfig): AsyncDisposable {
+    const receiver = parts.use(
+      events.kind === 'nats'
+        ? createNatsReceiver(events.nats)
+        : createWebhookReceiver(events.url, openTokenFile(events.secretFile)),
+    );
     const firstPauseSeconds = overrides.firstPauseSeconds ?? 1;
     return relayEvents({
       database,
       receiver,
-      source,
+      source: events.source,
       logger,
       onEnd: metrics.eventEnded,
       pollMs: every,

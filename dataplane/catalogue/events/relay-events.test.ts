@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`);
     const secretFile = join(parts.use(temporaryFolder()).path, 'events.secret');
     writeFileSync(secretFile, `${secret}\n`);
-    const events = { url, secretFile, source: '/test' };
+    const events = { kind: 'webhook', url, secretFile, source: '/test' } as const;
     world = parts.use(await openCatalogue({ config: { events }, overrides: { firstPauseSeconds: 0.01 } }));
   });
   afterAll(() => parts.disposeAsync());

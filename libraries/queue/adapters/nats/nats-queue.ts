@@ -6,12 +6,15 @@ import { type NatsOptions, NatsStream } from './nats-stream.ts';
 
 export type { NatsOptions } from './nats-stream.ts';
 
+/** Hints are kept for this long: a worker that was disconnected for longer reads its table anyway. */
+const keptHours = 24;
+
 /**
  * Hints in a stream of NATS JetStream, which keeps the last hint of each topic. It connects with the first call, and
  * reconnects after each loss.
  */
 export function createNatsQueue(options: NatsOptions): HintQueue {
-  const stream = new NatsStream(options);
+  const stream = new NatsStream(options, { mostOfSubject: 1, hours: keptHours });
   const topics = new Map<string, FollowedTopic>();
   return {
     async publish(topic) {

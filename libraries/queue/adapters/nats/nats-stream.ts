@@ -15,15 +15,14 @@ export type NatsOptions = {
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** Shown in the server's list of connections. */
   readonly clientName: string;
+  /** Timeout of a connection attempt and of a request, milliseconds; 5,000 by default. */
+  readonly timeoutMs?: number;
 };
 
-/** Timeout of a connection attempt and of a request, milliseconds. */
-const timeoutMs = 5_000;
+const usualTimeoutMs = 5_000;
 /** A server that answers no ping for twice this time counts as lost, milliseconds. */
 const pingMs = 10_000;
 const reconnectMs = 500;
-/** Hints are kept for this long: a worker that was disconnected for longer reads its table anyway. */
-const keptHours = 24;
 /** A pull ends after this time and is repeated; the server sends heartbeats twice as often. */
 const pullMs = 10_000;
 
@@ -42,21 +41,36 @@ type Link = Drivers & {
 /** The hints that are received until they are stopped, or until `lost` is aborted. */
 type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
 
-/** A stream that keeps the last message of each topic, over one connection that the driver opens again after each loss. */
+/** What a stream keeps; an existing stream is not changed. */
+export type StreamRetention = {
+  /** Most messages of one subject; all when absent. */
+  readonly mostOfSubject?: number;
+  readonly hours: number;
+};
+
+/** A message that the server stores; within two minutes it drops one whose id it has. */
+export type StreamMessage = { readonly id: string; readonly body: string; readonly contentType: string };
+
+/** A stream of messages, over one connection that the driver opens again after each loss. */
 export class NatsStream implements AsyncDisposable {
   readonly #options: NatsOptions;
+  readonly #retention: StreamRetention;
   #link: Promise<Link> | undefined;
   #isEnded = false;
 
-  constructor(options: NatsOptions) {
+  constructor(options: NatsOptions, retention: StreamRetention) {
     this.#options = options;
+    this.#retention = retention;
   }
 
-  /** Resolves when the server has stored a message. Rejects with an error of the driver. */
-  async publish(topic: string): Promise<void> {
+  /** Resolves when the server has stored a message, an empty one when absent. Rejects with an error of the driver. */
+  async publish(topic: string, message?: StreamMessage): Promise<void> {
     const link = await this.#open();
-    const publish = () =>
-      link.client.publish(this.#subject(topic), '', { expect: { streamName: this.#options.stream } });
+    const expect = { streamName: this.#options.stream };
+    const headers = link.core.headers();
+    if (message !== undefined) headers.set('content-type', message.contentType);
+    const own = message === undefined ? {} : { msgID: message.id, headers };
+    const publish = () => link.client.publish(this.#subject(topic), message?.body ?? '', { expect, ...own });
     try {
       await publish();
     } catch (error) {
@@ -106,7 +120,7 @@ export class NatsStream implements AsyncDisposable {
   }
 
   async #connect(): Promise<Link> {
-    const { servers, tls, credentials, clientName } = this.#options;
+    const { servers, tls, credentials, clientName, timeoutMs = usualTimeoutMs } = this.#options;
     // Imported on demand: most processes have no queue in NATS.
     const [core, jetstream] = await Promise.all([import('@nats-io/transport-node'), import('@nats-io/jetstream')]);
     const isEncrypted = tls !== undefined || servers.some((server) => server.startsWith('tls:'));
@@ -130,6 +144,7 @@ export class NatsStream implements AsyncDisposable {
 
   async #ensureStream(link: Link): Promise<void> {
     const { stream, replicas = 1 } = this.#options;
+    const { mostOfSubject, hours } = this.#retention;
     const manager = await link.client.jetstreamManager(false);
     try {
       await manager.streams.info(stream);
@@ -138,8 +153,8 @@ export class NatsStream implements AsyncDisposable {
       await manager.streams.add({
         name: stream,
         subjects: [`${stream}.*`],
-        max_msgs_per_subject: 1,
-        max_age: link.core.nanos(keptHours * 3_600_000),
+        ...(mostOfSubject === undefined ? {} : { max_msgs_per_subject: mostOfSubject }),
+        max_age: link.core.nanos(hours * 3_600_000),
         num_replicas: replicas,
       });
     }

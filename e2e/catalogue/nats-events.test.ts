@@ -1,0 +1,80 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '#kit/testing/temporary-folder';
+import { until } from '#kit/testing/until';
+import { missingPostgres } from '#sql/testing/test-database';
+import { createNatsReceiver } from '../../dataplane/catalogue/events/adapters/nats/nats-receiver.ts';
+import type { CloudEvent } from '../../dataplane/catalogue/events/ports.ts';
+import { eventReceiverSuite } from '../../dataplane/catalogue/testing/event-receiver-suite.ts';
+import { openCatalogue } from '../../dataplane/catalogue/testing/open-catalogue.ts';
+import { natsProgram, startNats } from '../retrieval/nats-server.ts';
+
+const stream = 'agents';
+
+/** Every message of the stream, in its order. */
+async function messagesOf(url: string): Promise<readonly { readonly subject: string; readonly event: CloudEvent }[]> {
+  const connection = await connect({ servers: url });
+  try {
+    const { streams } = await jetstreamManager(connection);
+    const { messages } = (await streams.info(stream)).state;
+    const consumer = await jetstream(connection).consumers.get(stream, {});
+    const found: { subject: string; event: CloudEvent }[] = [];
+    for (let at = 0; at < messages; at += 1) {
+      const message = await consumer.next();
+      if (message !== null) found.push({ subject: message.subject, event: message.json<CloudEvent>() });
+    }
+    return found;
+  } finally {
+    await connection.close();
+  }
+}
+
+describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of agents in NATS'), () => {
+  eventReceiverSuite(async () => {
+    const folder = temporaryFolder();
+    let server = await startNats({ folder: folder.path });
+    const { port, url } = server;
+    const connection = await connect({ servers: url });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: stream, subjects: [`${stream}.*`], max_msg_size: 1_500 });
+    await connection.close();
+    return {
+      connect: () => createNatsReceiver({ servers: [url], stream, clientName: 'test', timeoutMs: 1_000 }),
+      received: async () => (await messagesOf(url)).map(({ event }) => event),
+      stop: () => server.end(),
+      async start() {
+        server = await startNats({ folder: folder.path, port });
+      },
+      async [Symbol.asyncDispose]() {
+        await server.end();
+        folder[Symbol.dispose]();
+      },
+    };
+  });
+
+  test.skipIf(missingPostgres !== undefined)(
+    'the relay creates the stream and stores each change of an agent under its id',
+    async () => {
+      using folder = temporaryFolder();
+      const server = await startNats({ folder: folder.path });
+      await using _server = { [Symbol.asyncDispose]: () => server.end() };
+      const nats = { servers: [server.url], stream, clientName: 'portcullis-catalogue' };
+      const events = { kind: 'nats', nats, source: '/test' } as const;
+      await using world = await openCatalogue({ config: { events } });
+      const agent = await world.publish('stored');
+      world.resources.remove('agents', 'stored');
+      const kept = await until('its events are stored', async () => {
+        const found = await messagesOf(server.url).catch(() => []);
+        return found.length === 3 ? found : undefined;
+      });
+      const types = kept.map(({ event }) => [event.sequence, event.type.replace('dev.portcullis.catalogue.', '')]);
+      expect(types).toEqual([
+        ['1', 'agent.version.selected'],
+        ['2', 'agent.activated'],
+        ['3', 'agent.removed'],
+      ]);
+      expect(new Set(kept.map(({ subject }) => subject))).toEqual(new Set([`${stream}.${agent.agentId}`]));
+    },
+  );
+});
