@@ -65,6 +65,27 @@ describe('the agent catalogue of the chart', () => {
     });
   });
 
+  test('with NATS only the worker gets its address, credentials and authorities, and reaches its port', async () => {
+    const agents = ['enabled=true', 'publicUrl=https://a.example', 'issuer=https://b.example'];
+    const nats = ['url=tls://nats.example:4333', 'credentials.existingSecret=c', 'authorities.existingConfigMap=a'];
+    const objects = await renderChart([
+      ...agents.map((one) => `--set=agents.${one}`),
+      '--set=catalogue.enabled=true',
+      ...nats.map((one) => `--set=catalogue.events.nats.${one}`),
+    ]);
+    expect(settingsOf(objects, 'catalogue').events).toBeUndefined();
+    expect(settingsOf(objects, 'catalogue-worker').events).toMatchObject({
+      ...{ kind: 'nats', source: '/portcullis/catalogue' },
+      nats: { servers: ['tls://nats.example:4333'], stream: 'portcullis-agents', credentials: { kind: 'creds' } },
+    });
+    const { spec } = podOf(objects, 'catalogue-worker');
+    const mounts = spec.containers[0]?.volumeMounts?.map(({ name }) => name);
+    expect(mounts).toEqual(spec.volumes?.map(({ name }) => name));
+    expect(mounts).toEqual(expect.arrayContaining(['nats', 'nats-authorities']));
+    const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name.endsWith('-catalogue-worker'));
+    expect(JSON.stringify(policy?.['spec'])).toContain('{"port":4333,"protocol":"TCP"}');
+  });
+
   test('the catalogue reads the profiles and issuers of the chart, and accepts the gateway as the issuer of agents', async () => {
     const objects = await renderFile('production-values.yaml');
     using folder = temporaryFolder();

@@ -178,6 +178,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['catalogue.massRemoval', ['pause', 'accept'], ['ignore', '']],
   ['catalogue.events.url', ['', 'https://a.example/b'], ['a', 'nats://a']],
   ['catalogue.events.source', ['/a', 'a'.repeat(255)], ['', 'a b', 'a'.repeat(256)]],
+  ['catalogue.events.nats.url', ['', 'tls://a.example'], ['nats://u:p@a.example', 'http://a']],
+  ['catalogue.events.nats.stream', ['a', 'a'.repeat(100)], ['', 'a'.repeat(101), 'a.b']],
   ['networkPolicy.catalogueFrom', [[], [{ podSelector: {} }]], [{}, ['a']]],
   ['retrieval.enabled', [true, false], ['true', null]],
   ['retrieval.replicas', [1, 64], [0, 65]],
@@ -620,6 +622,15 @@ describe('Helm', () => {
       [...catalogue, '--set=catalogue.events.url=https://a'],
       [...catalogue, '--set=catalogue.events.url=https://a', '--set=catalogue.events.secret.existingSecret=s'],
       /catalogue.events.url and catalogue.events.secret.existingSecret must be set together/,
+    ],
+    [
+      'two receivers of events of agents',
+      [
+        ...[...catalogue, '--set=catalogue.events.url=https://a', '--set=catalogue.events.secret.existingSecret=s'],
+        '--set=catalogue.events.nats.url=nats://a',
+      ],
+      [...catalogue, '--set=catalogue.events.nats.url=nats://a'],
+      /catalogue.events.url and catalogue.events.nats.url are two receivers/,
     ],
     [
       'a memory limit of the catalogue below that of its index',

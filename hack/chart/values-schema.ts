@@ -94,6 +94,19 @@ const storageGuard = z.strictObject({
   servedPolicy: z.union([z.literal(''), servedPoliciesSchema.shape.policies.element.shape.name]),
 });
 
+const nats = z.strictObject({
+  url: z.union([
+    z.literal(''),
+    z
+      .string()
+      .max(2_048)
+      .regex(/^(nats|tls):\/\/[^\s@/?#]+$/),
+  ]),
+  stream: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
+  credentials: existingSecret,
+  authorities: existingConfigMap,
+});
+
 const retrieval = z.strictObject({
   enabled: z.boolean(),
   replicas,
@@ -137,18 +150,7 @@ const retrieval = z.strictObject({
     credentials: existingSecret,
     authorities: existingConfigMap,
   }),
-  nats: z.strictObject({
-    url: z.union([
-      z.literal(''),
-      z
-        .string()
-        .max(2_048)
-        .regex(/^(nats|tls):\/\/[^\s@/?#]+$/),
-    ]),
-    stream: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
-    credentials: existingSecret,
-    authorities: existingConfigMap,
-  }),
+  nats,
   opensearch: z.strictObject({
     url: z.union([
       z.literal(''),
@@ -215,6 +217,7 @@ const catalogue = z.strictObject({
     url: z.union([z.literal(''), url]),
     source: z.string().regex(/^[^\s]{1,255}$/),
     secret: existingSecret,
+    nats,
   }),
   egress: apiObjects,
   service: clientService,

@@ -34,6 +34,9 @@
 {{- if ne (empty .events.url) (empty .events.secret.existingSecret) -}}
 {{- fail "catalogue.events.url and catalogue.events.secret.existingSecret must be set together" -}}
 {{- end -}}
+{{- if and .events.url .events.nats.url -}}
+{{- fail "catalogue.events.url and catalogue.events.nats.url are two receivers: set one of them" -}}
+{{- end -}}
 {{- $least := add (mul 2 (int .indexMib)) 256 -}}
 {{- with include "portcullis.memoryMib" .resources -}}
 {{- if lt (int .) (int $least) -}}

@@ -10,6 +10,8 @@ Deployment and Service for metrics of one role of the agent catalogue:
 {{- $issuers := include "portcullis.issuersWithAgents" (dict "context" $ "issuers" $own.issuers "service" "catalogue") | fromYaml -}}
 {{- $isWorker := eq .role "worker" -}}
 {{- $sendsEvents := and $isWorker $own.events.url -}}
+{{- $nats := $own.events.nats -}}
+{{- $storesEvents := and $isWorker $nats.url -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -95,6 +97,18 @@ spec:
             {{- if $sendsEvents }}
             - { name: PORTCULLIS_EVENTS_URL, value: {{ $own.events.url | quote }} }
             - { name: PORTCULLIS_EVENTS_SECRET_FILE, value: /etc/portcullis/events/secret }
+            {{- end }}
+            {{- if $storesEvents }}
+            - { name: PORTCULLIS_EVENTS_NATS_URL, value: {{ $nats.url | quote }} }
+            - { name: PORTCULLIS_EVENTS_NATS_STREAM, value: {{ $nats.stream | quote }} }
+            {{- if $nats.credentials.existingSecret }}
+            - { name: PORTCULLIS_EVENTS_NATS_CREDENTIALS_FILE, value: /etc/portcullis/nats/creds }
+            {{- end }}
+            {{- if $nats.authorities.existingConfigMap }}
+            - { name: PORTCULLIS_EVENTS_NATS_CA_FILE, value: /etc/portcullis/nats-authorities/ca.crt }
+            {{- end }}
+            {{- end }}
+            {{- if or $sendsEvents $storesEvents }}
             - { name: PORTCULLIS_EVENTS_SOURCE, value: {{ $own.events.source | quote }} }
             {{- end }}
             - { name: PORTCULLIS_LOG_LEVEL, value: {{ $own.logLevel }} }
@@ -127,6 +141,12 @@ spec:
             {{- if $sendsEvents }}
             - { name: events, mountPath: /etc/portcullis/events, readOnly: true }
             {{- end }}
+            {{- if and $storesEvents $nats.credentials.existingSecret }}
+            - { name: nats, mountPath: /etc/portcullis/nats, readOnly: true }
+            {{- end }}
+            {{- if and $storesEvents $nats.authorities.existingConfigMap }}
+            - { name: nats-authorities, mountPath: /etc/portcullis/nats-authorities, readOnly: true }
+            {{- end }}
             {{- if $.Values.trustedAuthorities.existingConfigMap }}
             - { name: authorities, mountPath: /etc/portcullis/authorities, readOnly: true }
             {{- end }}
@@ -151,6 +171,16 @@ spec:
         {{- if $sendsEvents }}
         - name: events
           secret: { secretName: {{ $own.events.secret.existingSecret }}, defaultMode: 0440, items: [{ key: secret, path: secret }] }
+        {{- end }}
+        {{- if $storesEvents }}
+        {{- with $nats.credentials.existingSecret }}
+        - name: nats
+          secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: creds, path: creds }] }
+        {{- end }}
+        {{- with $nats.authorities.existingConfigMap }}
+        - name: nats-authorities
+          configMap: { name: {{ . }}, items: [{ key: ca.crt, path: ca.crt }] }
+        {{- end }}
         {{- end }}
         {{- include "portcullis.authoritiesVolume" $ | nindent 8 }}
 ---

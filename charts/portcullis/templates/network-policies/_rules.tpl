@@ -124,7 +124,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers of the API or the webhook of the worker, and an external database, where nothing more exact is given: (list context component) */}}
+{{/* Issuers of the API, or the webhook or NATS of the worker, and an external database, where nothing more exact is given: (list context component) */}}
 {{- define "portcullis.egress.catalogue" -}}
 {{- $ := index . 0 -}}
 {{- $isWorker := eq (index . 1) "catalogue-worker" -}}
@@ -137,8 +137,8 @@
 {{- range .issuers -}}
 {{- if hasKey . "jwksUrl" -}}{{- $urls = append $urls .jwksUrl -}}{{- end -}}
 {{- end -}}
-{{- else if .events.url -}}
-{{- $urls = append $urls .events.url -}}
+{{- else if or .events.url .events.nats.url -}}
+{{- $urls = append $urls (default .events.url .events.nats.url) -}}
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
 {{- include "portcullis.egress.urls" $urls -}}
