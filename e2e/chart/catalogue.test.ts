@@ -35,7 +35,8 @@ describe('the agent catalogue of the chart', () => {
     'with %s the API gets no address of the API server, and the worker gets one and its rights',
     async (file) => {
       const objects = await renderFile(file);
-      const shared = { identity: { mode: 'production' }, relations: { kind: 'postgres' } };
+      const kind = file.startsWith('production') ? 'openfga' : 'postgres';
+      const shared = { identity: { mode: 'production' }, relations: { kind } };
       expect(settingsOf(objects, 'catalogue')).toMatchObject({ ...shared, role: 'api', api: undefined });
       expect(podOf(objects, 'catalogue').spec.automountServiceAccountToken).toBe(false);
       expect(settingsOf(objects, 'catalogue-worker')).toMatchObject({
@@ -139,6 +140,25 @@ describe('the agent catalogue of the chart', () => {
     ]);
     const console = ['enabled=true', 'url=https://a', 'oidc.issuerUrl=https://b'];
     expect(given(await renderChart(console.map((one) => `--set=console.${one}`)))).toEqual([]);
+  });
+
+  test('operator, gateways and catalogue read the rights on agents in one store', async () => {
+    for (const [file, url] of [
+      ['production-values.yaml', 'https://openfga.example.com'],
+      ['retrieval-values.yaml', undefined],
+    ] as const) {
+      const objects = await renderFile(file);
+      for (const component of ['operator', 'gateway', 'catalogue', 'catalogue-worker']) {
+        const env = podOf(objects, component).spec.containers[0]?.env ?? [];
+        const settingOf = (name: string) => env.find((one) => one.name === `PORTCULLIS_${name}`)?.value;
+        const stores = [settingOf('OPENFGA_URL'), settingOf('OPENFGA_STORE'), settingOf('OPENFGA_TOKEN_FILE')];
+        const expected = [url, 'guardrails', '/etc/portcullis/openfga/token'];
+        expect([file, component, ...stores]).toEqual([
+          ...[file, component],
+          ...(url === undefined ? [undefined, undefined, undefined] : expected),
+        ]);
+      }
+    }
   });
 
   test('a chart without the catalogue renders nothing of it', async () => {

@@ -226,7 +226,7 @@ describe('networks', () => {
     });
     expect(portsOf(policyOf('catalogue')?.spec.egress ?? [])).toEqual([443, 53, 6432, 'http']);
     expect(portsOf(policyOf('catalogue-worker')?.spec.ingress ?? [])).toEqual(['admin']);
-    expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([53, 6432, 6443, 8444, 'http']);
+    expect(portsOf(policyOf('catalogue-worker')?.spec.egress ?? [])).toEqual([443, 53, 6432, 6443, 8444, 'http']);
   });
 
   test('gateways and the operator reach agents, and agents reach gateways, runtimes, retrieval and memory only', async () => {

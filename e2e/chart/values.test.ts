@@ -169,6 +169,8 @@ const edges: readonly (readonly [path: string, good: readonly unknown[], bad: re
   ['memory.quotas.tenantOpenEvents', [1, 10_000_000], [0, 10_000_001]],
   ['memory.worker.replicas', [0, 64], [-1, 65]],
   ['memory.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', tenants: ['a'] }]], [[trusted]]],
+  ['agents.relations', ['postgres', 'openfga'], ['redis', '']],
+  ['agents.openfga.url', ['', 'http://a.example:8080'], ['a', 'grpc://a']],
   ['catalogue.enabled', [true, false], ['true', null]],
   ['catalogue.replicas', [1, 64], [0, 65]],
   ['catalogue.issuers', [[], [{ ...trusted, jwksUrl: 'https://a.example/keys', groupsClaim: 'groups' }]], [[trusted]]],
@@ -598,6 +600,12 @@ describe('Helm', () => {
       [...memory, '--set=memory.worker.replicas=6'],
       [...memory, '--set=memory.worker.replicas=5'],
       /connections for 96, and the replicas need 99/,
+    ],
+    [
+      'OpenFGA without an address for agents',
+      [...agents, '--set=agents.relations=openfga'],
+      [...agents, '--set=agents.relations=openfga', '--set=agents.openfga.url=http://a'],
+      /agents.openfga.url must be set/,
     ],
     [
       'a catalogue without agents',

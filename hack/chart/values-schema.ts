@@ -267,6 +267,7 @@ const agents = z.strictObject({
   issuer: z.union([z.literal(''), agentTemplate.issuer]),
   signingKeys: existingSecret,
   issuers: issuersOf({ tenants: z.array(tenant).max(1_000).optional(), tenantsClaim: tenant.optional() }),
+  ...relations,
   runsPerCaller: z.int().min(1).max(10_000),
   runsPerMinute: z.int().min(1).max(1_000_000),
   gatewayKey: existingSecret,

@@ -264,6 +264,41 @@ issuers.yaml: |
 - { name: PORTCULLIS_AGENT_ISSUER, value: {{ .Values.agents.issuer | quote }} }
 - { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" . | quote }} }
 - { name: PORTCULLIS_DATABASE_PASSWORD_FILE, value: /etc/portcullis/database/password }
+{{- include "portcullis.agentOpenFga" . }}
+{{- end -}}
+
+{{/* The OpenFGA server of the rights on agents, as variables of a container; nothing where they are in the database. */}}
+{{- define "portcullis.agentOpenFga" -}}
+{{- with .Values.agents -}}
+{{- if eq .relations "openfga" }}
+- { name: PORTCULLIS_RELATIONS, value: openfga }
+- { name: PORTCULLIS_OPENFGA_URL, value: {{ .openfga.url | quote }} }
+- { name: PORTCULLIS_OPENFGA_STORE, value: {{ .openfga.store | quote }} }
+{{- if .openfga.token.existingSecret }}
+- { name: PORTCULLIS_OPENFGA_TOKEN_FILE, value: /etc/portcullis/openfga/token }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The Secret with the token of that server, or an empty text. */}}
+{{- define "portcullis.agentOpenFgaSecret" -}}
+{{- with .Values.agents -}}
+{{- if and .enabled (eq .relations "openfga") }}{{ .openfga.token.existingSecret }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.agentOpenFgaVolume" -}}
+{{- with include "portcullis.agentOpenFgaSecret" . -}}
+- name: openfga
+  secret: { secretName: {{ . }}, defaultMode: 0440, items: [{ key: token, path: token }] }
+{{- end -}}
+{{- end -}}
+
+{{- define "portcullis.agentOpenFgaMount" -}}
+{{- if include "portcullis.agentOpenFgaSecret" . -}}
+- { name: openfga, mountPath: /etc/portcullis/openfga, readOnly: true }
+{{- end -}}
 {{- end -}}
 
 {{- define "portcullis.databaseVolume" -}}

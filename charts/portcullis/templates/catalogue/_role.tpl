@@ -72,6 +72,7 @@ spec:
             - { name: PORTCULLIS_ISSUERS_FILE, value: /etc/portcullis/issuers/issuers.yaml }
             - { name: PORTCULLIS_DATABASE_URL, value: {{ include "portcullis.databaseUrl" $ | quote }} }
             - { name: PORTCULLIS_DATABASE_PASSWORD_FILE, value: /etc/portcullis/database/password }
+            {{- include "portcullis.agentOpenFga" $ | trim | nindent 12 }}
             {{- if $isWorker }}
             - { name: PORTCULLIS_API_URL, value: "https://kubernetes.default.svc" }
             - { name: PORTCULLIS_API_TOKEN_FILE, value: /var/run/secrets/kubernetes.io/serviceaccount/token }
@@ -134,6 +135,7 @@ spec:
             - { name: catalogue, mountPath: /etc/portcullis/catalogue, readOnly: true }
             - { name: issuers, mountPath: /etc/portcullis/issuers, readOnly: true }
             - { name: database, mountPath: /etc/portcullis/database, readOnly: true }
+            {{- include "portcullis.agentOpenFgaMount" $ | nindent 12 }}
             - { name: cursor-key, mountPath: /etc/portcullis/cursor-key, readOnly: true }
             {{- if eq $.Values.gateway.clientAuth "keys" }}
             - { name: gateway-key, mountPath: /etc/portcullis/gateway-key, readOnly: true }
@@ -156,6 +158,7 @@ spec:
         - name: issuers
           configMap: { name: {{ $service }}-issuers }
         {{- include "portcullis.databaseVolume" $ | nindent 8 }}
+        {{- include "portcullis.agentOpenFgaVolume" $ | nindent 8 }}
         - name: cursor-key
           secret:
             secretName: {{ include "portcullis.cursorKeySecret" $ }}

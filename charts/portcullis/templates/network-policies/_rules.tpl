@@ -124,7 +124,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Issuers of the API, or the webhook or NATS of the worker, and an external database, where nothing more exact is given: (list context component) */}}
+{{/* Issuers of the API, or the webhook or NATS of the worker, an external database, and the OpenFGA server of agents, where nothing more exact is given: (list context component) */}}
 {{- define "portcullis.egress.catalogue" -}}
 {{- $ := index . 0 -}}
 {{- $isWorker := eq (index . 1) "catalogue-worker" -}}
@@ -141,6 +141,7 @@
 {{- $urls = append $urls (default .events.url .events.nats.url) -}}
 {{- end -}}
 {{- if not $.Values.postgresql.enabled -}}{{- $urls = append $urls $.Values.externalDatabase.url -}}{{- end -}}
+{{- with $.Values.agents }}{{ if eq .relations "openfga" }}{{ $urls = append $urls .openfga.url }}{{ end }}{{ end -}}
 {{- include "portcullis.egress.urls" $urls -}}
 {{- end -}}
 {{- end -}}
@@ -165,6 +166,7 @@
 {{- else -}}
 {{- $urls = append $urls $.Values.externalDatabase.url -}}
 {{- end }}
+{{- with $.Values.agents }}{{ if eq .relations "openfga" }}{{ $urls = append $urls .openfga.url }}{{ end }}{{ end }}
 {{ include "portcullis.egress.urls" $urls }}
 {{- end -}}
 
