@@ -6,7 +6,7 @@ import { modelSettings } from '#models/model-settings';
 import type { RelationsChoice } from '#relations/adapters/open-relations';
 import { relationsOf, relationsSettings } from '#relations/adapters/relations-settings';
 import { databaseSettings } from '#sql/database-settings';
-import { type EventsConfig, eventSettings, eventsOf } from './events-config.ts';
+import { type EventsConfig, eventReceiverOf, eventSettings } from './events-config.ts';
 
 export const settings = {
   ...addressSettings,
@@ -123,7 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     embeddingProfile: read.PORTCULLIS_EMBEDDING_PROFILE,
     indexBytes: read.PORTCULLIS_INDEX_MIB * 1_048_576,
     requests: { atOnce: read.PORTCULLIS_REQUESTS_PER_CALLER, perMinute: read.PORTCULLIS_REQUESTS_PER_MINUTE },
-    events: eventsOf(read),
+    events: eventReceiverOf(read),
     massRemoval: read.PORTCULLIS_MASS_REMOVAL,
     logLevel: read.PORTCULLIS_LOG_LEVEL,
   };

@@ -47,7 +47,7 @@ export type EventsConfig = { readonly source: string } & (
 );
 
 /** Undefined where no events are delivered. @throws ConfigError */
-export function eventsOf(read: EventValues): EventsConfig | undefined {
+export function eventReceiverOf(read: EventValues): EventsConfig | undefined {
   const { PORTCULLIS_EVENTS_URL: url, PORTCULLIS_EVENTS_SECRET_FILE: secretFile } = read;
   const source = read.PORTCULLIS_EVENTS_SOURCE;
   const nats = natsOf(read);

@@ -8,13 +8,14 @@ import { mountedAccess } from '#kube/client/cluster-access';
 import { followProfiles } from '#models/approved-profiles';
 import { openGatewayModels } from '#models/gateway-models';
 import type { Models } from '#models/ports';
+import { createNatsLog } from '#queue/adapters/nats/nats-log';
 import { openRelations } from '#relations/adapters/open-relations';
 import type { Relations } from '#relations/ports';
 import { openEmbeddedIndex } from '#search/adapters/embedded/embedded-index';
 import { createServiceReadiness, openServiceDatabase } from '#sql/open-service-database';
 import { openCatalogueAuthorizer } from './access/authorize-caller.ts';
 import type { CatalogueConfig, CatalogueSecrets, ResourceAccess } from './config.ts';
-import { createNatsReceiver } from './events/adapters/nats/nats-receiver.ts';
+import { createLogReceiver } from './events/adapters/log/log-receiver.ts';
 import { createWebhookReceiver } from './events/adapters/webhook/webhook-receiver.ts';
 import { forgetEvents, relayEvents } from './events/relay-events.ts';
 import type { EventsConfig } from './events-config.ts';
@@ -56,6 +57,8 @@ type CatalogueService = AsyncDisposable & {
 
 const migrations = new URL('./migrations/', import.meta.url);
 const pollMs = 1_000;
+/** How long a stream that the relay creates keeps events, hours: as long as the outbox. */
+const streamHours = 168;
 
 /** Composes one replica. Disposing drains it: requests in flight finish, then the feed, then the connections. */
 export async function createCatalogueService(
@@ -146,7 +149,7 @@ export async function createCatalogueService(
   function openRelay(events: EventsConfig): AsyncDisposable {
     const receiver = parts.use(
       events.kind === 'nats'
-        ? createNatsReceiver(events.nats)
+        ? createLogReceiver(createNatsLog(events.nats, streamHours))
         : createWebhookReceiver(events.url, openTokenFile(events.secretFile)),
     );
     const firstPauseSeconds = overrides.firstPauseSeconds ?? 1;

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '#kit/testing/temporary-folder';
 import { until } from '#kit/testing/until';
 import { missingPostgres } from '#sql/testing/test-database';
-import { createNatsReceiver } from '../../dataplane/catalogue/events/adapters/nats/nats-receiver.ts';
+import { createLogReceiver } from '../../dataplane/catalogue/events/adapters/log/log-receiver.ts';
 import type { CloudEvent } from '../../dataplane/catalogue/events/ports.ts';
 import { eventReceiverSuite } from '../../dataplane/catalogue/testing/event-receiver-suite.ts';
 import { openCatalogue } from '../../dataplane/catalogue/testing/open-catalogue.ts';
+import { createNatsLog } from '../../libraries/queue/adapters/nats/nats-log.ts';
 import { natsProgram, startNats } from '../retrieval/nats-server.ts';
 
 const stream = 'agents';
@@ -40,7 +41,8 @@ describe.skipIf(natsProgram.missing !== undefined)(natsProgram.on('events of age
     await streams.add({ name: stream, subjects: [`${stream}.*`], max_msg_size: 1_500 });
     await connection.close();
     return {
-      connect: () => createNatsReceiver({ servers: [url], stream, clientName: 'test', timeoutMs: 1_000 }),
+      connect: () =>
+        createLogReceiver(createNatsLog({ servers: [url], stream, clientName: 'test', timeoutMs: 1_000 }, 1)),
       received: async () => (await messagesOf(url)).map(({ event }) => event),
       stop: () => server.end(),
       async start() {

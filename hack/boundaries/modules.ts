@@ -70,7 +70,7 @@ export const modules: readonly Module[] = [
   {
     folder: 'dataplane/catalogue',
     kind: 'service',
-    uses: [kit, contracts, resources, kube, environment, sql, identity, relations, api, search, models, flow],
+    uses: [kit, contracts, resources, kube, environment, sql, identity, relations, api, search, queue, models, flow],
   },
   { folder: 'dataplane/agents', kind: 'service', uses: [kit, contracts, environment, checks, identity, mcp, flow] },
   {

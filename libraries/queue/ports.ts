@@ -17,3 +17,15 @@ export type HintQueue = AsyncDisposable & {
    */
   subscribe(topic: string, onHint: () => void): Promise<AsyncDisposable>;
 };
+
+/** A message of a log. Its id tells a repeated one. */
+export type LoggedMessage = { readonly id: string; readonly body: string; readonly contentType: string };
+
+/** Messages that are kept for other programs, in the order in which they were stored. */
+export type MessageLog = AsyncDisposable & {
+  /**
+   * Stores a message under a topic. It never rejects. `stored`: the log has it; `refused`: the log never takes this message;
+   * `failed`: it is not known to be stored, try again later.
+   */
+  store(topic: string, message: LoggedMessage): Promise<'stored' | 'refused' | 'failed'>;
+};

@@ -1,6 +1,7 @@
 import { setImmediate as pendingWrites } from 'node:timers/promises';
 import type { ConsumerMessages, JetStreamClient } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { LoggedMessage } from '../../ports.ts';
 import { authenticatorOf, type NatsCredentials } from './credentials.ts';
 
 export type NatsOptions = {
@@ -42,14 +43,11 @@ type Link = Drivers & {
 type Reception = { readonly messages: ConsumerMessages; readonly lost: AbortSignal };
 
 /** What a stream keeps; an existing stream is not changed. */
-export type StreamRetention = {
+type StreamRetention = {
   /** Most messages of one subject; all when absent. */
   readonly mostOfSubject?: number;
   readonly hours: number;
 };
-
-/** A message that the server stores; within two minutes it drops one whose id it has. */
-export type StreamMessage = { readonly id: string; readonly body: string; readonly contentType: string };
 
 /** A stream of messages, over one connection that the driver opens again after each loss. */
 export class NatsStream implements AsyncDisposable {
@@ -63,8 +61,11 @@ export class NatsStream implements AsyncDisposable {
     this.#retention = retention;
   }
 
-  /** Resolves when the server has stored a message, an empty one when absent. Rejects with an error of the driver. */
-  async publish(topic: string, message?: StreamMessage): Promise<void> {
+  /**
+   * Resolves when the server has stored a message, an empty one when absent; within two minutes the server drops a message whose
+   * id it has. Rejects with an error of the driver.
+   */
+  async publish(topic: string, message?: LoggedMessage): Promise<void> {
     const link = await this.#open();
     const expect = { streamName: this.#options.stream };
     const headers = link.core.headers();

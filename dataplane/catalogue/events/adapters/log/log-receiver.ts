@@ -1,16 +1,11 @@
-import { createNatsLog } from '#queue/adapters/nats/nats-log';
-import type { NatsOptions } from '#queue/adapters/nats/nats-queue';
+import type { MessageLog } from '#queue/ports';
 import type { DeliveryOutcome, EventReceiver } from '../../ports.ts';
 
-/** How long a stream that the relay creates keeps events; consumers that were away for longer read the catalogue again. */
-const keptHours = 168;
-
 /**
- * Stores each event in a stream of NATS JetStream, in the structured mode of CloudEvents: the subject is the name of the stream,
- * a full stop and the id of the agent, and the id of the message is that of the event, by which the server drops a repeated one.
+ * Stores each event in a log, in the structured mode of CloudEvents: the topic is the id of the agent, and the id of the message is
+ * that of the event. The log is disposed with the receiver.
  */
-export function createNatsReceiver(options: NatsOptions): EventReceiver {
-  const log = createNatsLog(options, keptHours);
+export function createLogReceiver(log: MessageLog): EventReceiver {
   return {
     async deliver(event, signal) {
       if (signal.aborted) return 'failed';
