@@ -458,7 +458,7 @@ describe('Helm', () => {
       'more replicas than the database of the chart has connections for',
       ['--set=management.replicas=9'],
       ['--set=management.replicas=8'],
-      /connections for at most 8/,
+      /connections for 96, and the replicas need 99/,
     ],
     [
       'more replicas before an external database',
@@ -602,6 +602,18 @@ describe('Helm', () => {
       /connections for 96, and the replicas need 99/,
     ],
     [
+      'more retrieval replicas than the memory service leaves connections for',
+      [...memory, ...many, '--set=retrieval.replicas=6'],
+      [...memory, ...many, '--set=retrieval.replicas=5'],
+      /connections for 96, and the replicas need 105/,
+    ],
+    [
+      'more gateways with agents than the database of the chart has connections for',
+      [...agents, '--set=gateway.replicas=7'],
+      [...agents, '--set=gateway.replicas=6'],
+      /connections for 96, and the replicas need 98/,
+    ],
+    [
       'OpenFGA without an address for agents',
       [...agents, '--set=agents.relations=openfga'],
       [...agents, '--set=agents.relations=openfga', '--set=agents.openfga.url=http://a'],
@@ -648,9 +660,9 @@ describe('Helm', () => {
     ],
     [
       'more catalogue replicas than the database of the chart has connections for',
-      [...catalogue, '--set=catalogue.replicas=7'],
-      [...catalogue, '--set=catalogue.replicas=6'],
-      /connections for 96, and the replicas need 102/,
+      [...catalogue, '--set=catalogue.replicas=4'],
+      [...catalogue, '--set=catalogue.replicas=3'],
+      /connections for 96, and the replicas need 98/,
     ],
     [
       'OpenFGA without an address for retrieval',

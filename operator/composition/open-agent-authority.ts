@@ -4,6 +4,9 @@ import { rightsOnAgents } from '../access/rights-on-agents.ts';
 import type { AgentAuthority } from '../controllers/agent/controller.ts';
 import type { AuthorityAccess } from './operator-config.ts';
 
+/** Most connections of the operator to the database of rights; the chart counts them. */
+const mostConnections = 3;
+
 /** The store of relations that a configuration names. The caller disposes of its rights. */
 export function openAgentAuthority(
   access: AuthorityAccess | undefined,
@@ -11,6 +14,6 @@ export function openAgentAuthority(
 ): AgentAuthority | undefined {
   if (access === undefined) return undefined;
   const { issuer, exposure, ...config } = access;
-  const relations = awaitRelations(config, { applicationName: 'portcullis-operator', logger });
+  const relations = awaitRelations(config, { applicationName: 'portcullis-operator', max: mostConnections, logger });
   return { rights: rightsOnAgents(relations), issuer, exposure };
 }

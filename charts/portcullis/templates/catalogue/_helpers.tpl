@@ -43,16 +43,6 @@
 {{- fail (printf "catalogue.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
 {{- end -}}
 {{- end -}}
-{{- if include "portcullis.postgresql" $ -}}
-{{- /* A pod of this service opens at most 10 connections, one of management or memory at most 11, one of retrieval at most 12. */ -}}
-{{- $connections := mul (include "portcullis.cataloguePods" $ | int) 10 -}}
-{{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
-{{- if $.Values.memory.enabled }}{{ $connections = add $connections (mul (include "portcullis.memoryPods" $ | int) 11) }}{{ end -}}
-{{- if $.Values.retrieval.enabled }}{{ $connections = add $connections (mul (include "portcullis.retrievalPods" $ | int) 12) }}{{ end -}}
-{{- if gt (int $connections) 96 -}}
-{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 10 for each of catalogue and its worker, 11 for each of management, memory and its worker, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 

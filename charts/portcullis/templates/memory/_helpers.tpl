@@ -58,15 +58,6 @@
 {{- fail (printf "memory.worker.resources.limits.memory must be at least %dMi: twice indexMib plus 256Mi" $least) -}}
 {{- end -}}
 {{- end -}}
-{{- if include "portcullis.postgresql" $ -}}
-{{- /* A replica of the management API or of this service opens at most 11 connections, one of retrieval at most 12. */ -}}
-{{- $connections := mul (include "portcullis.memoryPods" $ | int) 11 -}}
-{{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
-{{- if $.Values.retrieval.enabled }}{{ $connections = add $connections (mul (include "portcullis.retrievalPods" $ | int) 12) }}{{ end -}}
-{{- if gt (int $connections) 96 -}}
-{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 11 for each of management, memory and its worker, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -85,14 +85,6 @@
 {{- $ids = append $ids .id -}}
 {{- end -}}
 {{- end -}}
-{{- if include "portcullis.postgresql" $ -}}
-{{- /* A replica of the management API opens at most 11 connections, one of this service at most 12. */ -}}
-{{- $connections := mul $pods 12 -}}
-{{- if $.Values.management.enabled }}{{ $connections = add $connections (mul (int $.Values.management.replicas) 11) }}{{ end -}}
-{{- if gt (int $connections) 96 -}}
-{{- fail (printf "the chart's database has connections for 96, and the replicas need %d: 11 for each of management, 12 for each of retrieval and its worker; more replicas require externalDatabase.url" $connections) -}}
-{{- end -}}
-{{- end -}}
 {{- if and (eq .staging.store "claim") (not .staging.claim.storageClassName) -}}
 {{- if not (lookup "v1" "PersistentVolumeClaim" $.Release.Namespace (include "portcullis.stagingClaim" $)) -}}
 {{- if include "portcullis.lacksDefaultClass" $ -}}
