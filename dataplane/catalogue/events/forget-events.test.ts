@@ -5,18 +5,31 @@ import { createLogger } from '#kit/log/logger';
 import { until } from '#kit/testing/until';
 import { missingPostgres, onPostgres } from '#sql/testing/test-database';
 import { verifies } from '../../../e2e/support/verifies.ts';
+import { readOutbox } from '../monitoring/read-outbox.ts';
 import { type CatalogueWorld, openCatalogue } from '../testing/open-catalogue.ts';
+import type { EventReceiver } from './ports.ts';
 import { relayEvents } from './relay-events.ts';
+import { replayEvents } from './replay-events.ts';
 
 describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox of the catalogue'), () => {
   const parts = new AsyncDisposableStack();
   let world: CatalogueWorld;
   /** An event of an agent that has no other one. */
-  const insert = async (agentId: string, age = '0 days'): Promise<void> => {
+  const insert = async (agentId: string, age = '0 days', sequence = 1): Promise<void> => {
     await world.database.sql`
       insert into catalogue.outbox (event_id, agent_id, event_no, type, occurred_at)
-      values (${randomUUID()}::uuid, ${agentId}::uuid, 1, 'agent.removed', clock_timestamp() - ${age}::interval)`;
+      values (${randomUUID()}::uuid, ${agentId}::uuid, ${sequence}, 'agent.removed', clock_timestamp() - ${age}::interval)`;
   };
+  const relayTo = (deliver: EventReceiver['deliver']) =>
+    relayEvents({
+      database: world.database,
+      receiver: { deliver, async [Symbol.asyncDispose]() {} },
+      source: '/test',
+      logger: createLogger({ service: 'test', level: 'error' }),
+      onEnd: () => undefined,
+      pollMs: 10,
+      firstPauseSeconds: 0,
+    });
   const kept = async (): Promise<readonly string[]> => {
     const rows = await world.database.sql<{ agent_id: string }[]>`select agent_id from catalogue.outbox`;
     return rows.map(({ agent_id: id }) => id);
@@ -44,25 +57,34 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the outbox of the cat
       for (const id of ids) await insert(id);
       const failing = new Set<string>(ids.slice(0, 120));
       const delivered: string[] = [];
-      await using _relay = relayEvents({
-        database: world.database,
-        receiver: {
-          async deliver({ subject }) {
-            await wait(1);
-            if (failing.has(subject)) return 'failed';
-            delivered.push(subject);
-            return 'delivered';
-          },
-          async [Symbol.asyncDispose]() {},
-        },
-        source: '/test',
-        logger: createLogger({ service: 'test', level: 'error' }),
-        onEnd: () => undefined,
-        pollMs: 10,
-        firstPauseSeconds: 0,
+      await using _relay = relayTo(async ({ subject }) => {
+        await wait(1);
+        if (failing.has(subject)) return 'failed';
+        delivered.push(subject);
+        return 'delivered';
       });
       await until('the events of the others are delivered', () => delivered.length === 10);
       expect(delivered.toSorted()).toEqual(ids.slice(120));
+    },
+  );
+
+  verifies(
+    ['catalogue:events:outbox-relay'],
+    'an event that is in delivery when a replay begins is sent again after the earlier ones',
+    async () => {
+      const agentId = randomUUID();
+      for (const sequence of [1, 2, 3]) await insert(agentId, '0 days', sequence);
+      await world.database.sql`update catalogue.outbox set delivered_at = clock_timestamp() where event_no < 3`;
+      const sent: string[] = [];
+      await using _relay = relayTo(async ({ sequence }) => {
+        sent.push(sequence);
+        if (sent.length === 1) {
+          await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 1n });
+        }
+        return 'delivered';
+      });
+      await until('every event is delivered', async () => (await readOutbox(world.database.sql)).open === 0);
+      expect(sent).toEqual(['3', '1', '2', '3']);
     },
   );
 });

@@ -159,6 +159,14 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('events of the catalog
       ).toEqual([second, third]);
       const later = new Date(Date.now() + 3_600_000);
       expect(await replayEvents(world.database.sql, { kind: 'moment', since: later })).toBe(0);
+      // The lag is that of the replay: the events themselves are hours old.
+      await until('nothing is open once more', async () => (await metric('open_events')) === 0);
+      answer = () => 503;
+      expect(await replayEvents(world.database.sql, { kind: 'agent', agentId, sequence: 2n })).toBe(2);
+      expect(await metric('open_events')).toBe(2);
+      expect(await metric('oldest_event_seconds')).toBeLessThan(3_600);
+      answer = () => 204;
+      await until('nothing is open at the end', async () => (await metric('open_events')) === 0);
     },
   );
 });

@@ -14,6 +14,7 @@ type OpenEvent = {
   readonly occurred_at: Date;
   readonly attempts: number;
   readonly refusals: number;
+  readonly replays: number;
 };
 
 export type RelayEnd = 'delivered' | 'failed' | 'parked';
@@ -92,7 +93,7 @@ async function relayBatch(
   const due = await database.sql<OpenEvent[]>`
     select * from (
       select distinct on (agent_id) event_id, agent_id, event_no, type, version_id, occurred_at, attempts, refusals,
-        next_attempt_at
+        replays, next_attempt_at
       from catalogue.outbox where delivered_at is null and parked_at is null order by agent_id, event_no
     ) as oldest
     where next_attempt_at <= clock_timestamp() order by next_attempt_at, event_id limit ${batch}`;
@@ -107,27 +108,29 @@ async function relayBatch(
   return isMoved;
 }
 
+/** Writes how a delivery ended, unless a replay began meanwhile: then the event is sent again after the earlier ones. */
 async function settle(
   sql: Sql,
-  { event_id: id, attempts, refusals }: OpenEvent,
+  { event_id: id, attempts, refusals, replays }: OpenEvent,
   outcome: DeliveryOutcome,
   firstSeconds: number,
 ): Promise<RelayEnd> {
+  const same = sql`event_id = ${id}::uuid and replays = ${replays}`;
   if (outcome === 'delivered') {
-    await sql`update catalogue.outbox set delivered_at = clock_timestamp() where event_id = ${id}::uuid`;
+    await sql`update catalogue.outbox set delivered_at = clock_timestamp() where ${same}`;
     return 'delivered';
   }
   if (outcome === 'refused' && refusals + 1 >= mostRefusals) {
     // Another relay may have delivered the event meanwhile.
     await sql`
-      update catalogue.outbox set parked_at = clock_timestamp() where event_id = ${id}::uuid and delivered_at is null`;
+      update catalogue.outbox set parked_at = clock_timestamp() where ${same} and delivered_at is null`;
     return 'parked';
   }
   const seconds = Math.min(firstSeconds * 2 ** Math.min(attempts, 16), mostSeconds);
   await sql`
     update catalogue.outbox set attempts = attempts + 1, refusals = refusals + ${outcome === 'refused' ? 1 : 0},
       next_attempt_at = clock_timestamp() + make_interval(secs => ${seconds})
-    where event_id = ${id}::uuid`;
+    where ${same}`;
   return 'failed';
 }
 

@@ -7,8 +7,9 @@ export type ReplayPosition =
 
 /**
  * Opens ended events again from a position on, so that the relay sends them once more, with the ids that they had, in the
- * order of each agent. Of an agent every event from its first one on is sent, so that a receiver never gets a gap.
- * @returns how many events were opened
+ * order of each agent. Of an agent every event from its first one on is sent, so that a receiver never gets a gap; one that is
+ * in delivery meanwhile is sent again in its turn.
+ * @returns how many events are sent from there on
  * @throws SqlUnavailableError
  */
 export async function replayEvents(sql: Sql, position: ReplayPosition): Promise<number> {
@@ -18,11 +19,11 @@ export async function replayEvents(sql: Sql, position: ReplayPosition): Promise<
       : sql`select agent_id, min(event_no) as event_no from catalogue.outbox
           where occurred_at >= ${position.since.toISOString()}::timestamptz group by agent_id`;
   const opened = await sql`
-    update catalogue.outbox set delivered_at = null, parked_at = null, attempts = 0, refusals = 0,
-      next_attempt_at = clock_timestamp()
+    update catalogue.outbox set delivered_at = null, parked_at = null, attempts = 0, refusals = 0, replays = replays + 1,
+      next_attempt_at = clock_timestamp(),
+      open_since = case when coalesce(delivered_at, parked_at) is null then open_since else clock_timestamp() end
     from (${from}) as start
     where outbox.agent_id = start.agent_id and outbox.event_no >= start.event_no
-      and (delivered_at is not null or parked_at is not null)
     returning 1`;
   return opened.length;
 }

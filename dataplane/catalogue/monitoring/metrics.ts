@@ -71,7 +71,7 @@ export function createCatalogueMetrics(): CatalogueMetrics {
   });
   const oldest = registry.gauge({
     name: 'portcullis_catalogue_oldest_event_seconds',
-    help: 'Age of the oldest event that is neither delivered nor parked; 0 without one.',
+    help: 'Longest wait of an event that is neither delivered nor parked, since it happened or was opened again by a replay; 0 without one.',
     labels: {},
   });
   const parked = registry.gauge({
