@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { memoryLimits } from '#contracts/memory';
 import { memorySchemas } from '../../dataplane/memory/http/memory-schemas.ts';
 import { root } from '../../hack/check/run-tool.ts';
 
 const page = readFileSync(join(root, 'docs/remember-people.md'), 'utf8');
-const section = page.split('\n## Fields that the contract leaves open\n')[1]?.split('\n## ')[0] ?? '';
+const partOf = (title: string): string => page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+const section = partOf('Fields that the contract leaves open');
 
 /** Bodies of operations that the contract does not have, and of protocols with a specification of their own. */
 const own = ['ExportedUser', 'EraseUserRequest', 'Erasure', 'McpMessage', 'McpAnswer', 'Health', 'Error'];
@@ -33,4 +35,28 @@ test('the page about memories gives the reason of every field that the contract 
   const open = [...fields].filter((field) => !named.has(field));
   expect(open.length).toBeGreaterThan(10);
   expect(open.filter((field) => !section.includes(`\`${field}\``))).toEqual([]);
+});
+
+const count = (value: number): string => value.toLocaleString('en');
+const kib = (bytes: number): string => `${bytes / 1_024} KiB`;
+const limits = memoryLimits;
+
+test.each([
+  ['body of a request', [`${limits.bodyBytes / 1_048_576} MiB`]],
+  ['messages of an add; characters of one', [count(limits.messagesOfAdd), count(limits.messageLength)]],
+  ['facts that one add may state', [count(limits.factsOfAdd)]],
+  ['characters of a memory, of a query', [count(limits.memoryLength), count(limits.queryText)]],
+  ['characters of `agent_id`, `run_id`, `Idempotency-Key`', [count(limits.scopeId), count(limits.key)]],
+  ['categories; characters of one', [count(limits.categories), count(limits.category)]],
+  ['metadata; state of a session', [kib(limits.metadataBytes), kib(limits.stateBytes)]],
+  [
+    '`top_k`, `token_budget`, `page_size`',
+    [count(limits.topK.max), count(limits.tokenBudget.max), count(limits.pageSize.max)],
+  ],
+  ['`ttl_seconds`', [`${limits.ttlSeconds.max / 86_400} days`]],
+])('the page about memories states the limit of the service for: %s', (what, numbers) => {
+  const row = partOf('Limits')
+    .split('\n')
+    .find((line) => line.startsWith(`| ${what} |`));
+  for (const number of numbers) expect(row).toContain(number);
 });
