@@ -82,7 +82,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers, audit entries and rights beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries and rights beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -90,6 +90,9 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/resources', 'identity'],
       ['GET', '/api/v1/resources/{plural}', 'identity'],
       ['GET', '/api/v1/resources/{plural}/{name}', 'identity'],
+      ['GET', '/api/v1/agents', 'identity'],
+      ['GET', '/api/v1/agents/{agentId}', 'identity'],
+      ['GET', '/api/v1/agents/{agentId}/versions/{versionId}/flow', 'identity'],
       ['GET', '/api/v1/activity', 'identity'],
       ['GET', '/api/v1/overview', 'identity'],
       ['POST', '/api/v1/policy-checks', 'identity'],

@@ -10,6 +10,8 @@ export const managementRules = [
     verbs: ['get', 'list', 'watch'],
   },
   { apiGroups: ['portcullis.dev'], resources: ['gatewayreports'], verbs: ['list', 'watch'] },
+  { apiGroups: ['portcullis.dev'], resources: ['agents'], verbs: ['list'] },
+  { apiGroups: ['portcullis.dev'], resources: ['agentversions'], verbs: ['get'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'policyrevisions'], verbs: ['create'] },
   { apiGroups: ['portcullis.dev'], resources: ['guardrailpolicies', 'modelbindings'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
