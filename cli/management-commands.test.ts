@@ -166,7 +166,10 @@ test('a policy is created, read, edited, archived and unarchived over the manage
   const history = await json('history', name, ...overApi);
   expect(history.map((one: { revision: number }) => one.revision)).toEqual([4, 3, 2, 1]);
   expect(await json('history', name)).toEqual(history);
-  expect((await run(['diff', name, '1', '2', ...overApi])).stdout).toMatch(/^\+description: second$/m);
+  const differs = await run(['diff', name, '1', '2', ...overApi]);
+  expect(differs.stdout).toMatch(/^\+description: second$/m);
+  expect((await run(['diff', name, '1', '2'])).stdout).toBe(differs.stdout);
+  expect((await run(['diff', name, '1', '9', ...overApi])).code).toBe(3);
 });
 
 test('archive and unarchive write a policy as a resource', async () => {
@@ -327,6 +330,32 @@ test('an operation and the observation of its model say why an application faile
     const described = await run(['describe', 'mb', model, ...overApi]);
     expect(described.stdout).toContain(operation.error.cause);
   }
+});
+
+test('a dry run over the management API says what an application would, and writes nothing', async () => {
+  const word = await createPolicy('dry-word');
+  const costly = policyManifest({ name: 'dry-costly', request: patternRule('heavy', '(a|b).{0,1000}(c|d)') });
+  const stored = costly.replace('dry-costly', 'dry-stored').replace('Small', 'dry-stored');
+  expect((await run(['apply', '-f', '-'], stored)).code).toBe(0);
+  const bound = async () => {
+    const objects = [await json('get', 'mb', 'guarded-echo'), ...(await json('get', 'gp')).items];
+    return objects.map(({ metadata, spec }) => [metadata.name, metadata.generation, spec]);
+  };
+  const before = await bound();
+  const dry = ['--dry-run', 'server', ...overApi];
+  const saved = await run(['apply', '-f', '-', ...dry], costly.replace('  tests: []\n', '').replace('Small', 'dry'));
+  expect(saved).toMatchObject({ code: 0, stdout: 'GuardrailPolicy dry-costly created (server dry run)\n' });
+  expect(saved.stderr).toMatch(/its application would fail \(rule_too_costly\): .*rule heavy: its time/);
+  const good = await run(['apply', '-f', '-', ...dry], manifestOfWord(word, 'other'));
+  expect(good).toMatchObject({ code: 0, stderr: '', stdout: `GuardrailPolicy ${word} configured (server dry run)\n` });
+  const applied = await run(['apply-revision', 'guarded-echo', '1', '--policy', word, ...dry]);
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
+  const refused = await run(['apply-revision', 'guarded-echo', '1', '--policy', 'dry-stored', ...dry]);
+  expect(refused.code).toBe(9);
+  expect(refused.stderr).toMatch(/guarded-echo would not be applied \(rule_too_costly\): .*rule heavy: its time/);
+  expect((await run(['archive', word, ...dry])).stdout).toContain('server dry run');
+  expect((await run(['unbind', 'guarded-echo', ...dry])).code).toBe(0);
+  expect(await bound()).toEqual(before);
 });
 
 test('the management API refuses a change message that is not one line of text in percent encoding', async () => {

@@ -1,10 +1,10 @@
+import { unifiedDiff } from '#kit/text/unified-diff';
 import { desiredObject } from '#kube/apply/apply-manifest';
 import type { Manifest } from '#kube/apply/read-manifests';
 import type { KubeClient } from '#kube/client/client';
 import type { Resource } from '#resources/metadata';
 import { schemaOf } from '#resources/schemas';
 import { yamlOf } from '../output/write.ts';
-import { unifiedDiff } from '../revisions/unified-diff.ts';
 
 type Comparison = { readonly kind: string; readonly name: string; readonly isSame: boolean; readonly diff: string };
 

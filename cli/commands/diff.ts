@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { definitionSchema } from '#contracts/policy';
 import type { KubeClient } from '#kube/client/client';
-import type { Stored } from '#resources/metadata';
-import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { revisionDiff } from '#resources/revision-diff';
 import { compareManifests } from '../applying/compare-manifests.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';
@@ -11,11 +9,9 @@ import { readAllSources } from '../manifests/read-sources.ts';
 import { type FileOption, withFiles } from '../options/file-option.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
 import { formatOf, type OutputOptions, withOutput, writeResult } from '../output/format.ts';
-import { yamlOf } from '../output/write.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevision, readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
+import { readRevision, readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import { parseRevisionNumber } from '../revisions/revision-number.ts';
-import { unifiedDiff } from '../revisions/unified-diff.ts';
 
 type DiffOptions = ResourceCommandOptions & OutputOptions & FileOption;
 
@@ -66,8 +62,9 @@ async function showDiff(source: ResourceSource, asked: DiffArguments, options: D
   const { policy } = asked;
   const { from, to } = await numbersOf(client, asked);
   const before = await readRevision(client, policy, from);
-  const after = await readRevision(client, policy, to);
-  const diff = unifiedDiff(sideOf(before), sideOf(after));
+  const diff =
+    (await resources.revisionDiff?.(before.spec.policyId, from, to)) ??
+    revisionDiff(before, await readRevision(client, policy, to));
   const nothing = `Revision ${from} and revision ${to} of ${policy} are equal.`;
   writeResult(formatOf(options), { policy, from, to, isSame: diff === '', diff }, () => (diff === '' ? nothing : diff));
 }
@@ -83,30 +80,4 @@ async function numbersOf(
   const before = from ?? second;
   if (newest !== undefined && before !== undefined) return { from: before, to: newest };
   throw new CliError('usage', `The policy ${policy} has one revision only: there is nothing to compare it with.`);
-}
-
-function sideOf(revision: Stored<PolicyRevision>): { readonly label: string; readonly text: string } {
-  const { policy, number } = revision.spec;
-  return { label: `${policy.name} revision ${number}\t${recordedAt(revision)}`, text: revisionText(revision.spec) };
-}
-
-/** A revision as YAML, with its members in the order of the documentation. */
-function revisionText(spec: PolicyRevisionSpec): string {
-  const { displayName, description, lifecycle, refusalText, tests } = spec;
-  const definition = inWrittenOrder(JSON.parse(spec.definition));
-  const refusal = refusalText === undefined ? {} : { refusalText };
-  return yamlOf({
-    displayName,
-    description,
-    lifecycle,
-    definition,
-    ...refusal,
-    ...(tests.length === 0 ? {} : { tests }),
-  });
-}
-
-/** Canonical JSON sorts members by name; the order of the documentation comes from the schema. */
-function inWrittenOrder(definition: unknown): unknown {
-  const read = definitionSchema.safeParse(definition);
-  return read.success ? read.data : definition;
 }

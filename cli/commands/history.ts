@@ -6,6 +6,7 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
+import { recordedAt } from '#resources/revision-diff';
 import { bindingHistoryText, readBindingHistory } from '../bindings/binding-history.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';
@@ -14,7 +15,7 @@ import { tableOf } from '../output/write.ts';
 import { deletionLines } from '../resources/policy-references.ts';
 import { readResource } from '../resources/read-resource.ts';
 import type { ResourceSource } from '../resources/resource-source.ts';
-import { readRevisions, recordedAt, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
+import { readRevisions, withoutRevisionDefinition } from '../revisions/read-revisions.ts';
 import { readKindAndName } from '../selection/select.ts';
 
 type HistoryOptions = ResourceCommandOptions & OutputOptions;

@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import type { z } from 'zod';
+import { type DryRunResult, dryRunResultSchema } from '#contracts/dry-run';
 import {
   type BindingRead,
   type BindingWrite,
@@ -16,6 +17,7 @@ import {
   revisionListSchema,
 } from '#contracts/management';
 import { type Overview, overviewSchema } from '#contracts/overview';
+import { type RevisionDiff, revisionDiffSchema } from '#contracts/revision-diff';
 import { changeMessageHeader } from '#resources/change-note';
 import { ManagementAnswerError } from './management-error.ts';
 import { type ManagementConnection, type ReceivedResponse, sendRequest } from './send-request.ts';
@@ -55,6 +57,11 @@ export type ManagementClient = {
   replaceBinding(modelId: string, binding: BindingWrite, options: ChangeOptions): Promise<OperationResource>;
   getOperation(operationId: string): Promise<OperationResource>;
   getOverview(): Promise<Overview>;
+  getRevisionDiff(policyId: string, from: number, to: number): Promise<RevisionDiff>;
+  /** The dry runs of createPolicy, replacePolicy and replaceBinding: nothing is written. */
+  dryRunCreate(policy: PolicyCreate): Promise<DryRunResult>;
+  dryRunReplace(policyId: string, policy: PolicyReplace): Promise<DryRunResult>;
+  dryRunApply(modelId: string, binding: BindingWrite): Promise<DryRunResult>;
 };
 
 const base = '/api/v1';
@@ -83,6 +90,11 @@ export function createManagementClient(connection: ManagementConnection): Manage
     return (await sendRequest(connection, { method, path, headers, body }, operationSchema)).value;
   }
 
+  async function dryRun(path: string, body: unknown): Promise<DryRunResult> {
+    const at = `${base}/dry-runs${path.slice(base.length)}`;
+    return (await sendRequest(connection, { method: 'POST', path: at, body }, dryRunResultSchema)).value;
+  }
+
   return {
     origin,
     listPolicies: (page = {}) => read(`${policies}${queryOf(page)}`, policyListSchema),
@@ -98,6 +110,11 @@ export function createManagementClient(connection: ManagementConnection): Manage
     replaceBinding: (modelId, binding, options) => command('PUT', bindingPath(modelId), binding, options),
     getOperation: (operationId) => read(`${base}/operations/${part(operationId)}`, operationSchema),
     getOverview: () => read(`${base}/overview`, overviewSchema),
+    getRevisionDiff: (policyId, from, to) =>
+      read(`${base}/policy-diffs/${part(policyId)}${queryOf({ from, to })}`, revisionDiffSchema),
+    dryRunCreate: (policy) => dryRun(policies, policy),
+    dryRunReplace: (policyId, policy) => dryRun(`${policies}/${part(policyId)}`, policy),
+    dryRunApply: (modelId, binding) => dryRun(bindingPath(modelId), binding),
   };
 }
 

@@ -18,7 +18,7 @@ import {
 import type { ManagementClient } from './client.ts';
 import { awaitFinalOperation, refuseFailed } from './operation-end.ts';
 
-type CommandWriterOptions = {
+export type CommandWriterOptions = {
   readonly api: ManagementClient;
   readonly reader: KubeClient;
   /** Key of a repeated command. */

@@ -1,18 +1,14 @@
 import { idLabel } from '#resources/kinds';
+import { writeWarning } from '../applying/judge-applied.ts';
 import { CliError } from '../errors/cli-error.ts';
 import type { OpenedResources, SourceOptions } from '../resources/resource-source.ts';
 import { createCommandWriter } from './command-writer.ts';
+import { createDryRunWriter } from './dry-run-writer.ts';
 import { openManagement } from './management-options.ts';
 import { openResourceReader } from './resource-reader.ts';
 
 /** The resources of a management API: reads by name, and writes by its commands. */
 export async function openApi(options: SourceOptions): Promise<OpenedResources> {
-  if (options.isDryRun === true) {
-    throw new CliError(
-      'usage',
-      'The management API has no dry run: use --dry-run=client, or --dry-run=server with --via resources.',
-    );
-  }
   const { client: api, connection } = openManagement(options);
   const reader = await openResourceReader(connection);
   const { idempotencyKey, message } = options;
@@ -20,12 +16,15 @@ export async function openApi(options: SourceOptions): Promise<OpenedResources> 
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(message === undefined ? {} : { message }),
   };
+  const commands = { api, reader, ...sent };
+  const isDryRun = options.isDryRun === true;
   return {
     client: reader,
     shows: reader.shows,
-    writer: createCommandWriter({ api, reader, ...sent }),
+    writer: isDryRun ? createDryRunWriter(commands, writeWarning) : createCommandWriter(commands),
     stateOf: async ({ metadata }) => (await api.getBinding(metadata.labels?.[idLabel] ?? '')).value,
     overview: () => api.getOverview(),
+    revisionDiff: async (policyId, from, to) => (await api.getRevisionDiff(policyId, from, to)).diff,
     surroundings: async () => {
       throw new CliError(
         'usage',

@@ -1,7 +1,7 @@
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
-import { createdAnnotation, idLabel, kinds } from '#resources/kinds';
+import { idLabel, kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
 import { policyNameHash, policyNameLabel } from '#resources/revision-labels';
@@ -62,11 +62,6 @@ export function readRevisionOfId(
   number: number,
 ): Promise<Stored<PolicyRevision> | undefined> {
   return client.get<PolicyRevision>(kinds.policyRevision, `${policyId}-${number}`);
-}
-
-/** When the revision was recorded; a restored revision keeps its original time. */
-export function recordedAt({ metadata }: Stored<PolicyRevision>): string {
-  return metadata.annotations?.[createdAnnotation] ?? metadata.creationTimestamp;
 }
 
 /** A revision without its definition, which may be large. */

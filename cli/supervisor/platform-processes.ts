@@ -253,6 +253,7 @@ export function managementProcess(
       PORTCULLIS_ENVIRONMENT_DIR: data.root,
       PORTCULLIS_RUN_DIR: data.run,
       PORTCULLIS_ADMIN_TOKEN_FILE: data.adminToken,
+      PORTCULLIS_SECRETS_DIR: data.secrets,
     },
     health: adminHealth,
   };

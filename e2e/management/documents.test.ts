@@ -68,6 +68,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
         [
           '/api/v1/audit',
           '/api/v1/audit/chains',
+          '/api/v1/dry-runs/guardrail-policies',
+          '/api/v1/dry-runs/guardrail-policies/{policyId}',
+          '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
+          '/api/v1/policy-diffs/{policyId}',
           '/api/v1/rights',
           '/api/v1/rights/grant',
           '/api/v1/rights/revoke',
@@ -82,7 +86,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries and rights beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers, audit entries, rights, dry runs and differences beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);
@@ -102,6 +106,10 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
       ['GET', '/api/v1/rights', 'identity'],
       ['POST', '/api/v1/rights/grant', 'identity'],
       ['POST', '/api/v1/rights/revoke', 'identity'],
+      ['POST', '/api/v1/dry-runs/guardrail-policies', 'identity'],
+      ['POST', '/api/v1/dry-runs/guardrail-policies/{policyId}', 'identity'],
+      ['POST', '/api/v1/dry-runs/models/{modelId}/guardrail-binding', 'identity'],
+      ['GET', '/api/v1/policy-diffs/{policyId}', 'identity'],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import type { CheckClient, CheckOutcome, CheckTarget } from '#checks/client';
-import type { Bundle } from '#contracts/bundle';
+import type { Bundle, BundlePolicy } from '#contracts/bundle';
 import { isEnforced, providerOf, rulesInOrder, type Stage } from '#contracts/policy';
 import type { PolicyTest } from '#resources/guardrail-policy';
 import type { BundleCheckResult, Judge } from '../bundles/ports.ts';
@@ -74,16 +74,20 @@ async function runLocally(
 ): Promise<ReadonlyMap<string, BundleCheckResult>> {
   const [policy] = bundle.policies;
   if (policy === undefined) return new Map();
-  const remote = tests.filter((test) =>
-    rulesInOrder(policy[test.stage]).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined),
-  );
+  const remote = tests.filter((test) => callsProvider(policy, test.stage));
   if (remote.length === 0) return new Map();
   const checks = remote.map(({ name, stage, messages }) => ({ name, stage, messages, policyId: policy.id }));
   const results = await judge.check(bundle, checks, { providers: 'skipped', signal });
   return new Map(results.map((result) => [result.name, result]));
 }
 
-function outcomeOfLocal(local: BundleCheckResult) {
+/** Whether an enforced rule of the stage calls a provider. */
+export function callsProvider(policy: BundlePolicy, stage: Stage): boolean {
+  return rulesInOrder(policy[stage]).some((rule) => isEnforced(rule) && providerOf(rule) !== undefined);
+}
+
+/** The decision of the local rules in the form of a check. */
+export function outcomeOfLocal(local: BundleCheckResult) {
   switch (local.decision) {
     case 'Pass':
       return { kind: 'pass' } as const;

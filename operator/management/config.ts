@@ -42,6 +42,11 @@ export const settings = {
       help: 'token for the admin addresses of gateways, for GET /api/v1/activity; decisions are not read without it',
     }),
   ),
+  PORTCULLIS_SECRETS_DIR: setting.optional(
+    setting.path({
+      help: 'folder of provider credentials, one file for each credential; without it a dry run asks no provider',
+    }),
+  ),
   ...logSettings,
 };
 
@@ -73,6 +78,7 @@ export type ManagementSecrets = {
   readonly openFgaTokenFile: string | undefined;
   readonly adminTokenFile: string | undefined;
   readonly breakGlassFile: string | undefined;
+  readonly providerSecretsDirectory: string | undefined;
 };
 
 /** @throws ConfigError with every problem */
@@ -105,6 +111,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): {
     openFgaTokenFile: read.PORTCULLIS_OPENFGA_TOKEN_FILE,
     breakGlassFile: read.PORTCULLIS_BREAK_GLASS_FILE,
     adminTokenFile: read.PORTCULLIS_ADMIN_TOKEN_FILE,
+    providerSecretsDirectory: read.PORTCULLIS_SECRETS_DIR,
   };
   return { config, secrets };
 }

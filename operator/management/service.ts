@@ -30,6 +30,7 @@ import { createRefusalNotes } from './audit/note-refusals.ts';
 import { startObserving } from './audit/record-observed.ts';
 import { startManagementCaches } from './caches/management-caches.ts';
 import type { ManagementConfig, ManagementSecrets } from './config.ts';
+import { openDryRunner } from './dry-runs/open-dry-runner.ts';
 import type { Management } from './http/management.ts';
 import {
   commonDocument,
@@ -149,7 +150,9 @@ export async function createManagementService(
     recorder,
     models,
     providers: () => providerList(approved()),
+    approved,
     checkDefinition: createDefinitionChecker(() => environment.current()),
+    dryRun: openDryRunner(secrets.providerSecretsDirectory, () => environment.current()),
     overview: () => readOverview({ caches, gateways, program }),
     activity: createActivityCollector({ gateways, token: adminToken }),
     providerTests: createProviderTests({ gateways, token: adminToken }),

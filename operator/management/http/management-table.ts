@@ -1,7 +1,7 @@
 import type { ApiOperation, ApiTable, Parameter } from '#api/operation';
 import { success } from '#api/operation';
 import { readLimit } from '#api/pages';
-import { managementLimits, resourceIdSchema } from '#contracts/management';
+import { managementLimits } from '#contracts/management';
 import { type ManagementErrorCode, managementErrors } from '#contracts/management-errors';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import type { SchemaName } from './body-schemas.ts';
@@ -14,6 +14,7 @@ import { getRevision } from './get-revision.ts';
 import { listPolicies, policyCursors } from './list-policies.ts';
 import { listRevisions } from './list-revisions.ts';
 import type { Management } from './management.ts';
+import { idParameter, modelId, policyId, revisionNumber } from './path-ids.ts';
 import { replaceBinding } from './replace-binding.ts';
 import { replacePolicy } from './replace-policy.ts';
 
@@ -36,18 +37,6 @@ type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, Manag
 };
 type ManagementParameter = Parameter<ManagementErrorCode>;
 
-const uuidv7 = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$';
-const id = (name: string, description: string): ManagementParameter => ({
-  name,
-  in: 'path',
-  description,
-  required: true,
-  schema: { type: 'string', format: 'uuid', pattern: uuidv7 },
-  read: (text) => (resourceIdSchema.safeParse(text).success ? text.toLowerCase() : undefined),
-});
-const policyId = id('policyId', 'The id of the policy, a UUID of version 7.');
-const modelId = id('modelId', 'The id of the model, a UUID of version 7.');
-
 const { pageSize, idempotencyKey } = managementLimits;
 const limit: ManagementParameter = {
   name: 'limit',
@@ -56,11 +45,6 @@ const limit: ManagementParameter = {
   required: false,
   schema: { type: 'integer', minimum: pageSize.min, maximum: pageSize.max, default: pageSize.default },
   read: (text) => (readLimit(text, pageSize) === undefined ? undefined : text),
-};
-/** No upper bound: a number above the largest possible revision names one that does not exist. */
-const revision = {
-  schema: { type: 'integer', minimum: 1 },
-  read: (text: string) => (/^[1-9]\d*$/.test(text) ? text : undefined),
 };
 const key: ManagementParameter = {
   name: 'Idempotency-Key',
@@ -207,7 +191,7 @@ const operations: readonly Row[] = [
         in: 'query',
         description: 'Only revisions before this one: nextBeforeRevision of the page before.',
         required: false,
-        ...revision,
+        ...revisionNumber,
       },
     ],
     success: readOf('RevisionList'),
@@ -225,7 +209,7 @@ const operations: readonly Row[] = [
     gates: readGates,
     parameters: [
       policyId,
-      { name: 'revision', in: 'path', description: 'The number of the version.', required: true, ...revision },
+      { name: 'revision', in: 'path', description: 'The number of the version.', required: true, ...revisionNumber },
     ],
     success: readOf('Policy'),
     errors: ['invalid_path_id', 'policy_not_found', 'revision_not_found'],
@@ -298,7 +282,7 @@ const operations: readonly Row[] = [
     summary: 'Read a command operation',
     description: 'How far a command got. succeeded and failed are final.',
     gates: readGates,
-    parameters: [id('operationId', 'The id of the operation, a UUID of version 7.')],
+    parameters: [idParameter('operationId', 'The id of the operation, a UUID of version 7.')],
     success: readOf('Operation'),
     errors: ['invalid_path_id', 'operation_not_found', 'records_unavailable'],
     obligations: ['management:operation-get:status'],

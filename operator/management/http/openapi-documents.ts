@@ -1,10 +1,21 @@
 import { componentSchemas, openApiDocument, openApiPaths } from '#api/openapi';
 import { auditChainsSchema, auditPageSchema } from '#contracts/audit';
-import { managementContract, managementErrorSchema } from '#contracts/management';
+import { dryRunResultSchema } from '#contracts/dry-run';
+import {
+  bindingApplySchema,
+  managementContract,
+  managementErrorSchema,
+  policyCreateSchema,
+  policyReplaceSchema,
+} from '#contracts/management';
+import { definitionSchema, sectionSchema } from '#contracts/policy';
+import { revisionDiffSchema } from '#contracts/revision-diff';
 import { changedRightSchema, controlRightSchema, controlRightsSchema } from '#contracts/rights';
 import { auditOperations } from './audit-operations.ts';
 import { bodySchemas } from './body-schemas.ts';
+import { dryRunOperations } from './dry-run-operations.ts';
 import { managementTable } from './management-table.ts';
+import { revisionDiffOperation } from './revision-diff-operation.ts';
 import { rightsOperations } from './rights-operations.ts';
 
 /** The management routes have a document of their own (management:schema:routes-excluded). */
@@ -68,22 +79,36 @@ export function commonDocument(): unknown {
     server: 'The control plane.',
     tags: [
       { name: 'Audit', description: 'Who changed what, and what was refused.' },
+      { name: 'Differences', description: 'Versions of a policy, compared.' },
       { name: 'Documents', description: 'Descriptions of interfaces.' },
+      { name: 'Dry runs', description: 'What a command would answer; nothing is written.' },
       { name: 'Rights', description: 'Who has which right to the control plane.' },
     ],
     token: platformToken,
     schemas: componentSchemas({
-      written: { ControlRight: controlRightSchema },
+      written: {
+        ControlRight: controlRightSchema,
+        PolicyCreate: policyCreateSchema,
+        PolicyReplace: policyReplaceSchema,
+        BindingApply: bindingApplySchema,
+        Definition: definitionSchema,
+        Section: sectionSchema,
+      },
       read: {
         AuditPage: auditPageSchema,
         AuditChains: auditChainsSchema,
         ControlRights: controlRightsSchema,
         ChangedRight: changedRightSchema,
+        DryRunResult: dryRunResultSchema,
+        RevisionDiff: revisionDiffSchema,
         Error: managementErrorSchema,
       },
     }),
     paths: {
-      ...openApiPaths({ ...managementTable, operations: [...auditOperations, ...rightsOperations] }),
+      ...openApiPaths({
+        ...managementTable,
+        operations: [...auditOperations, ...rightsOperations, ...dryRunOperations, revisionDiffOperation],
+      }),
       [commonDocumentPath]: document(commonDocumentPath, 'Read this document', 'getCommonDocument'),
       [managementDocumentPath]: document(
         managementDocumentPath,

@@ -20,15 +20,19 @@ function requiredRight({ operation, path }: AskedOperation): RequiredRight {
     case 'getPolicy':
     case 'listRevisions':
     case 'getRevision':
+    case 'getRevisionDiff':
       return roleRight('viewer', 'policy', path['policyId']);
     case 'getBinding':
       return roleRight('viewer', 'model', path['modelId']);
     case 'checkPolicy':
     case 'createPolicy':
+    case 'dryRunCreatePolicy':
       return roleRight('author');
     case 'replacePolicy':
+    case 'dryRunReplacePolicy':
       return roleRight('author', 'policy', path['policyId']);
     case 'replaceBinding':
+    case 'dryRunReplaceBinding':
       return roleRight('applier', 'model', path['modelId']);
     case 'testProvider':
     case 'listAudit':

@@ -71,7 +71,7 @@ async function plan(
 }
 
 /** The live tests; those of the newest revision where the live ones are invalid. */
-async function testsOf(
+export async function testsOf(
   { client, caches }: Management,
   policyId: string,
   policy: Stored<GuardrailPolicy>,

@@ -4,12 +4,14 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import { activityOperation } from './activity-operation.ts';
 import { type ManagedAgentOperation, managedAgentOperationNames, managedAgentOperations } from './agent-operations.ts';
 import { type AuditOperation, auditOperationNames, auditOperations } from './audit-operations.ts';
+import { type DryRunOperation, dryRunOperationNames, dryRunOperations } from './dry-run-operations.ts';
 import type { Management } from './management.ts';
 import { type ManagementOperation, managementTable, operationNames } from './management-table.ts';
 import { overviewOperation } from './overview-operation.ts';
 import { policyCheckOperation } from './policy-check-operation.ts';
 import { providerTestOperation } from './provider-test-operation.ts';
 import { type ResourceOperation, resourceOperationNames, resourceOperations } from './resource-operations.ts';
+import { revisionDiffOperation } from './revision-diff-operation.ts';
 import { type RightsOperation, rightsOperationNames, rightsOperations } from './rights-operations.ts';
 
 export const servedOperationNames = [
@@ -22,6 +24,8 @@ export const servedOperationNames = [
   providerTestOperation.name,
   ...auditOperationNames,
   ...rightsOperationNames,
+  ...dryRunOperationNames,
+  revisionDiffOperation.name,
 ] as const;
 export type ServedOperation =
   | ManagementOperation
@@ -32,7 +36,9 @@ export type ServedOperation =
   | typeof policyCheckOperation.name
   | typeof providerTestOperation.name
   | AuditOperation
-  | RightsOperation;
+  | RightsOperation
+  | DryRunOperation
+  | typeof revisionDiffOperation.name;
 
 /** Every operation of the service: those of the contract, and the service's own reads of resources, agents, decisions and audit entries. */
 export const servedTable: ApiTable<Management, ManagementCaller, ManagementErrorCode, ServedOperation> = {
@@ -47,5 +53,7 @@ export const servedTable: ApiTable<Management, ManagementCaller, ManagementError
     providerTestOperation,
     ...auditOperations,
     ...rightsOperations,
+    ...dryRunOperations,
+    revisionDiffOperation,
   ],
 };

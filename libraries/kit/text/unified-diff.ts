@@ -1,4 +1,4 @@
-import { type DiffLine, lineDiff } from '#kit/text/line-diff';
+import { type DiffLine, lineDiff } from './line-diff.ts';
 
 /** Lines that are shown around a change. */
 const context = 3;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineDiff } from '#kit/text/line-diff';
+import { lineDiff } from './line-diff.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 const side = (lines: ReturnType<typeof lineDiff>, without: 'added' | 'removed') =>

@@ -1,0 +1,80 @@
+import type { DryRunResult } from '#contracts/dry-run';
+import { kinds } from '#resources/kinds';
+import type { Resource, Stored } from '#resources/metadata';
+import { CliError } from '../errors/cli-error.ts';
+import type { ResourceWriter } from '../resources/resource-writer.ts';
+import type { ManagementClient } from './client.ts';
+import { type CommandWriterOptions, createCommandWriter } from './command-writer.ts';
+
+/** Ends a write where it would send its command, with the outcome of the dry run; none for an unbind. */
+class DryRunEnd extends Error {
+  readonly result: DryRunResult | undefined;
+
+  constructor(result: DryRunResult | undefined) {
+    super('the command was not sent');
+    this.result = result;
+  }
+}
+
+/**
+ * A writer that makes every check of the command line, asks the API for a dry run, and sends no command. A policy that
+ * could not be applied is a warning, because it can be saved.
+ * @throws CliError refused for a binding whose application would fail
+ */
+export function createDryRunWriter(options: CommandWriterOptions, warn: (warning: string) => void): ResourceWriter {
+  const { reader } = options;
+  const writer = createCommandWriter({ ...options, api: withoutCommands(options.api) });
+
+  /** @returns undefined when the command was checked and not sent */
+  async function unsent<T>({ kind, metadata }: Resource, write: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await write();
+    } catch (end) {
+      if (!(end instanceof DryRunEnd)) throw end;
+      const what = `${kind} ${metadata.name}`;
+      for (const warning of end.result?.warnings ?? []) warn(`${what}: ${warning}`);
+      const error = end.result?.error ?? null;
+      if (error === null) return undefined;
+      if (kind === kinds.modelBinding.kind) {
+        throw new CliError('refused', `The ${what} would not be applied (${error.code}): ${error.cause}`);
+      }
+      warn(`${what}: its application would fail (${error.code}): ${error.cause}`);
+      return undefined;
+    }
+  }
+
+  return {
+    async applyToBinding(binding, desired) {
+      const { guardrail, contentProfile = binding.spec.contentProfile } = desired;
+      const written = await unsent(binding, () => writer.applyToBinding(binding, desired));
+      return written ?? { ...binding, spec: { ...binding.spec, guardrail, contentProfile } };
+    },
+    async setLifecycle(policy, lifecycle) {
+      await unsent(policy, () => writer.setLifecycle(policy, lifecycle));
+    },
+    async applyManifest(manifest, base) {
+      const { kind, resource } = manifest;
+      const result = await unsent(resource, () => writer.applyManifest(manifest, base));
+      if (result !== undefined) return result;
+      const current = await reader.get(kind, resource.metadata.name);
+      // Nothing was stored, so fields that the server sets are missing.
+      if (current === undefined) return { action: 'created', object: resource as Stored<Resource> };
+      return { action: 'configured', object: { ...current, spec: resource.spec } };
+    },
+  };
+}
+
+function withoutCommands(api: ManagementClient): ManagementClient {
+  return {
+    ...api,
+    async createPolicy(policy) {
+      throw new DryRunEnd(await api.dryRunCreate(policy));
+    },
+    async replacePolicy(policyId, policy) {
+      throw new DryRunEnd(await api.dryRunReplace(policyId, policy));
+    },
+    async replaceBinding(modelId, binding) {
+      throw new DryRunEnd(binding.policyId === null ? undefined : await api.dryRunApply(modelId, binding));
+    },
+  };
+}

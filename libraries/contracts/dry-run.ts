@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { operationFailures } from './management-errors.ts';
+
+/** The checks of an application in the order in which it makes them. */
+export const dryRunChecks = ['references', 'compile', 'cost', 'providers', 'tests'] as const;
+export type DryRunCheck = (typeof dryRunChecks)[number];
+
+const failureCodes = Object.keys(operationFailures) as [keyof typeof operationFailures];
+
+/** Response of a dry run: what an application would answer, as far as it can be known before a runtime is started. */
+export const dryRunResultSchema = z
+  .strictObject({
+    wouldApply: z
+      .boolean()
+      .describe('Whether every check passed. Gateway replicas are not asked: only an application can do that.'),
+    error: z
+      .strictObject({
+        code: z.enum(failureCodes).describe('The code with which the operation would fail.'),
+        message: z.string().describe('The meaning of the code.'),
+        cause: z.string().describe('The rule, test or provider, and its problem, in the words of the conditions.'),
+      })
+      .nullable()
+      .describe('The first failure; null when every check passed.'),
+    checks: z
+      .array(
+        z.strictObject({
+          check: z.enum(dryRunChecks),
+          state: z.enum(['passed', 'failed', 'not_run']),
+          message: z.string().nullable().describe('Why it failed, or why it was not run; null when it passed.'),
+        }),
+      )
+      .describe('The checks in their order.'),
+    warnings: z.array(z.string()).describe('Warnings about rules that can be applied.'),
+  })
+  .describe('The outcome of a dry run. Nothing was written.');
+
+export type DryRunResult = z.output<typeof dryRunResultSchema>;

@@ -1,0 +1,163 @@
+import { detailsOf } from '#api/details-of';
+import { type ApiOperation, failure, success } from '#api/operation';
+import { bindingApplySchema, policyCreateSchema, policyReplaceSchema } from '#contracts/management';
+import type { ManagementErrorCode } from '#contracts/management-errors';
+import { currentProfile } from '#contracts/profiles';
+import { readShape } from '#contracts/read-shape';
+import { kinds } from '#resources/kinds';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
+import { findUpstream } from '../../environment/approved-providers.ts';
+import { fitsIntoRevision } from '../../revisions/fits-into-revision.ts';
+import { makeRevisionContent } from '../../revisions/resources/revision.ts';
+import type { ManagementCaller } from '../access/management-caller.ts';
+import { findPolicy } from '../policies/find-policy.ts';
+import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-policy.ts';
+import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
+import { modelId, policyId } from './path-ids.ts';
+import { testsOf } from './replace-policy.ts';
+
+export const dryRunOperationNames = ['dryRunCreatePolicy', 'dryRunReplacePolicy', 'dryRunReplaceBinding'] as const;
+export type DryRunOperation = (typeof dryRunOperationNames)[number];
+
+type Row = ApiOperation<Management, ManagementCaller, ManagementErrorCode, DryRunOperation>;
+
+const common = {
+  method: 'POST',
+  tag: 'Dry runs',
+  gates: ['identity', 'query', 'path', 'body'],
+  success: { status: 200, description: 'The outcome of every check.', schema: 'DryRunResult', headers: [] },
+  obligations: [],
+} as const;
+const bodyErrors = [
+  'unsupported_media_type',
+  'body_too_large',
+  'request_timeout',
+  'invalid_json',
+  'invalid_body',
+] as const;
+const saved = 'Checks the body as the command would, then what an application of the saved version would answer.';
+
+/** Routes outside of the contract: a command below `/api/v1/dry-runs` is checked and not carried out. */
+export const dryRunOperations: readonly Row[] = [
+  {
+    ...common,
+    name: 'dryRunCreatePolicy',
+    path: '/api/v1/dry-runs/guardrail-policies',
+    summary: 'Check the creation of a policy',
+    description: saved,
+    parameters: [],
+    body: 'PolicyCreate',
+    errors: [...bodyErrors, 'definition_too_large'],
+    run: dryRunCreatePolicy,
+  },
+  {
+    ...common,
+    name: 'dryRunReplacePolicy',
+    path: '/api/v1/dry-runs/guardrail-policies/{policyId}',
+    summary: 'Check a new version of a policy',
+    description: saved,
+    parameters: [policyId],
+    body: 'PolicyReplace',
+    errors: [...bodyErrors, 'invalid_path_id', 'policy_not_found', 'policy_deleting', 'definition_too_large'],
+    run: dryRunReplacePolicy,
+  },
+  {
+    ...common,
+    name: 'dryRunReplaceBinding',
+    path: '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
+    summary: 'Check the application of a version to a model',
+    description: 'Checks the version as an application to the model would, up to the start of its runtime.',
+    parameters: [modelId],
+    body: 'BindingApply',
+    errors: [
+      ...bodyErrors,
+      'invalid_path_id',
+      'model_not_found',
+      'model_deleting',
+      'policy_deleting',
+      'policy_archived',
+      'policy_revision_unknown',
+    ],
+    run: dryRunReplaceBinding,
+  },
+];
+
+const draft = { kind: 'found', archived: false, deleting: false, idConflict: false } as const;
+/** A version is saved for no model, so that no provider of a model is in question. */
+const anyUpstream = {
+  kind: 'approved',
+  provider: '',
+  endpoint: '',
+  credential: undefined,
+  enabled: true,
+} as const;
+
+async function dryRunCreatePolicy({ service, body }: ManagementRequest): Promise<ManagementResponse> {
+  if (body.json === undefined) return failure('invalid_json');
+  const read = readShape(policyCreateSchema, body.json);
+  if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
+  if (!fitsIntoRevision(read.value.definition)) return failure('definition_too_large');
+  const id = service.newId();
+  const spec = newPolicySpec(read.value, id);
+  const [name = id] = objectNamesFor(id, spec.displayName);
+  const revision = { policyId: id, number: 1, ...makeRevisionContent({ name, uid: id, generation: 1 }, spec) };
+  return success(
+    await service.dryRun({
+      revision,
+      contentProfile: currentProfile,
+      policy: { ...draft, id },
+      upstream: anyUpstream,
+    }),
+  );
+}
+
+async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): Promise<ManagementResponse> {
+  const id = path('policyId');
+  const policy = await findPolicy(service.client, service.caches, id);
+  if (policy === undefined) return failure('policy_not_found');
+  if (body.json === undefined) return failure('invalid_json');
+  const read = readShape(policyReplaceSchema, body.json);
+  if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
+  if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
+  const tests = await testsOf(service, id, policy);
+  if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
+  const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
+  const number = (service.caches.revisions(id)[0]?.number ?? 0) + 1;
+  return success(
+    await service.dryRun({
+      revision: { policyId: id, number, ...makeRevisionContent(policy.metadata, spec) },
+      contentProfile: currentProfile,
+      policy: { ...draft, id, archived: spec.lifecycle === 'Archived' },
+      upstream: anyUpstream,
+    }),
+  );
+}
+
+async function dryRunReplaceBinding({ service, body, path }: ManagementRequest): Promise<ManagementResponse> {
+  const { client, caches, models, recorder } = service;
+  const binding = await models.find(path('modelId'));
+  if (binding === undefined) return failure('model_not_found');
+  if (body.json === undefined) return failure('invalid_json');
+  const read = readShape(bindingApplySchema, body.json);
+  if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
+  if (binding.metadata.deletionTimestamp !== undefined) return failure('model_deleting');
+  const { policyRevision, contentProfile } = read.value;
+  const id = read.value.policyId.toLowerCase();
+  const policy = await findPolicy(client, caches, id);
+  if (policy === undefined) return failure('policy_revision_unknown');
+  if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
+  const revision = await client.get<PolicyRevision>(kinds.policyRevision, `${id}-${policyRevision}`);
+  if (revision === undefined) return failure('policy_revision_unknown');
+  const latest = await recorder.find(id, policy);
+  const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(id)[0]?.lifecycle;
+  if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
+  const { provider } = binding.spec.model;
+  const found = findUpstream(service.approved(), provider);
+  const result = await service.dryRun({
+    revision: revision.spec satisfies PolicyRevisionSpec,
+    contentProfile,
+    policy: { ...draft, id },
+    upstream: found === undefined ? { kind: 'unknown', provider } : { ...anyUpstream, provider },
+  });
+  return success(result);
+}
