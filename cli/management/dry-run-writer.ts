@@ -34,7 +34,12 @@ export function createDryRunWriter(options: CommandWriterOptions, warn: (warning
       const what = `${kind} ${metadata.name}`;
       for (const warning of end.result?.warnings ?? []) warn(`${what}: ${warning}`);
       const error = end.result?.error ?? null;
-      if (error === null) return undefined;
+      if (error === null) {
+        for (const { check, state, message } of end.result?.checks ?? []) {
+          if (state === 'not_run') warn(`${what}: ${check} were not checked: ${message}`);
+        }
+        return undefined;
+      }
       if (kind === kinds.modelBinding.kind) {
         throw new CliError('refused', `The ${what} would not be applied (${error.code}): ${error.cause}`);
       }

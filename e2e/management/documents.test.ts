@@ -86,7 +86,7 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('the documents of the 
     expect(sha256Hex((await world.api.call(own, { token: null })).text)).toBe(pinned);
   });
 
-  test('the management API serves exactly the routes of the contract, and reads of resources, decisions, providers, audit entries, rights, dry runs and differences beside it', async () => {
+  test('the management API serves exactly the routes of the contract, and reads of resources, agents, decisions, providers, audit entries, rights, dry runs and differences beside it', async () => {
     const contract = managementTable.operations.map(({ method, path }) => [method.toLowerCase(), path]);
     expect(contract.toSorted()).toEqual(paths.toSorted());
     const others = servedTable.operations.slice(contract.length);

@@ -56,27 +56,28 @@ describe.skipIf(missingPostgres !== undefined)(onPostgres('dry runs of the manag
       (await post('/guardrail-policies', { name: 'dry', definition })).json as DryRunResult;
     const good = await create(definitionOf('dry'));
     expect(good).toMatchObject({ wouldApply: true, error: null, warnings: [] });
-    expect(states(good)).toEqual(['passed', 'passed', 'passed', 'passed', 'not_run']);
+    expect(states(good)).toEqual(['passed', 'passed', 'passed', 'passed', 'not_needed']);
     const { request, response, providers } = definitionOf('dry');
     const heavy = await create({ request: { ...request, baseline: [costly] }, response, providers });
     expect(heavy.error).toMatchObject({
       code: 'rule_too_costly',
       cause: expect.stringMatching(/rule heavy: its time .* may be above/),
     });
-    expect(states(heavy)).toEqual(['passed', 'passed', 'failed', 'not_run', 'not_run']);
+    expect(states(heavy)).toEqual(['passed', 'passed', 'failed', 'not_run', 'not_needed']);
     const broken = { ...costly, regex: { ...costly.regex, pattern: '(' } };
     const invalid = await create({ request: { ...request, baseline: [broken] }, response, providers });
-    expect(states(invalid)).toEqual(['passed', 'failed', 'not_run', 'not_run', 'not_run']);
+    expect(states(invalid)).toEqual(['passed', 'failed', 'not_run', 'not_run', 'not_needed']);
     const asking = await create(askingDefinitionOf('dry'));
+    expect(asking.wouldApply).toBe(false);
     expect(asking.error).toMatchObject({
       code: 'provider_unavailable',
       cause: expect.stringContaining('The provider spam of the rule asks does not answer: '),
     });
-    expect(states(asking)).toEqual(['passed', 'passed', 'passed', 'failed', 'not_run']);
+    expect(states(asking)).toEqual(['passed', 'passed', 'passed', 'failed', 'not_needed']);
     const unknown = askingDefinitionOf('dry');
     const other = await create({ ...unknown, providers: [{ name: 'spam', credentialRef: { name: 'another' } }] });
     expect(other.error?.code).toBe('provider_unknown');
-    expect(states(other)).toEqual(['failed', 'not_run', 'not_run', 'not_run', 'not_run']);
+    expect(states(other)).toEqual(['failed', 'not_run', 'not_run', 'not_run', 'not_needed']);
     expect(await world.objects()).toEqual(before);
   });
 

@@ -12,7 +12,10 @@ export const dryRunResultSchema = z
   .strictObject({
     wouldApply: z
       .boolean()
-      .describe('Whether every check passed. Gateway replicas are not asked: only an application can do that.'),
+      .nullable()
+      .describe(
+        'false when a check failed; null when none failed and one that is needed could not be made. Gateway replicas are not asked: only an application can do that.',
+      ),
     error: z
       .strictObject({
         code: z.enum(failureCodes).describe('The code with which the operation would fail.'),
@@ -20,13 +23,15 @@ export const dryRunResultSchema = z
         cause: z.string().describe('The rule, test or provider, and its problem, in the words of the conditions.'),
       })
       .nullable()
-      .describe('The first failure; null when every check passed.'),
+      .describe('The first failure; null when no check failed.'),
     checks: z
       .array(
         z.strictObject({
           check: z.enum(dryRunChecks),
-          state: z.enum(['passed', 'failed', 'not_run']),
-          message: z.string().nullable().describe('Why it failed, or why it was not run; null when it passed.'),
+          state: z
+            .enum(['passed', 'failed', 'not_run', 'not_needed'])
+            .describe('not_run: an earlier check failed, or this process cannot make the check.'),
+          message: z.string().nullable().describe('Why it failed, was not run or is not needed; null when it passed.'),
         }),
       )
       .describe('The checks in their order.'),

@@ -2,6 +2,7 @@ import type { DryRunCheck, DryRunResult } from '#contracts/dry-run';
 import { sentence } from '#diagnosis/sentence';
 import { providerQuestions } from '../../acceptance/ask-providers.ts';
 import type { ApplicationProgress } from '../../acceptance/decide-progress.ts';
+import { callsProvider } from '../../acceptance/run-policy-tests.ts';
 import type { TargetFacts } from '../../acceptance/snapshot.ts';
 
 type CheckedFacts = {
@@ -11,7 +12,7 @@ type CheckedFacts = {
 };
 type Checked = DryRunResult['checks'][number];
 /** The state of a check: a string is why it failed. */
-type Found = 'passed' | { readonly failed: string } | { readonly notRun: string };
+type Found = 'passed' | { readonly failed: string } | { readonly notRun: string } | { readonly notNeeded: string };
 
 const later: Found = { notRun: 'an earlier check failed' };
 const checks: Readonly<Record<DryRunCheck, (checked: CheckedFacts) => Found>> = {
@@ -27,7 +28,8 @@ export function checkOf(check: DryRunCheck, checked: CheckedFacts): Checked {
   const found = checks[check](checked);
   if (found === 'passed') return { check, state: 'passed', message: null };
   if ('failed' in found) return { check, state: 'failed', message: sentence(found.failed) };
-  return { check, state: 'not_run', message: sentence(found.notRun) };
+  if ('notRun' in found) return { check, state: 'not_run', message: sentence(found.notRun) };
+  return { check, state: 'not_needed', message: sentence(found.notNeeded) };
 }
 
 function references({ progress }: CheckedFacts): Found {
@@ -54,9 +56,14 @@ function providers({ facts: { bundle, providers: fact }, asksProviders }: Checke
   return isUnasked ? { notRun: 'this process has no credentials of providers: an application asks them' } : 'passed';
 }
 
-function tests({ facts: { revision, tests: fact } }: CheckedFacts): Found {
+function tests({ facts: { revision, bundle, tests: fact } }: CheckedFacts): Found {
   if (revision === undefined || revision === 'absent' || revision.tests.length === 0)
-    return { notRun: 'the policy has no tests' };
+    return { notNeeded: 'the policy has no tests' };
   if (fact === undefined) return later;
-  return fact.kind === 'passed' ? 'passed' : { failed: fact.message };
+  if (fact.kind === 'failed') return { failed: fact.message };
+  const [policy] = bundle?.kind === 'built' ? bundle.bundle.policies : [];
+  const isDecided = policy === undefined || !revision.tests.some(({ stage }) => callsProvider(policy, stage));
+  return isDecided
+    ? 'passed'
+    : { notRun: 'only local rules were run: an application also runs the rules with providers' };
 }

@@ -96,12 +96,18 @@ function applicationOf({ revision, contentProfile }: DryApplication): Applicatio
 function resultOf(progress: ApplicationProgress, { facts }: Gathered, asksProviders: boolean): DryRunResult {
   const { judgement } = facts;
   const failure = failureOf(progress);
+  const checks = dryRunChecks.map((check) => checkOf(check, { progress, facts, asksProviders }));
   return {
-    wouldApply: failure === null,
+    wouldApply: failure === null ? isDecided(checks) || null : false,
     error: failure,
-    checks: dryRunChecks.map((check) => checkOf(check, { progress, facts, asksProviders })),
+    checks,
     warnings: judgement?.kind === 'accepted' ? judgement.warnings.map(sentence) : [],
   };
+}
+
+/** Whether every check that is needed was made. */
+function isDecided(checks: DryRunResult['checks']): boolean {
+  return checks.every(({ state }) => state !== 'not_run');
 }
 
 function failureOf(progress: ApplicationProgress): DryRunResult['error'] {

@@ -146,9 +146,9 @@ async function dryRunReplaceBinding({ service, body, path }: ManagementRequest):
   const policy = await findPolicy(client, caches, id);
   if (policy === undefined) return failure('policy_revision_unknown');
   if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
+  const latest = await recorder.find(id, policy);
   const revision = await client.get<PolicyRevision>(kinds.policyRevision, `${id}-${policyRevision}`);
   if (revision === undefined) return failure('policy_revision_unknown');
-  const latest = await recorder.find(id, policy);
   const lifecycle = latest.kind === 'recorded' ? latest.revision.lifecycle : caches.revisions(id)[0]?.lifecycle;
   if (lifecycle === 'Archived' || policy.spec.lifecycle === 'Archived') return failure('policy_archived');
   const { provider } = binding.spec.model;
