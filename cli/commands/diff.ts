@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { revisionDiff } from '#diagnosis/revision-diff';
 import type { KubeClient } from '#kube/client/client';
-import { revisionDiff } from '#resources/revision-diff';
 import { compareManifests } from '../applying/compare-manifests.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { createRevisionFiller } from '../manifests/omitted-revision.ts';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { recordedAt } from '#diagnosis/revision-diff';
 import type { KubeClient } from '#kube/client/client';
 import { listAll } from '#kube/client/list-all';
 import type { GuardrailPolicy } from '#resources/guardrail-policy';
@@ -6,7 +7,6 @@ import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { ModelBinding } from '#resources/model-binding';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { recordedAt } from '#resources/revision-diff';
 import { bindingHistoryText, readBindingHistory } from '../bindings/binding-history.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type ResourceCommandOptions, withResourceOptions } from '../options/resource-options.ts';

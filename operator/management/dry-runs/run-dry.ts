@@ -16,7 +16,7 @@ import { CheckUnavailableError } from '../policies/check-definition.ts';
 import { checkOf } from './check-of.ts';
 
 /** An application that is checked and not made. */
-export type DryApplication = {
+type DryApplication = {
   /** Its policy id and number are those that the application would have. */
   readonly revision: PolicyRevisionSpec;
   readonly contentProfile: string;

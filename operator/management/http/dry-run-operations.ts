@@ -13,8 +13,8 @@ import type { ManagementCaller } from '../access/management-caller.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import { newPolicySpec, nextPolicySpec, objectNamesFor } from '../policies/make-policy.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
-import { modelId, policyId } from './path-ids.ts';
-import { testsOf } from './replace-policy.ts';
+import { modelIdParameter, policyIdParameter } from './path-ids.ts';
+import { liveTestsOf } from './replace-policy.ts';
 
 export const dryRunOperationNames = ['dryRunCreatePolicy', 'dryRunReplacePolicy', 'dryRunReplaceBinding'] as const;
 export type DryRunOperation = (typeof dryRunOperationNames)[number];
@@ -56,7 +56,7 @@ export const dryRunOperations: readonly Row[] = [
     path: '/api/v1/dry-runs/guardrail-policies/{policyId}',
     summary: 'Check a new version of a policy',
     description: saved,
-    parameters: [policyId],
+    parameters: [policyIdParameter],
     body: 'PolicyReplace',
     errors: [...bodyErrors, 'invalid_path_id', 'policy_not_found', 'policy_deleting', 'definition_too_large'],
     run: dryRunReplacePolicy,
@@ -67,7 +67,7 @@ export const dryRunOperations: readonly Row[] = [
     path: '/api/v1/dry-runs/models/{modelId}/guardrail-binding',
     summary: 'Check the application of a version to a model',
     description: 'Checks the version as an application to the model would, up to the start of its runtime.',
-    parameters: [modelId],
+    parameters: [modelIdParameter],
     body: 'BindingApply',
     errors: [
       ...bodyErrors,
@@ -119,7 +119,7 @@ async function dryRunReplacePolicy({ service, body, path }: ManagementRequest): 
   const read = readShape(policyReplaceSchema, body.json);
   if (!read.ok) return failure('invalid_body', detailsOf(read.problems));
   if (policy.metadata.deletionTimestamp !== undefined) return failure('policy_deleting');
-  const tests = await testsOf(service, id, policy);
+  const tests = await liveTestsOf(service, id, policy);
   if (!fitsIntoRevision(read.value.definition, tests)) return failure('definition_too_large');
   const spec = nextPolicySpec(read.value, { tests, refusalText: policy.spec.refusalText }, id);
   const number = (service.caches.revisions(id)[0]?.number ?? 0) + 1;

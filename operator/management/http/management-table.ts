@@ -14,7 +14,7 @@ import { getRevision } from './get-revision.ts';
 import { listPolicies, policyCursors } from './list-policies.ts';
 import { listRevisions } from './list-revisions.ts';
 import type { Management } from './management.ts';
-import { idParameter, modelId, policyId, revisionNumber } from './path-ids.ts';
+import { idParameter, modelIdParameter, policyIdParameter, revisionNumber } from './path-ids.ts';
 import { replaceBinding } from './replace-binding.ts';
 import { replacePolicy } from './replace-policy.ts';
 
@@ -146,7 +146,7 @@ const operations: readonly Row[] = [
     summary: 'Read a policy',
     description: 'The latest version with its definition. The ETag is that of the policy.',
     gates: readGates,
-    parameters: [policyId],
+    parameters: [policyIdParameter],
     success: readOf('Policy', ['ETag']),
     errors: ['invalid_path_id', 'policy_not_found', 'revision_pending'],
     obligations: ['management:policy-get:latest', 'management:policy-detail:etag'],
@@ -160,7 +160,7 @@ const operations: readonly Row[] = [
     summary: 'Save a new version of a policy',
     description: 'Every PUT makes a new complete version, also one that changes only the status, or nothing.',
     gates: commandGates,
-    parameters: [policyId, key, ifMatch('policy')],
+    parameters: [policyIdParameter, key, ifMatch('policy')],
     body: 'PolicyReplace',
     success: accepted,
     errors: [
@@ -184,7 +184,7 @@ const operations: readonly Row[] = [
     description: 'Newest first. The history of a deleted policy can still be read.',
     gates: readGates,
     parameters: [
-      policyId,
+      policyIdParameter,
       limit,
       {
         name: 'beforeRevision',
@@ -208,7 +208,7 @@ const operations: readonly Row[] = [
     description: 'One immutable version.',
     gates: readGates,
     parameters: [
-      policyId,
+      policyIdParameter,
       { name: 'revision', in: 'path', description: 'The number of the version.', required: true, ...revisionNumber },
     ],
     success: readOf('Policy'),
@@ -238,7 +238,7 @@ const operations: readonly Row[] = [
     summary: 'Read the guardrail binding of a model',
     description: 'Desired binding, its state and the observed state. The ETag is that of the model.',
     gates: readGates,
-    parameters: [modelId],
+    parameters: [modelIdParameter],
     success: readOf('Binding', ['ETag']),
     errors: ['invalid_path_id', 'model_not_found', 'records_unavailable'],
     obligations: ['management:binding-get:selected-policy', 'management:binding-get:etag'],
@@ -252,7 +252,7 @@ const operations: readonly Row[] = [
     summary: 'Apply a version of a policy, or unbind',
     description: '202 does not mean that the protection is active: wait for the operation, then read the state.',
     gates: commandGates,
-    parameters: [modelId, key, ifMatch('model')],
+    parameters: [modelIdParameter, key, ifMatch('model')],
     body: 'BindingWrite',
     success: accepted,
     errors: [

@@ -16,8 +16,8 @@ export function idParameter(name: string, description: string): Parameter<Manage
   };
 }
 
-export const policyId = idParameter('policyId', 'The id of the policy, a UUID of version 7.');
-export const modelId = idParameter('modelId', 'The id of the model, a UUID of version 7.');
+export const policyIdParameter = idParameter('policyId', 'The id of the policy, a UUID of version 7.');
+export const modelIdParameter = idParameter('modelId', 'The id of the model, a UUID of version 7.');
 
 /** A number of a revision. No upper bound: a number above the largest one names a revision that does not exist. */
 export const revisionNumber = {

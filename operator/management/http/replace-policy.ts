@@ -47,7 +47,7 @@ async function plan(
   // The live generation becomes a revision before it is replaced, so that no version is lost.
   const record = await service.recorder.record(policyId, policy);
   if (record.kind === 'pending') return failure('revision_pending');
-  const tests = await testsOf(service, policyId, policy);
+  const tests = await liveTestsOf(service, policyId, policy);
   if (!fitsIntoRevision(body.value.definition, tests)) return failure('definition_too_large');
   const spec = nextPolicySpec(
     body.value,
@@ -71,7 +71,7 @@ async function plan(
 }
 
 /** The live tests; those of the newest revision where the live ones are invalid. */
-export async function testsOf(
+export async function liveTestsOf(
   { client, caches }: Management,
   policyId: string,
   policy: Stored<GuardrailPolicy>,

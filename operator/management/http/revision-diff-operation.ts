@@ -2,14 +2,14 @@ import { type ApiOperation, failure, success } from '#api/operation';
 import { maxRevision } from '#contracts/management';
 import type { ManagementErrorCode } from '#contracts/management-errors';
 import type { RevisionDiff } from '#contracts/revision-diff';
+import { revisionDiff } from '#diagnosis/revision-diff';
 import { kinds } from '#resources/kinds';
 import type { Stored } from '#resources/metadata';
 import type { PolicyRevision } from '#resources/policy-revision';
-import { revisionDiff } from '#resources/revision-diff';
 import type { ManagementCaller } from '../access/management-caller.ts';
 import { findPolicy } from '../policies/find-policy.ts';
 import type { Management, ManagementRequest, ManagementResponse } from './management.ts';
-import { policyId, revisionNumber } from './path-ids.ts';
+import { policyIdParameter, revisionNumber } from './path-ids.ts';
 
 /** A route outside of the contract: the difference of two versions, as `portcullis diff` shows it. */
 export const revisionDiffOperation: ApiOperation<Management, ManagementCaller, ManagementErrorCode, 'getRevisionDiff'> =
@@ -22,7 +22,7 @@ export const revisionDiffOperation: ApiOperation<Management, ManagementCaller, M
     description: 'The difference of two versions as YAML. The history of a deleted policy can still be compared.',
     gates: ['identity', 'query', 'path'],
     parameters: [
-      policyId,
+      policyIdParameter,
       {
         name: 'from',
         in: 'query',

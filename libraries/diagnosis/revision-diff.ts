@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import { definitionSchema } from '#contracts/policy';
 import { unifiedDiff } from '#kit/text/unified-diff';
-import { createdAnnotation } from './kinds.ts';
-import type { Stored } from './metadata.ts';
-import type { PolicyRevision, PolicyRevisionSpec } from './policy-revision.ts';
+import { createdAnnotation } from '#resources/kinds';
+import type { Stored } from '#resources/metadata';
+import type { PolicyRevision, PolicyRevisionSpec } from '#resources/policy-revision';
 
 /** The difference of two revisions as YAML in the unified format; empty when there is none. */
 export function revisionDiff(before: Stored<PolicyRevision>, after: Stored<PolicyRevision>): string {
